@@ -47,7 +47,7 @@ pub(crate) fn one_machine_by_two_names() {
     let known = fs::read_to_string(&config).expect("it was written");
     fs::write(&config, format!("Host h-again\n  HostName 198.18.0.1\n{known}")).expect("it is ours");
     let twice = pair(["ssh = \"h0\"", "ssh = \"h-again\""], 1, "300ms");
-    says(&run(&network, &twice), &["host b", "same machine as `a`", "name each machine once"]);
+    says(&run(&network, &twice), &["host b", "same machine as `a`", "list each machine once"]);
     network.agents_are_gone();
 }
 

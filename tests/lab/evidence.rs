@@ -145,7 +145,7 @@ pub(crate) fn two_labs_side_by_side() {
     assert!(list.contains("one ") && list.contains("two "), "{list}");
     let taken = sandbox.plumb(&["lab", "up", "quick", "--name", "one"]);
     assert_ne!(taken.status, Some(0), "{taken:?}");
-    assert!(taken.err.contains("is up already"), "{}", taken.err);
+    assert!(taken.err.contains("is already up"), "{}", taken.err);
     let inside = |lab: &str| {
         sandbox.succeed(&["lab", "shell", "node1", "--lab", lab, "--", "readlink", "/proc/self/ns/net"]).out
     };

@@ -1,4 +1,4 @@
-//! The agents of a run: started, greeted, asked, awaited, stopped.
+//! Starts the agents of a run, sends them orders and stops them.
 
 use std::{
     collections::BTreeMap,
@@ -24,58 +24,57 @@ use crate::{
     stop::Stop,
 };
 
-/// What the controller waits beyond an order's own deadline, so that the agent's refusal arrives first.
+/// Margin over an order's own deadline, so that the agent's error arrives first.
 const GRACE: Duration = Duration::from_secs(2);
-/// How often a wait looks whether the user asked for the end.
-const GLANCE: Duration = Duration::from_millis(50);
+/// Polling interval for interrupts.
+const POLL: Duration = Duration::from_millis(50);
 
-/// How many times longer all may take in an emulated machine, whose host may have other work.
-const EMULATED: u32 = 6;
+/// Timeout factor in an emulated machine.
+const EMULATED_SLOWNESS: u32 = 6;
 
-/// How often a machine that may hang as it starts is started.
-const STARTS: u32 = 2;
+/// Maximum number of starts of a machine that may hang during boot.
+const MAX_STARTS: u32 = 2;
 
-/// Machines that are not started yet.
+/// Machines to start.
 type Waiting = Vec<(HostName, Box<dyn Machine>)>;
 
-/// Every agent of a run. Dropping it ends them.
+/// All agents of a run. Dropping it stops them.
 pub(crate) struct Agents {
     endpoints: BTreeMap<HostName, Endpoint>,
-    /// Hosts whose orders another's agent obeys.
+    /// Hosts served by the agent of another host.
     seats: BTreeMap<HostName, HostName>,
     to_us: SyncSender<AgentEvent>,
-    heard: Receiver<AgentEvent>,
+    events: Receiver<AgentEvent>,
     tool: String,
     next_id: u64,
     stop: Stop,
-    /// How many times longer than usual an answer may take.
+    /// Timeout factor.
     slowness: u32,
-    /// Hosts that the run can do without.
+    /// Hosts that may be left out.
     dispensable: Vec<HostName>,
-    /// Of those, the ones that it does without.
+    /// Hosts that were left out.
     pub(crate) left_out: LeftOut,
 }
 
 struct Endpoint {
     machine: Box<dyn Machine>,
     to_agent: protocol::Sender<Box<dyn Write + Send>>,
-    /// How long its lines may be.
+    /// Current limit for lines from the agent.
     limit: LineLimit,
-    /// What it serves, or served last.
+    /// The last workload it served.
     serves: Option<WorkloadSettings>,
-    /// How often it was started.
     starts: u32,
-    /// When it was started last.
+    /// Time of the last start.
     started: Instant,
-    /// From then until it had greeted.
+    /// Time from start to greeting.
     ready_within: Option<Duration>,
 }
 
-/// What was heard of a machine's agent, and of which of its starts.
+/// A message from one start of an agent.
 struct AgentEvent {
     host: HostName,
     start: u32,
-    heard: Incoming,
+    message: Incoming,
 }
 
 enum Incoming {
@@ -83,7 +82,7 @@ enum Incoming {
     Ended(ChannelError),
 }
 
-/// A request under way.
+/// A request without a reply yet.
 #[derive(Debug, Clone)]
 pub(crate) struct Pending {
     host: HostName,
@@ -93,31 +92,30 @@ pub(crate) struct Pending {
 }
 
 impl Agents {
-    /// Starts an agent in each machine, all of which are needed.
+    /// Starts an agent in each machine. All hosts are required.
     pub(crate) fn start(
         machines: Waiting,
         tool: &str,
         stop: &Stop,
         observer: &mut dyn Observer,
     ) -> Result<Self, RunError> {
-        Self::start_of((machines, Vec::new()), tool, stop, observer)
+        Self::start_all((machines, Vec::new()), tool, stop, observer)
     }
 
-    /// Starts an agent in each machine and exchanges greetings with it; of machines that boot, as many at once as there
-    /// are CPUs. A machine that may hang as it starts, and does, is started once more, which the observer is told. Dispensable
-    /// hosts that cannot be reached are left out.
-    pub(crate) fn start_of(
+    /// Starts an agent in each machine and exchanges greetings. Boots at most one machine per CPU at a time. Restarts
+    /// a machine that hangs during boot once and reports it. Leaves out dispensable hosts that fail.
+    pub(crate) fn start_all(
         (machines, dispensable): (Waiting, Vec<HostName>),
         tool: &str,
         stop: &Stop,
         observer: &mut dyn Observer,
     ) -> Result<Self, RunError> {
-        let (to_us, heard) = sync_channel(allowance::WAITING);
+        let (to_us, events) = sync_channel(allowance::WAITING);
         let (endpoints, tool, stop) = (BTreeMap::new(), tool.to_owned(), stop.clone());
         let seats = BTreeMap::new();
         let (next_id, slowness, left_out) = (0, 1, LeftOut::default());
         let mut agents =
-            Self { endpoints, seats, to_us, heard, tool, next_id, stop, slowness, dispensable, left_out };
+            Self { endpoints, seats, to_us, events, tool, next_id, stop, slowness, dispensable, left_out };
         let mut waiting = machines;
         loop {
             while let Some(place) = waiting.iter().position(|(_, machine)| agents.has_room_for(&**machine)) {
@@ -135,10 +133,10 @@ impl Agents {
         }
     }
 
-    /// Goes on without the host that the error is of.
+    /// Leaves out the host of the error.
     ///
     /// # Errors
-    /// That one, where it is of none, or of one that is needed.
+    /// Returns the error if it concerns no host, or a required one.
     pub(crate) fn leave_out(&mut self, error: RunError, observer: &mut dyn Observer) -> Result<(), RunError> {
         let host = error.host().map(HostName::new);
         let Some(host) = host.filter(|host| self.dispensable.contains(host) && !self.left_out.has(host))
@@ -148,18 +146,18 @@ impl Agents {
         if let Some(mut endpoint) = self.endpoints.remove(&host) {
             endpoint.machine.stop();
         }
-        observer.event(&Event::Notice(&format!("{error}: the run goes on without host {host}")));
+        observer.event(&Event::Notice(&format!("{error}: continuing without host {host}")));
         self.left_out.host(host, error.to_string());
         Ok(())
     }
 
-    /// The same where this program itself runs in an emulated machine.
+    /// Raises timeouts if this program itself runs in an emulated machine.
     pub(crate) fn inside(self, emulated: bool) -> Self {
-        Self { slowness: if emulated { EMULATED } else { 1 }, ..self }
+        Self { slowness: if emulated { EMULATED_SLOWNESS } else { 1 }, ..self }
     }
 
-    /// The same where the agents of hosts that exist already obey for what is made on those, too.
-    pub(crate) fn seated(self, lab: &Lab) -> Self {
+    /// Lets agents of existing hosts configure the lab devices on those hosts.
+    pub(crate) fn with_seats(self, lab: &Lab) -> Self {
         let seat = |host: &HostName| Some((host.clone(), lab.seat(host)?.clone()));
         Self { seats: lab.hosts.iter().filter_map(|host| seat(&host.name)).collect(), ..self }
     }
@@ -168,63 +166,61 @@ impl Agents {
         self.endpoints.keys()
     }
 
-    /// Whether that host has one.
     pub(crate) fn has(&self, host: &HostName) -> bool {
         self.endpoints.contains_key(host)
     }
 
-    /// The numbers of the processes that a host's machine consists of.
+    /// Process IDs of the host's machine.
     pub(crate) fn pids(&self, host: &HostName) -> Vec<u32> {
         self.endpoints.get(host).map(|endpoint| endpoint.machine.pids()).unwrap_or_default()
     }
 
-    /// The monitor that a host's memory is moved by, if its machine has one and it was not taken before.
+    /// The monitor for resizing the host's memory. `None` if there is none, or it was already taken.
     pub(crate) fn take_monitor(&mut self, host: &HostName) -> Option<Monitor> {
         self.endpoints.get_mut(host)?.machine.take_monitor()
     }
 
-    /// Whether the user asked for the end.
     pub(crate) fn is_stopped(&self) -> bool {
         self.stop.is_asked()
     }
 
-    /// How long a host's machine took until its first process ran, if it was started for the run.
+    /// Time until the first process ran, for a machine started by the run.
     pub(crate) fn booted_within(&self, host: &HostName) -> Option<Duration> {
         self.endpoints.get(host)?.machine.condition().booted_within
     }
 
-    /// How long a host's agent took from its machine's start until it greeted.
+    /// Time from machine start to the agent's greeting.
     pub(crate) fn ready_within(&self, host: &HostName) -> Option<Duration> {
         self.endpoints.get(host)?.ready_within
     }
 
-    /// The machines that booted for the run, as they are now.
+    /// Current state of the machines booted for the run.
     pub(crate) fn booted(&self) -> Vec<BootedMachine> {
         let booted = self.endpoints.iter().filter(|(_, endpoint)| endpoint.machine.boot().own_kernel);
-        let told = booted.map(|(host, endpoint)| BootedMachine {
+        let machines = booted.map(|(host, endpoint)| BootedMachine {
             host: host.to_string(),
             booted: endpoint.machine.condition().booted_within.map(Nanos::from),
             ready: endpoint.ready_within.unwrap_or_default().into(),
             resident: machine::resident(&endpoint.machine.pids()),
         });
-        told.collect()
+        machines.collect()
     }
 
-    /// How many starts of a host's machine hung.
+    /// Number of starts that hung.
     pub(crate) fn hung_starts(&self, host: &HostName) -> u32 {
         self.endpoints.get(host).map_or(0, |endpoint| endpoint.starts - 1)
     }
 
-    /// What is wrong with a host's machine, if anything is and can be learned.
+    /// A known problem of the host's machine.
     pub(crate) fn trouble(&self, host: &HostName) -> Option<String> {
         self.endpoints.get(host)?.machine.condition().trouble
     }
 
-    /// Starts a machine that fell silent once more, and waits for its greeting; `false` where that is not worth it: it cannot
-    /// hang, or did before.
+    /// Restarts a silent machine and waits for its greeting. Returns `false` if the machine cannot hang during boot,
+    /// or was restarted before.
     pub(crate) fn start_again(&mut self, host: &HostName) -> Result<bool, RunError> {
         let Endpoint { machine, starts, .. } = &self.endpoints[host];
-        if !machine.boot().may_hang || *starts == STARTS {
+        if !machine.boot().may_hang || *starts == MAX_STARTS {
             return Ok(false);
         }
         self.restart(host, &mut |_: &Event<'_>| ())?;
@@ -234,7 +230,7 @@ impl Agents {
         Ok(true)
     }
 
-    /// Asks one agent and waits for its answer.
+    /// Sends an order and waits for the reply.
     pub(crate) fn ask(
         &mut self,
         host: &HostName,
@@ -247,7 +243,7 @@ impl Agents {
         Ok(replies.remove(0))
     }
 
-    /// Ends one agent, whatever it does just now; it must not be asked again.
+    /// Stops an agent immediately. It accepts no further orders.
     pub(crate) fn end(&mut self, host: &HostName) {
         if let Some(endpoint) = self.endpoints.get_mut(host) {
             endpoint.machine.stop();
@@ -275,7 +271,7 @@ impl Agents {
         Ok(Pending { host: host.clone(), id, what, deadline })
     }
 
-    /// Waits until all of `pending` are answered; the answers come in the same order.
+    /// Waits for all replies, and returns them in the order of `pending`.
     pub(crate) fn wait(
         &mut self,
         pending: &[Pending],
@@ -310,7 +306,7 @@ impl Agents {
                 FromAgent::Hello(_) => {}
             }
         }
-        // All that was asked of them is answered: nothing long is due.
+        // No long message is expected from here on.
         for endpoint in pending.iter().filter_map(|request| self.endpoints.get(&request.host)) {
             endpoint.limit.set(allowance::USUAL);
         }
@@ -340,8 +336,7 @@ impl Agents {
         self.tell(host, &ToAgent::Hello(hello))
     }
 
-    /// Whether it may start now: more machines that boot than there are CPUs would only slow each other down, and run out
-    /// of patience together.
+    /// Booting more machines than there are CPUs would slow all of them beyond their timeouts.
     fn has_room_for(&self, machine: &dyn Machine) -> bool {
         let booting =
             |endpoint: &&Endpoint| endpoint.ready_within.is_none() && endpoint.machine.boot().own_kernel;
@@ -349,7 +344,7 @@ impl Agents {
         !machine.boot().own_kernel || self.endpoints.values().filter(booting).count() < cpus
     }
 
-    /// Waits a moment for a greeting, and starts again what has not greeted in time.
+    /// Waits up to one polling interval for a greeting, then restarts a machine that is late.
     fn await_greeting(&mut self, observer: &mut dyn Observer) -> Result<(), RunError> {
         if let Some((host, FromAgent::Hello(hello))) = self.hear()? {
             hello.accept().map_err(|source| self.lost(&host, source))?;
@@ -368,15 +363,14 @@ impl Agents {
         }
     }
 
-    /// Starts a machine once more whose start hangs, if that is worth it.
     fn again(&mut self, host: &HostName, observer: &mut dyn Observer) -> Result<(), RunError> {
         let Endpoint { machine, starts, started, .. } = &self.endpoints[host];
         let (starts, boot) = (*starts, machine.boot());
         let error = self.silent(host, "answer the greeting", started.elapsed());
-        if !boot.may_hang || starts == STARTS {
+        if !boot.may_hang || starts == MAX_STARTS {
             return Err(error);
         }
-        let text = format!("{error}; it is started once more, and nothing was measured yet");
+        let text = format!("{error}; restarting it; no measurement was affected");
         observer.event(&Event::Notice(&text));
         self.restart(host, observer)
     }
@@ -387,22 +381,24 @@ impl Agents {
         self.begin(host, machine, starts + 1, observer)
     }
 
-    /// The next message, or none within a glance.
+    /// The next message, or `None` after one polling interval.
     fn hear(&mut self) -> Result<Option<(HostName, FromAgent)>, RunError> {
         if self.stop.is_asked() {
             return Err(RunError::Interrupted);
         }
-        match self.heard.recv_timeout(GLANCE) {
-            // What an earlier start of a machine has left to say is nothing to this one.
-            Ok(said) if self.endpoints.get(&said.host).is_none_or(|now| now.starts != said.start) => Ok(None),
-            Ok(AgentEvent { host, heard: Incoming::Message(message), .. }) => Ok(Some((host, message))),
-            Ok(AgentEvent { host, heard: Incoming::Ended(source), .. }) => Err(self.lost(&host, source)),
+        match self.events.recv_timeout(POLL) {
+            // Ignore messages from an earlier start.
+            Ok(event) if self.endpoints.get(&event.host).is_none_or(|now| now.starts != event.start) => {
+                Ok(None)
+            }
+            Ok(AgentEvent { host, message: Incoming::Message(message), .. }) => Ok(Some((host, message))),
+            Ok(AgentEvent { host, message: Incoming::Ended(source), .. }) => Err(self.lost(&host, source)),
             Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => Ok(None),
         }
     }
 
     fn tell(&mut self, host: &HostName, message: &ToAgent) -> Result<(), RunError> {
-        let endpoint = self.endpoints.get_mut(host).expect("every end of a path has an agent");
+        let endpoint = self.endpoints.get_mut(host).expect("each end of a path has an agent");
         endpoint.to_agent.send(message).map_err(|source| self.lost(host, source))
     }
 
@@ -429,7 +425,7 @@ impl Endpoint {
     }
 }
 
-/// Hands on what an agent says until its channel ends.
+/// Forwards messages from an agent until its channel closes.
 fn listen(
     (host, start): (HostName, u32),
     mut receiver: protocol::Receiver<Box<dyn std::io::Read + Send>>,
@@ -437,9 +433,9 @@ fn listen(
 ) {
     thread::spawn(move || {
         loop {
-            let heard = receiver.receive().map_or_else(Incoming::Ended, Incoming::Message);
-            let ended = matches!(heard, Incoming::Ended(_));
-            if to.send(AgentEvent { host: host.clone(), start, heard }).is_err() || ended {
+            let message = receiver.receive().map_or_else(Incoming::Ended, Incoming::Message);
+            let ended = matches!(message, Incoming::Ended(_));
+            if to.send(AgentEvent { host: host.clone(), start, message }).is_err() || ended {
                 return;
             }
         }

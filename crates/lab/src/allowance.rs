@@ -1,24 +1,24 @@
-//! How long a message of an agent may be, by what it was asked: a guest may be anybody's, and what it sends is held in memory.
-//! Must not know what a message says.
+//! Limits the length of agent messages by the order they reply to, because guests are not trusted and messages are
+//! held in memory.
 
 use protocol::{MAX_LINE, Order};
 use scenario::Plan;
 use workload::{Metric, WorkloadSettings};
 
-/// Greetings, answers without numbers, the state of some devices.
+/// For greetings, replies without samples, and the state of a few devices.
 pub(crate) const USUAL: usize = 256 << 10;
-/// A report without its series: what each CPU of a large machine did.
+/// A report without its series. Per-CPU times of a large machine dominate.
 const REPORT: usize = 1 << 20;
-/// One interval of a stream's connection, every number as long as it can be.
+/// One interval of a stream's connection with maximum-length numbers.
 const SAMPLE: usize = 1 << 10;
-/// One interval's histogram, of times spread as wide as they are told apart.
+/// The widest possible histogram of one interval.
 const HISTOGRAM: usize = 32 << 10;
-/// Intervals that may come beyond those of the time that was asked: ends wait for each other.
+/// Extra intervals, because ends wait for each other.
 const FURTHER: u64 = 16;
-/// So many messages wait to be heard, of all agents together. Each agent waits until its last one was heard.
+/// Queue length for messages of all agents together. An agent blocks until its last message is read.
 pub(crate) const WAITING: usize = 2;
 
-/// What the answer to an order may take.
+/// Length limit of the reply to an order.
 pub(crate) fn answer_to(order: &Order, served: Option<&WorkloadSettings>) -> usize {
     match order {
         Order::Run(run) => report_of(&run.load),
@@ -28,15 +28,15 @@ pub(crate) fn answer_to(order: &Order, served: Option<&WorkloadSettings>) -> usi
     }
 }
 
-/// What one message of whoever conducts this plan elsewhere may take: a trial is what both ends report.
-pub(crate) fn conducted(plan: &Plan) -> usize {
+/// Length limit of a message from a nested run of this plan. A trial contains the reports of both ends.
+pub(crate) fn nested_run(plan: &Plan) -> usize {
     let longest = plan.cells.iter().map(|cell| report_of(&cell.load)).max().unwrap_or(0);
     longest.saturating_mul(3).saturating_add(REPORT).min(MAX_LINE)
 }
 
 fn report_of(load: &WorkloadSettings) -> usize {
     let kind = load.kind();
-    // How long a number of bytes takes nobody knows.
+    // The duration of a transfer by size is unknown.
     let Some(flows) = kind.flows_for() else { return MAX_LINE };
     let intervals = flows.0 / kind.interval().0.max(1) + FURTHER;
     let each = if kind.metric() == Metric::Throughput { SAMPLE } else { HISTOGRAM };
@@ -52,7 +52,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_answer_may_be_as_long_as_what_was_asked_and_no_longer() {
+    fn limits_replies_by_order() {
         let second = Until::Elapsed(Nanos::from_secs(1));
         let stream = |streams, until| {
             WorkloadSettings::Stream(StreamSettings { streams, ..StreamSettings::new(until) })

@@ -1,5 +1,4 @@
-//! A trial that moves memory: what is done in the guest before, the change of size from outside, and what is put back after it.
-//! Must not know how a method moves memory.
+//! Runs a trial that moves memory: prepares the guest, resizes it from outside, and restores it.
 
 use std::{collections::BTreeMap, time::Duration};
 
@@ -19,15 +18,14 @@ use crate::{
     trial::TrialRunner,
 };
 
-/// For what goes over all of the guest's memory, emulated and beside other work.
+/// Timeout for orders that touch all guest memory, in an emulated machine on a busy host.
 const LONG: Duration = Duration::from_secs(300);
-/// How often the live view is told.
-const GLANCE: Duration = Duration::from_millis(100);
+/// Update interval of the live view.
+const SHOW_INTERVAL: Duration = Duration::from_millis(100);
 
-/// The balloons of a run's machines, each made when it is needed first: its monitor has one client.
+/// Balloons by host, created on first use. A monitor accepts one client.
 pub(crate) type Balloons = BTreeMap<HostName, VmBalloon>;
 
-/// A machine's balloon.
 pub(crate) struct VmBalloon {
     method: BalloonMethod,
     balloon: Box<dyn Balloon>,
@@ -36,24 +34,24 @@ pub(crate) struct VmBalloon {
 
 impl VmBalloon {
     fn of(host: &HostName, vm: &Vm, agents: &mut Agents) -> Result<Self, RunError> {
-        let lacking = |because: String| failed(host, MemoryError::Guest(because));
-        let method = vm.balloon.ok_or_else(|| lacking("it has no `balloon`".to_owned()))?;
-        let monitor = agents.take_monitor(host).ok_or_else(|| lacking("it has no monitor".to_owned()))?;
+        let missing = |because: String| failed(host, MemoryError::Guest(because));
+        let method = vm.balloon.ok_or_else(|| missing("it has no `balloon`".to_owned()))?;
+        let monitor = agents.take_monitor(host).ok_or_else(|| missing("it has no monitor".to_owned()))?;
         let pid = agents.pids(host).first().copied().unwrap_or_default();
-        let made = memory::balloon(method, monitor, pid, machine::BALLOON, vm.pluggable());
-        let made = made.and_then(|balloon| Ok(Self { method, balloon, resident: Resident::of(pid)? }));
-        made.map_err(|error| failed(host, error))
+        let balloon = memory::balloon(method, monitor, pid, machine::BALLOON, vm.pluggable());
+        let created = balloon.and_then(|balloon| Ok(Self { method, balloon, resident: Resident::of(pid)? }));
+        created.map_err(|error| failed(host, error))
     }
 }
 
-/// The guest's agent as a method sees it, and whoever looks on.
+/// The guest agent as seen by a memory method.
 struct VmAgent<'a> {
     host: &'a HostName,
     agents: &'a mut Agents,
     observer: &'a mut dyn Observer,
     load: &'a BalloonSettings,
-    /// When the live view was told last.
-    told: Duration,
+    /// Time of the last update of the live view.
+    last_shown: Duration,
 }
 
 impl VmAgent<'_> {
@@ -75,7 +73,7 @@ impl VmAgent<'_> {
         }
     }
 
-    /// The longest stall, and the guest's CPU time.
+    /// The longest stall and the guest's CPU time.
     fn watched(&mut self) -> Result<(Nanos, MachineCpu), RunError> {
         match self.ask(MemoryOrder::Watched)? {
             MemoryReply::Watched { damaged, guarded, .. } if damaged.0 > 0 => {
@@ -90,9 +88,9 @@ impl VmAgent<'_> {
         unexpected(self.host, &Reply::Memory { done: reply.clone() })
     }
 
-    /// Makes all that the guest has free what it is to be; what is then to be taken of it.
+    /// Brings all free guest memory into the required state. Returns the amount to take from the guest.
     fn prepare(&mut self, balloon: &mut dyn Balloon) -> Result<Bytes, RunError> {
-        // What a trial before left that came to nothing.
+        // Clean up after a failed trial.
         self.ask(MemoryOrder::Release)?;
         self.resize(balloon, Bytes(0))?;
         let load = self.load;
@@ -101,14 +99,14 @@ impl VmAgent<'_> {
                 self.ask(MemoryOrder::TouchFree)?;
                 Ok(load.memory)
             }
-            // What comes back has nothing behind it on the host, and nothing else is free.
+            // Memory given back has no host pages behind it, and no other memory is free.
             (BalloonMove::Shrink, false) => {
                 self.resize(balloon, load.memory)?;
                 self.ask(MemoryOrder::Hold)?;
                 self.resize(balloon, Bytes(0))?;
                 Ok(load.memory)
             }
-            // What is touched then is what came back.
+            // Touching then hits exactly the returned memory.
             (BalloonMove::Grow, _) => {
                 self.resize(balloon, load.memory)?;
                 self.ask(MemoryOrder::Hold)?;
@@ -136,8 +134,8 @@ impl GuestAgent for VmAgent<'_> {
     }
 
     fn glance(&mut self, moved: Bytes, since: Duration) -> Result<(), MemoryError> {
-        if since >= self.told + GLANCE {
-            self.told = since;
+        if since >= self.last_shown + SHOW_INTERVAL {
+            self.last_shown = since;
             if let Some(rate) = self.load.live(moved, 0, since.into()) {
                 self.observer.event(&Event::Rate { elapsed: since.into(), rate: &rate });
             }
@@ -161,7 +159,7 @@ fn failed(host: &HostName, error: MemoryError) -> RunError {
 }
 
 impl TrialRunner<'_> {
-    /// Moves memory once, and puts it back.
+    /// Moves memory once, then restores it.
     pub(crate) fn move_memory(
         &mut self,
         exchange: &Exchange<'_>,
@@ -171,13 +169,12 @@ impl TrialRunner<'_> {
         let host = &exchange.path.from.host;
         let ends = self.ends(exchange.path);
         if !self.balloons.contains_key(host) {
-            let vm = self.ground.lab.vm(host).cloned().unwrap_or_default();
+            let vm = self.lab_handle.lab.vm(host).cloned().unwrap_or_default();
             self.balloons.insert(host.clone(), VmBalloon::of(host, &vm, self.agents)?);
         }
-        let VmBalloon { method, balloon, resident } =
-            self.balloons.get_mut(host).expect("just made where it was not there");
+        let VmBalloon { method, balloon, resident } = self.balloons.get_mut(host).expect("inserted above");
         let balloon = balloon.as_mut();
-        let mut agent = VmAgent { host, agents: self.agents, observer, load, told: Duration::ZERO };
+        let mut agent = VmAgent { host, agents: self.agents, observer, load, last_shown: Duration::ZERO };
         let to = agent.prepare(balloon)?;
         let now = |resident: &Resident| resident.now().map_err(|error| failed(host, error));
         let resident_before = now(resident)?;

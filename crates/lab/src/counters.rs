@@ -1,11 +1,11 @@
-//! Two readings of a path become what was counted between them. Must not know how they are read.
+//! Computes the difference between two readings of a path's counters.
 
 use std::iter;
 
 use samples::{DeviceCounters, HostCounters, PathCounters, QdiscCounters, QueueCounters, SoftnetCounters};
 use units::Bytes;
 
-/// What was counted from one reading to the other, and by the machine meanwhile.
+/// Counters between the two readings. `softnet` covers the same time.
 pub(crate) fn between(
     before: &PathCounters,
     after: &PathCounters,
@@ -33,7 +33,7 @@ fn device(then: &DeviceCounters, now: &DeviceCounters) -> DeviceCounters {
     }
 }
 
-/// None where none of them counted anything: then the driver counts apart only in a mode that is off.
+/// Empty if all are zero: some drivers count per queue only in certain modes.
 fn queues(before: &[QueueCounters], after: &[QueueCounters]) -> Vec<QueueCounters> {
     let none = QueueCounters::default();
     let before = before.iter().chain(iter::repeat(&none));
@@ -63,7 +63,7 @@ fn host(before: &HostCounters, after: &HostCounters) -> HostCounters {
     }
 }
 
-/// A counter that was set back in between has counted nothing that is known.
+/// A counter that was reset counts as zero.
 fn passed(now: u64, then: u64) -> u64 {
     now.saturating_sub(then)
 }
@@ -72,7 +72,7 @@ fn passed_bytes(now: Bytes, then: Bytes) -> Bytes {
     Bytes(passed(now.0, then.0))
 }
 
-/// Of a counter of 32 bits, which begins again at nought: right up to 2^32 in one trial.
+/// For 32-bit counters, which wrap. Correct up to 2^32 per trial.
 fn passed_around(now: u64, then: u64) -> u64 {
     now.wrapping_sub(then) & u64::from(u32::MAX)
 }
@@ -96,7 +96,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_kept_is_what_was_counted_in_between() {
+    fn subtracts_readings() {
         let softnet = SoftnetCounters { processed: 5, ..SoftnetCounters::default() };
         let counters = between(&reading(10, 1, 3, Some(4)), &reading(17, 1, 2, Some(5)), Some(softnet));
         let [device] = &counters.devices[..] else { panic!("{counters:?}") };
@@ -109,25 +109,25 @@ mod tests {
         assert_eq!(
             (host.tracked, host.translated),
             (Some(2), Some(1)),
-            "tracked as it is, translated as it grew"
+            "`tracked` is a gauge, `translated` a counter"
         );
         assert_eq!(counters.softnet, Some(softnet));
     }
 
     #[test]
-    fn a_rule_that_cannot_be_read_has_counted_nothing_that_is_known() {
+    fn leaves_out_unreadable_rule() {
         let counters = between(&reading(0, 0, 0, None), &reading(0, 0, 0, Some(5)), None);
         assert_eq!(counters.hosts[0].translated, None);
     }
 
     #[test]
-    fn a_discipline_that_counts_in_32_bits_may_begin_again_in_the_middle_of_a_trial() {
+    fn handles_wrap_of_32_bit_qdisc_counters() {
         let counters = between(&reading(0, u32::MAX - 1, 0, None), &reading(0, 3, 0, None), None);
         assert_eq!(counters.devices[0].qdisc.as_ref().map(|qdisc| qdisc.drops), Some(5));
     }
 
     #[test]
-    fn queues_are_told_only_where_the_driver_counted_them_meanwhile() {
+    fn leaves_out_queues_without_packets() {
         let reading = |rx: &[u64]| {
             let mut reading = reading(0, 0, 0, None);
             let queue =

@@ -1,11 +1,11 @@
-//! CPU time of a trial, from what both ends saw of it. Must not know what to think of it.
+//! Combines the CPU times reported by both ends of a trial.
 
 use protocol::{EndReport, HostCpu};
 use samples::{CpuUsage, GuestCpu};
 
-/// CPU time: this machine's, as an end saw it that is on the machine itself; that of ends with a kernel of their own, which see
-/// their own only; and both ends' threads. Without an end on it the machine's is not known. `guests` says which end is in a
-/// guest or on another host; a workload with one end has no server.
+/// Machine-wide CPU time from an end that runs directly on the machine, guest CPU time from the other ends, and
+/// thread times of both. Without an end on the machine its time is unknown. `guests` marks ends in a guest or on
+/// another host. A workload with one end has no server.
 pub(crate) fn together(client: &EndReport, server: Option<&EndReport>, guests: [bool; 2]) -> CpuUsage {
     let ends = || {
         let both = [("client", Some(client)), ("server", server)].into_iter().zip(guests);
@@ -20,8 +20,8 @@ pub(crate) fn together(client: &EndReport, server: Option<&EndReport>, guests: [
     CpuUsage { machine: machine.unwrap_or_default(), threads, guests, processes: None }
 }
 
-/// With what an observer saw of the machine. Where no end is on it, nobody else has.
-pub(crate) fn beside(mut usage: CpuUsage, host: Option<HostCpu>) -> CpuUsage {
+/// Adds the observer's data. It also provides machine time if no end runs on the machine.
+pub(crate) fn with_observed(mut usage: CpuUsage, host: Option<HostCpu>) -> CpuUsage {
     let Some(HostCpu { machine, processes }) = host else { return usage };
     if usage.machine.elapsed.0 == 0 {
         usage.machine = machine;
@@ -42,7 +42,7 @@ mod tests {
     }
 
     #[test]
-    fn the_machine_is_seen_from_an_end_on_it_and_each_guest_sees_itself() {
+    fn takes_machine_time_from_end_on_it_and_guest_time_from_guests() {
         let busy = |millis| MachineCpu { user: Nanos::from_millis(millis), ..MachineCpu::default() };
         for (guests, machine, of_guests) in [
             ([false, false], busy(3), vec![]),
@@ -51,8 +51,8 @@ mod tests {
             ([true, true], MachineCpu::default(), vec![("client", busy(3)), ("server", busy(4))]),
         ] {
             let found = together(&end(busy(3)), Some(&end(busy(4))), guests);
-            let told: Vec<_> = found.guests.iter().map(|it| (it.end.as_str(), it.cpu.clone())).collect();
-            assert_eq!((found.machine, told), (machine, of_guests), "{guests:?}");
+            let reported: Vec<_> = found.guests.iter().map(|it| (it.end.as_str(), it.cpu.clone())).collect();
+            assert_eq!((found.machine, reported), (machine, of_guests), "{guests:?}");
         }
     }
 }

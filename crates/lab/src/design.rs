@@ -1,9 +1,8 @@
-//! Which trial comes next, and why a cell gets no more: a pure function of the plan and of the trials that are there, so
-//! that a run that was killed goes on with the choices that it would have made.
+//! Selects the next trial and stops cells early. The choice is a pure function of the plan and the finished trials,
+//! so a resumed run makes the same choices.
 //!
-//! The plan is the full matrix. The design walks through it block by block and leaves trials out: at the beginning of a
-//! block it judges each group of cells by the blocks before, and takes those that can still change the answer. It asks
-//! no clock, and must not know how a trial is made or kept.
+//! The plan is the full matrix. At the start of each block, the design judges each group of cells by the blocks
+//! before it and keeps the cells that can still change the answer. It uses no clock.
 
 mod forecast;
 mod group;
@@ -28,42 +27,41 @@ pub use forecast::{Forecast, forecast, trials_lacking};
 use group::{Group, Standing};
 use observations::Observations;
 
-/// Pairs of the baseline and itself that a noise floor needs; it gets no more unless it is in the contest itself.
+/// Baseline pairs needed for a noise floor. A baseline gets more only if it competes itself.
 const NOISE_PAIRS: usize = 5;
 
-/// The design of a run.
 #[derive(Debug)]
 pub struct Design<'p> {
     plan: &'p Plan,
     groups: Vec<Group>,
     seen: Observations,
     skipped: BTreeSet<usize>,
-    /// Trials that are not made though their cell can be measured, by their index.
+    /// Indexes of trials that are not run although their cell can be measured.
     left_out: BTreeSet<u32>,
-    /// Where in the plan the next trial is looked for.
+    /// Position in the plan.
     at: usize,
     round: Round,
-    /// Whether the time is over.
+    /// Whether the time budget is used up.
     spent: bool,
-    told: BTreeMap<usize, CellEnd>,
-    /// Whether it was told that CPU time is not known.
-    told_of_cpu: bool,
+    reported: BTreeMap<usize, CellEnd>,
+    /// Whether the missing CPU time was reported.
+    reported_missing_cpu: bool,
 }
 
-/// What is measured in a block.
+/// The cells to measure in a block.
 #[derive(Debug, Clone, Default)]
 struct Round {
     block: Option<u32>,
     measure: BTreeSet<usize>,
     again: BTreeSet<usize>,
-    /// Baselines that are measured only for what is compared with them.
+    /// Baselines measured only for comparison.
     beside: BTreeSet<usize>,
 }
 
 impl Round {
     fn wants(&self, trial: &PlannedTrial) -> bool {
         match trial.arm {
-            // With the probes on only beside the same without them.
+            // Probed trials need the same trial without probes.
             Arm::Measure | Arm::Probed | Arm::Alone => self.measure.contains(&trial.cell),
             Arm::Again => self.again.contains(&trial.cell),
         }
@@ -75,7 +73,7 @@ impl Round {
 }
 
 impl<'p> Design<'p> {
-    /// The design of a run that has these trials already, in the order in which they were made.
+    /// Resumes from these trials, in the order they ran.
     #[must_use]
     pub fn new<'t>(plan: &'p Plan, there: impl IntoIterator<Item = &'t Trial>) -> Self {
         let mut design = Self {
@@ -87,29 +85,29 @@ impl<'p> Design<'p> {
             at: 0,
             round: Round::default(),
             spent: false,
-            told: BTreeMap::new(),
-            told_of_cpu: false,
+            reported: BTreeMap::new(),
+            reported_missing_cpu: false,
         };
         there.into_iter().for_each(|trial| design.saw(trial));
         design
     }
 
-    /// Takes note of a trial that was made.
+    /// Records a finished trial.
     pub fn saw(&mut self, trial: &Trial) {
         self.seen.take(self.plan, trial);
     }
 
-    /// Takes note that a cell cannot be measured.
+    /// Records that a cell cannot be measured.
     pub fn skip(&mut self, cell: &str) {
         self.skipped.extend(self.plan.cells.iter().position(|known| known.id.as_str() == cell));
     }
 
-    /// Takes note that a trial is not made: it was to be watched, and nothing is left to watch it with.
+    /// Records that a trial is not run because its probe is missing.
     pub fn leave_out(&mut self, trial: &PlannedTrial) {
         self.left_out.insert(trial.index);
     }
 
-    /// The next trial to be made; `None` when the run has all that it needs or may have.
+    /// The next trial, or `None` if the run is complete or out of time.
     pub fn next_trial(&mut self) -> Option<&'p PlannedTrial> {
         let plan = self.plan;
         while let Some(trial) = plan.trials.get(self.at) {
@@ -126,14 +124,14 @@ impl<'p> Design<'p> {
         None
     }
 
-    /// The next trials to be made, at the same time; none when the run has all that it needs or may have.
+    /// The next trials to run at the same time. Empty if the run is complete or out of time.
     pub fn next_round(&mut self) -> Vec<&'p PlannedTrial> {
         let Some(first) = self.next_trial() else { return Vec::new() };
         let rest = self.plan.trials[self.at..].iter().skip(1).take_while(|trial| trial.is_beside(first));
         [first].into_iter().chain(rest.filter(|trial| self.is_due(trial))).collect()
     }
 
-    /// A trial that others disturbed and that has attempts left, with those that it had.
+    /// A disturbed trial with attempts left, and its earlier attempts.
     #[must_use]
     pub fn to_remake(&self) -> Option<(&'p PlannedTrial, Vec<DiscardedAttempt>)> {
         let open = self.seen.disturbed().filter(|(_, attempts)| attempts.len() < ATTEMPTS);
@@ -147,7 +145,7 @@ impl<'p> Design<'p> {
         Some((planned, attempts.to_vec()))
     }
 
-    /// Cells whose end is known and was not told yet, or is another one than was told.
+    /// New or changed ends of cells since the last call.
     pub fn ends(&mut self) -> Vec<CellEnd> {
         if !self.plan.design.is_adaptive() {
             return Vec::new();
@@ -162,23 +160,24 @@ impl<'p> Design<'p> {
             .into_iter()
             .filter_map(|(cell, standing)| Some((cell, self.end(cell, standing)?)))
             .collect();
-        let new = |(cell, end): &(usize, CellEnd)| self.told.get(cell) != Some(end);
+        let new = |(cell, end): &(usize, CellEnd)| self.reported.get(cell) != Some(end);
         let fresh: Vec<(usize, CellEnd)> = ends.into_iter().filter(new).collect();
-        self.told.extend(fresh.iter().cloned());
+        self.reported.extend(fresh.iter().cloned());
         fresh.into_iter().map(|(_, end)| end).collect()
     }
 
     /// Measurable cells without a trial because the time budget is used up.
     pub fn out_of_time(&self) -> impl Iterator<Item = &'p str> {
         let cells = self.plan.cells.iter().enumerate().filter(|_| self.spent);
-        let lacking = cells.filter(|(cell, _)| !self.skipped.contains(cell) && self.seen.trials(*cell) == 0);
-        lacking.map(|(_, cell)| cell.id.as_str())
+        let unmeasured =
+            cells.filter(|(cell, _)| !self.skipped.contains(cell) && self.seen.trials(*cell) == 0);
+        unmeasured.map(|(_, cell)| cell.id.as_str())
     }
 
-    /// Once, when it shows: why the trials are not chosen for the objective that was asked.
+    /// The reason why trials are not chosen for the requested objective. Returned once.
     pub fn other_objective(&mut self) -> Option<&'static str> {
         let block = self.round.block.unwrap_or(0);
-        if self.told_of_cpu
+        if self.reported_missing_cpu
             || !self.plan.design.is_adaptive()
             || self.plan.design.until_clear
             || self.plan.design.objective == Objective::Max
@@ -186,17 +185,17 @@ impl<'p> Design<'p> {
         {
             return None;
         }
-        self.told_of_cpu = true;
+        self.reported_missing_cpu = true;
         Some("CPU time was not recorded: trials are chosen for the best value instead of the objective")
     }
 
-    /// Cells that get more trials in the block that is under way because they can change the answer.
+    /// Cells that get more trials in the current block because they can change the answer.
     pub fn open(&self) -> impl Iterator<Item = &'p str> {
         let open = self.round.measure.difference(&self.round.beside);
         open.filter(|cell| !self.skipped.contains(cell)).map(|cell| self.plan.cells[*cell].id.as_str())
     }
 
-    /// What the trials so far have decided.
+    /// The decisions so far.
     #[must_use]
     pub fn decided(&self) -> DesignDecision {
         DesignDecision {
@@ -209,26 +208,26 @@ impl<'p> Design<'p> {
         }
     }
 
-    /// The block that is under way, from 0, and whether every cell is still measured.
+    /// The current block, from 0, and whether it measures all cells.
     #[must_use]
     pub fn block(&self) -> Option<(u32, bool)> {
         let screening = screening_blocks(self.plan);
         self.round.block.map(|block| (block, block < screening))
     }
 
-    /// How many cells there are that can be measured.
+    /// Number of measurable cells.
     #[must_use]
     pub fn cells(&self) -> usize {
         self.plan.cells.len() - self.skipped.len()
     }
 
-    /// The most trials that may follow; a budget may end them earlier.
+    /// Maximum number of remaining trials, without regard to the budget.
     #[must_use]
     pub fn trials_left(&self) -> usize {
         if self.spent { 0 } else { self.rest().count() }
     }
 
-    /// The most time that they may take.
+    /// Maximum remaining time.
     #[must_use]
     pub fn most_left(&self) -> Nanos {
         let rest = self.plan.estimate_of(self.rest());
@@ -247,7 +246,7 @@ impl<'p> Design<'p> {
         self.round.wants(trial) && !self.skipped.contains(&trial.cell) && !passed
     }
 
-    /// Decides, once a block, what is measured in it.
+    /// Selects the cells of a new block.
     fn enter(&mut self, block: u32) {
         if self.round.block == Some(block) {
             return;
@@ -273,7 +272,7 @@ impl<'p> Design<'p> {
             if !measure.iter().any(|cell| self.plan.cells[*cell].workload == *workload) {
                 continue;
             }
-            // What is compared with the baseline needs it in the same block.
+            // Comparisons need the baseline in the same block.
             let open = !measure.insert(baseline);
             if !open {
                 beside.insert(baseline);
@@ -283,13 +282,13 @@ impl<'p> Design<'p> {
             }
         }
         if !again.is_empty() {
-            // A baseline that is measured beside others is so again.
+            // Measure all competitors of a repeated baseline twice.
             again.extend(&measure);
         }
         Round { block: None, measure, again, beside }
     }
 
-    /// How each cell stands by the blocks before `block`.
+    /// The standing of each cell, by the blocks before `block`.
     fn standings(&self, block: u32) -> Vec<(usize, Standing)> {
         let open = |group: &Group| group.standings(self.plan, &self.seen, &self.skipped, block);
         self.groups.iter().flat_map(open).collect()

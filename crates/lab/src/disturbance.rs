@@ -1,4 +1,4 @@
-//! Who else was at work while a trial was made: by what others had of the CPUs, and never by what was measured.
+//! Detects trials that were disturbed by other work, judged only by CPU time of other processes.
 
 use std::{collections::BTreeMap, collections::BTreeSet};
 
@@ -7,18 +7,18 @@ use units::Nanos;
 
 use crate::placement::Cpus;
 
-/// A trial is disturbed from this share on of the time of the CPUs that it could use.
+/// Minimum share of the available CPU time that counts as a disturbance.
 const BOUND: f64 = 0.05;
-/// Where a trial may run anywhere, others do not disturb it that leave so many times the CPUs that it keeps busy.
+/// An unpinned trial counts as undisturbed if this multiple of its busy CPUs remains for it.
 const ROOM: f64 = 2.0;
-/// It keeps no fewer busy than its two ends.
+/// Minimum for the busy CPUs: one per end.
 const ENDS: f64 = 2.0;
-/// Who had less of a CPU is not named.
+/// Minimum number of CPUs for a process to be named.
 const NAMED: f64 = 0.01;
-/// Nor are more than these.
+/// Maximum number of processes to name.
 const MOST_NAMED: usize = 3;
 
-/// Whether a trial on these CPUs was disturbed, and by whom.
+/// The disturbance of a trial on these CPUs.
 pub(crate) fn of(usage: &CpuUsage, cpus: &Cpus) -> Option<ValidityWarning> {
     let around = usage.processes.as_ref().filter(|around| around.elapsed.0 > 0)?;
     let share = match pinned(cpus) {
@@ -28,13 +28,13 @@ pub(crate) fn of(usage: &CpuUsage, cpus: &Cpus) -> Option<ValidityWarning> {
     (share >= BOUND).then(|| ValidityWarning::Disturbed { share, by: by(around) })
 }
 
-/// Whether others disturbed a trial whose ends may run on any CPU.
+/// The disturbance of a trial without CPU pinning.
 #[must_use]
 pub fn disturbed(usage: &CpuUsage) -> Option<ValidityWarning> {
     of(usage, &Cpus::FREE)
 }
 
-/// The CPUs of both ends, where both have theirs.
+/// The CPUs of both ends, if both are pinned.
 fn pinned(cpus: &Cpus) -> Option<BTreeSet<u32>> {
     let (client, server) = (cpus.client.as_ref()?, cpus.server.as_ref()?);
     Some(client.iter().chain(server).copied().collect())
@@ -47,7 +47,7 @@ fn anywhere(around: &OwnedCpu) -> f64 {
     if left >= ROOM * kept_busy { 0.0 } else { others / f64::from(around.cpus.max(1)) }
 }
 
-/// Others may have been on other CPUs: what they had of these is what neither the trial's threads nor soft interrupts had.
+/// Counts other work on the pinned CPUs only: busy time minus the trial's threads and softirqs.
 fn on_pinned(usage: &CpuUsage, around: &OwnedCpu, pinned: &BTreeSet<u32>) -> f64 {
     let machine = &usage.machine;
     let there: Vec<_> = machine.by_cpu.iter().filter(|cpu| pinned.contains(&cpu.cpu)).collect();
@@ -61,7 +61,7 @@ fn on_pinned(usage: &CpuUsage, around: &OwnedCpu, pinned: &BTreeSet<u32>) -> f64
     of_others / pinned.len().max(1) as f64
 }
 
-/// CPUs that other processes and the hypervisor had.
+/// Number of CPUs used by other processes and the hypervisor.
 fn others(around: &OwnedCpu) -> f64 {
     let processes: Nanos = around.others().map(|(_, time)| time).sum();
     cpus_of(around, processes + around.steal)
@@ -102,7 +102,7 @@ mod tests {
         }
     }
 
-    /// One second on so many CPUs, of which the trial keeps one and a half busy.
+    /// One second in which the trial keeps 1.5 CPUs busy.
     fn second(cpus: u32, others: &[(&str, u64)], steal: u64) -> CpuUsage {
         let of_others = others.iter().map(|(name, millis)| share(CpuOwner::Other, name, *millis));
         let shares: Vec<OwnerShare> = of_others
@@ -131,7 +131,7 @@ mod tests {
     }
 
     #[test]
-    fn other_processes_and_the_hypervisor_disturb_from_a_twentieth_of_the_cpus_on() {
+    fn reports_disturbance_from_5_percent_of_cpu_time() {
         for (usage, wanted) in [
             (second(2, &[("cc1", 300), ("sshd", 15), ("cron", 2)], 0), Some((16, vec!["cc1", "sshd"]))),
             (second(2, &[("cc1", 90)], 0), None),
@@ -144,14 +144,14 @@ mod tests {
     }
 
     #[test]
-    fn who_leaves_room_on_a_large_machine_does_not_disturb_what_may_run_anywhere() {
+    fn unpinned_trial_is_undisturbed_if_enough_cpus_are_idle() {
         assert_eq!(found(&second(64, &[("qemu", 10_000)], 0), &Cpus::FREE), None);
         assert!(found(&second(64, &[("qemu", 60_500)], 0), &Cpus::FREE).is_some());
         assert!(found(&second(4, &[("stress", 1_000)], 0), &Cpus::FREE).is_some());
     }
 
     #[test]
-    fn pinned_threads_are_disturbed_on_their_own_cpus_only() {
+    fn pinned_trial_is_disturbed_only_on_its_cpus() {
         let cpus = Cpus { client: Some(vec![2]), server: Some(vec![3]) };
         let mut usage = second(64, &[("stress", 2_000)], 0);
         let thread = |end: &str, millis| ThreadCpu {

@@ -1,120 +1,106 @@
-//! Why a run ended before its plan did.
+//! Errors that end a run.
 
 use thiserror::Error;
 
-/// A run ended early. Trials that had finished are kept, and the run can be resumed.
+/// An error that ended a run early. Finished trials are stored, and the run can be resumed.
 #[derive(Debug, Error)]
 pub enum RunError {
-    /// The lab could not be raised.
+    /// The lab could not be created.
     #[error(transparent)]
     Raise(#[from] topology::CreateError),
-    /// A device's settings could not be made.
+    /// Device settings could not be applied.
     #[error("cell {cell}: {source}")]
     Configure {
         cell: String,
-        /// Why.
         #[source]
         source: topology::ConfigureError,
     },
-    /// A device could not be read back.
+    /// Device state could not be read.
     #[error(transparent)]
     Read(#[from] topology::ReadError),
-    /// An agent could not be started.
     #[error(transparent)]
     Machine(machine::MachineError),
-    /// An agent ended, or spoke nonsense.
-    #[error("the agent of host {host} is lost: {source}{}", last_output(.said))]
+    /// The agent exited or violated the protocol.
+    #[error("lost the agent of host {host}: {source}{}", last_output(.said))]
     Agent {
         host: String,
-        /// What happened to the channel.
         #[source]
         source: protocol::ChannelError,
-        /// Its last lines of error output.
+        /// Last lines of its standard error.
         said: String,
     },
-    /// An agent did not answer in time.
+    /// No reply in time.
     #[error("the agent of host {host} did not {what} within {seconds:.0} s{}", last_output(.said))]
     Silent {
         host: String,
-        /// What was asked.
+        /// The requested action.
         what: &'static str,
-        /// How long was waited.
+        /// Time waited, in seconds.
         seconds: f64,
-        /// Its last lines of error output.
+        /// Last lines of its standard error.
         said: String,
     },
-    /// An agent refused an order.
+    /// The agent could not carry out an order.
     #[error("the agent of host {host} could not {what}: {because}")]
     Refused {
         host: String,
-        /// What was asked.
+        /// The requested action.
         what: &'static str,
-        /// Why not.
         because: String,
-        /// Whether this machine will never be able to.
+        /// Whether this machine can never do it.
         unsupported: bool,
     },
-    /// A machine's memory does not move.
     #[error("memory of {host}: {source}")]
     Memory {
         host: String,
-        /// Why.
         #[source]
         source: memory::MemoryError,
     },
-    /// What is to be raised cannot be, on this machine.
+    /// This machine lacks something that the lab needs.
     #[error("{because}")]
-    Lacks {
-        /// What is missing, and why.
-        because: String,
-    },
-    /// A path carries nothing.
-    #[error("path {path} carries nothing: {to} did not answer {from}{because}; {advice}")]
+    Lacks { because: String },
+    /// No traffic passes on a path.
+    #[error("no traffic passes on path {path}: {to} does not reply to {from}{because}; {advice}")]
     Unreachable {
         path: String,
-        /// The client's end.
+        /// Client end.
         from: String,
-        /// The server's end.
+        /// Server end.
         to: String,
-        /// What the client's agent said of it, in brackets, if it did.
+        /// The client agent's error, in parentheses.
         because: String,
-        /// What to look at.
         advice: &'static str,
     },
-    /// Another measurement has what this one needs.
+    /// Another run uses the interface.
     #[error(
-        "interface {interface} of host {host} is reserved by {by}; wait for its end, or run without --no-wait"
+        "interface {interface} of host {host} is reserved by {by}; wait until it ends, or omit --no-wait"
     )]
     Occupied { host: String, interface: String, by: String },
-    /// None of many hosts and paths can be measured.
-    #[error("nothing is left to measure: {what}")]
+    /// No host or path is left.
+    #[error("no host or path can be measured: {what}")]
     NothingLeft {
-        /// Hosts and paths, and why.
+        /// Hosts and paths, with reasons.
         what: String,
     },
-    /// What could be measured of many hosts was.
+    /// Some hosts or paths were not measured.
     #[error("not measured: {what}")]
     LeftOut {
-        /// Hosts and paths, and why.
+        /// Hosts and paths, with reasons.
         what: String,
     },
-    /// The run to be resumed was planned otherwise.
-    #[error("run {run} was planned by another plumb, whose cells differ from today's; begin it anew")]
+    /// The plan differs from that of the run to resume.
+    #[error("run {run} was planned by another version of plumb with different cells; start a new run")]
     OtherPlan { run: String },
-    /// The run ended early where it was conducted.
+    /// The nested run ended early.
     #[error("in the virtual hypervisor: {because}")]
-    Inside {
-        /// Why, as it was told there.
-        because: String,
-    },
-    /// A record could not be kept.
-    #[error("cannot keep the results: {0}")]
+    Inside { because: String },
+    #[error("cannot store the results: {0}")]
     Keep(#[source] Box<dyn std::error::Error + Send + Sync>),
-    /// The user asked for the end.
+    /// Interrupted by the user.
     #[error("interrupted")]
     Interrupted,
-    /// The user asked for the end while others had what it needs.
-    #[error("interrupted while it waited for {what}")]
+    /// Interrupted by the user during a wait.
+    #[error("interrupted while waiting for {what}")]
     InterruptedWaiting { what: String },
 }
 
@@ -128,13 +114,12 @@ impl From<machine::MachineError> for RunError {
 }
 
 impl RunError {
-    /// Whether the user asked for the end.
     #[must_use]
     pub const fn is_interrupted(&self) -> bool {
         matches!(self, Self::Interrupted | Self::InterruptedWaiting { .. })
     }
 
-    /// The host that it is of.
+    /// The host with the problem, if known.
     pub(crate) fn host(&self) -> Option<&str> {
         match self {
             Self::Agent { host, .. } | Self::Silent { host, .. } | Self::Refused { host, .. } => Some(host),
@@ -144,10 +129,10 @@ impl RunError {
     }
 }
 
-fn last_output(said: &str) -> String {
-    match said.lines().count() {
+fn last_output(output: &str) -> String {
+    match output.lines().count() {
         0 => String::new(),
-        1 => format!("; its last output: {said}"),
-        _ => format!("; its last output:\n{said}"),
+        1 => format!("; its last output: {output}"),
+        _ => format!("; its last output:\n{output}"),
     }
 }

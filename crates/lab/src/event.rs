@@ -1,4 +1,4 @@
-//! What a run tells while it is under way.
+//! Progress events of a run.
 
 use protocol::DesignDecision;
 use samples::{RunHeader, SkippedCell, Trial};
@@ -6,45 +6,43 @@ use scenario::{Cell, PlannedTrial};
 use units::Nanos;
 use workload::LiveRate;
 
-/// Something that happened in a run.
 #[derive(Debug)]
 pub enum Event<'a> {
-    /// A step begins: raising, settling, lowering.
+    /// A step begins, such as creating the lab.
     Step(&'a str),
-    /// A machine that boots for the run is started; again, where its first start hung.
+    /// A machine starts to boot, or boots again after a hang.
     Boots {
         host: &'a str,
     },
-    /// Its agent has greeted.
+    /// The machine's agent has greeted.
     Booted {
         host: &'a str,
         within: Nanos,
     },
-    /// The lab stands and the run begins.
+    /// The lab exists and the run begins.
     Begun(&'a RunHeader),
-    /// A trial begins.
     Trial {
         planned: &'a PlannedTrial,
         cell: &'a Cell,
     },
-    /// A trial is under way: the live rate over the last tenth of a second.
+    /// The live rate of the current trial over the last 0.1 s.
     Rate {
-        /// Since the trial's start.
+        /// Since the start of the trial.
         elapsed: Nanos,
         rate: &'a LiveRate,
     },
-    /// A block begins, or the last has ended: what is still measured, and how much of it.
+    /// A block begins, or the last one ended.
     Decided(&'a DesignDecision),
     Kept(&'a Trial),
-    /// A cell is skipped from here on.
+    /// A cell is skipped for the rest of the run.
     Skipped(&'a SkippedCell),
-    /// Something that the user should know.
+    /// A message to the user.
     Notice(&'a str),
 }
 
-/// Who is told.
+/// Receives events.
 pub trait Observer {
-    /// Takes note. Must not block.
+    /// Must return quickly.
     fn event(&mut self, event: &Event<'_>);
 }
 

@@ -1,5 +1,4 @@
-//! What goes on between the two ends of a path in one trial, or at a host where there is one end: serve, watch, run,
-//! collect; in several trials at the same time, where they share no host. Must not know what is thought of it.
+//! Runs the two ends of one trial, or of several trials at once on different hosts: serve, observe, run, collect.
 
 use std::{
     collections::hash_map::RandomState,
@@ -22,36 +21,36 @@ use crate::{
 };
 
 const OPEN: &str = "open the server";
-/// Messages are counted in batches of up to this time: what covers less, as the last one may, would show a whole batch in it.
-const LEAST: Nanos = Nanos::from_millis(50);
-/// For orders that need no traffic.
+/// Messages are counted in batches of up to this time. In shorter intervals a single batch would distort the rate.
+const MIN_SHOWN: Nanos = Nanos::from_millis(50);
+/// Timeout of orders without traffic.
 pub(crate) const SHORT: Duration = Duration::from_secs(10);
-/// What a trial may take beyond its traffic: connecting (10 s over a lossy path), draining (5 s at either end), reporting.
+/// Time of a trial in addition to its traffic: connecting (10 s on a lossy path), draining (5 s at each end),
+/// reporting.
 const SLACK: Duration = Duration::from_secs(30);
-/// What a trial that sends a number of bytes may take.
+/// Timeout of a transfer by size.
 const LONG: Duration = Duration::from_secs(600);
 
-/// What is to be exchanged.
+/// One trial.
 #[derive(Clone, Copy)]
 pub(crate) struct Exchange<'a> {
     pub(crate) path: &'a Path,
     pub(crate) cell: &'a Cell,
     pub(crate) cpus: &'a Cpus,
-    /// Whether with the probes on.
     pub(crate) probed: bool,
 }
 
-/// What both ends reported, and what was seen of it.
+/// The results of a trial.
 pub(crate) struct Reports {
     pub(crate) client: EndReport,
-    /// `None` of a workload with one end.
+    /// `None` for a workload with one end.
     pub(crate) server: Option<EndReport>,
-    /// `None` where nobody looks.
+    /// `None` without an observer.
     pub(crate) seen: Option<Observation>,
 }
 
 impl TrialRunner<'_> {
-    /// Lets the ends of each send and receive, all at the same time, and collects what they report.
+    /// Runs all trials at the same time and collects their reports.
     pub(crate) fn exchange(
         &mut self,
         exchanges: &[Exchange<'_>],
@@ -81,22 +80,22 @@ impl TrialRunner<'_> {
             let client = report(&path.from.host, replies.next())?;
             let has_peer = cell.load.kind().has_peer();
             let server = if has_peer { Some(report(&path.to.host, replies.next())?) } else { None };
-            // One at most of those that share no host is on this machine.
-            let seen = if self.ground.is_here(path) { seen.take() } else { None };
+            // At most one of these trials uses this machine.
+            let seen = if self.lab_handle.is_here(path) { seen.take() } else { None };
             reports.push(Reports { client, server, seen });
         }
         Ok(reports)
     }
 
-    /// Ends what is left of a trial at its ends: one may still wait for the other. That an agent could not be told changes
-    /// nothing here.
+    /// Ends the rest of a failed trial, because one end may still wait for the other. Errors are ignored: the trial
+    /// has failed already.
     pub(crate) fn give_up(&mut self, token: Token, path: &Path) {
         let _ = self.agents.request(&path.to.host, "end the server", Order::Abandon { token }, SHORT);
         let _ = self.agents.request(&path.from.host, "end the client", Order::Abandon { token }, SHORT);
         self.watcher.iter_mut().for_each(|watcher| watcher.abandon(token));
     }
 
-    /// The answers of each client, and behind it that of its server if there is one.
+    /// Replies in order: each client's, followed by its server's if it has one.
     fn between(
         &mut self,
         begun: &[(Token, &Exchange<'_>)],
@@ -105,7 +104,7 @@ impl TrialRunner<'_> {
         let ports = self.serve_all(begun)?;
         for ((token, exchange), port) in begun.iter().zip(&ports) {
             let ends = self.ends(exchange.path);
-            let is_here = self.ground.is_here(exchange.path);
+            let is_here = self.lab_handle.is_here(exchange.path);
             if let Some(watcher) = self.watcher.as_mut().filter(|_| is_here) {
                 watcher.begin(*token, exchange, *port, ends)?;
             }
@@ -128,7 +127,7 @@ impl TrialRunner<'_> {
                 requests.push(self.agents.request(&path.to.host, "run the server", collect, deadline)?);
             }
         }
-        // Of several the first one's rate is shown.
+        // Show only the rate of the first trial.
         let [(token, first), ..] = begun else { return Ok(Vec::new()) };
         self.agents.wait(&requests, |beat| {
             if begun.len() == 1 || beat.token == *token {
@@ -137,7 +136,7 @@ impl TrialRunner<'_> {
         })
     }
 
-    /// Opens the servers; their ports, 0 where there is none.
+    /// Opens the servers and returns their ports, 0 for trials without a server.
     fn serve_all(&mut self, begun: &[(Token, &Exchange<'_>)]) -> Result<Vec<u16>, RunError> {
         let mut servers = Vec::new();
         for (token, Exchange { path, cell, cpus, .. }) in begun {
@@ -154,25 +153,25 @@ impl TrialRunner<'_> {
         Ok(begun.iter().map(port).collect())
     }
 
-    /// Who watches it with probes, if anybody does.
+    /// The observer with probes, if the trial is probed.
     pub(crate) fn watcher_of(&mut self, exchange: &Exchange<'_>) -> Option<&mut Watcher> {
         self.watcher.as_mut().filter(|_| exchange.probed)
     }
 
-    /// Whose processes are whose: those of an end in a virtual machine are its monitor. An end's host that is both ends'
-    /// is the client's; machines that the trial does not use are the run's own.
+    /// Process IDs by owner. An end in a virtual machine is represented by its monitor. If both ends share a host, it
+    /// belongs to the client. Unused machines belong to the run.
     pub(crate) fn ends(&self, path: &Path) -> Vec<Subject> {
-        let is_vm = |host| self.ground.lab.vm(host).is_some();
+        let is_vm = |host| self.lab_handle.lab.vm(host).is_some();
         let of = |host, [plain, vm]: [CpuOwner; 2]| {
-            let agent = self.ground.lab.seat(host).unwrap_or(host);
+            let agent = self.lab_handle.lab.seat(host).unwrap_or(host);
             (if is_vm(host) { vm } else { plain }, agent)
         };
         let mut ends = vec![of(&path.from.host, [CpuOwner::Client, CpuOwner::ClientVm])];
         if path.to.host != path.from.host {
             ends.push(of(&path.to.host, [CpuOwner::Server, CpuOwner::ServerVm]));
         }
-        // What a remote host has here is only the channel to it.
-        ends.retain(|(_, host)| !self.ground.lab.is_remote(host));
+        // For a remote host, only its channel runs here.
+        ends.retain(|(_, host)| !self.lab_handle.lab.is_remote(host));
         let named: Vec<&HostName> = ends.iter().map(|(_, host)| *host).collect();
         let others = self.agents.hosts().filter(|host| !named.contains(host));
         let idle =
@@ -181,7 +180,7 @@ impl TrialRunner<'_> {
         ends.into_iter().map(subject).chain([idle]).collect()
     }
 
-    /// Opens servers on these hosts; their ports.
+    /// Opens servers and returns their ports.
     pub(crate) fn serve(&mut self, servers: Vec<(&HostName, Order)>) -> Result<Vec<u16>, RunError> {
         let (mut hosts, mut requests) = (Vec::new(), Vec::new());
         for (host, order) in servers {
@@ -199,7 +198,7 @@ impl TrialRunner<'_> {
         mut load: WorkloadSettings,
         cpus: Option<Vec<u32>>,
     ) -> Order {
-        let port = self.ground.lab.existing(&path.to.host).and_then(|existing| existing.port);
+        let port = self.lab_handle.lab.existing(&path.to.host).and_then(|existing| existing.port);
         if let (Some(port), Some(socket)) = (port, load.kind_mut().socket_mut()) {
             socket.server_port = Some(port);
         }
@@ -233,21 +232,20 @@ fn deadline(load: &WorkloadSettings) -> Duration {
 }
 
 fn show(beat: &Progress, load: &WorkloadSettings, observer: &mut dyn Observer) {
-    let long = beat.covers >= LEAST;
+    let long = beat.covers >= MIN_SHOWN;
     let live = long.then(|| load.kind().live(beat.received, beat.round_trips, beat.covers)).flatten();
     if let Some(rate) = live {
         observer.event(&Event::Rate { elapsed: beat.elapsed, rate: &rate });
     }
 }
 
-/// An answer to another question.
 pub(crate) fn unexpected(host: &HostName, reply: &Reply) -> RunError {
-    let said: String = format!("{reply:?}").chars().take(60).collect();
-    let because = format!("it answered something else: {said}");
-    RunError::Refused { host: host.to_string(), what: "obey the protocol", because, unsupported: false }
+    let received: String = format!("{reply:?}").chars().take(60).collect();
+    let because = format!("unexpected reply: {received}");
+    RunError::Refused { host: host.to_string(), what: "follow the protocol", because, unsupported: false }
 }
 
-/// Hard to guess for a stranger on the same path; the standard library's hasher is seeded by the kernel.
+/// Unguessable for others on the path: the kernel seeds the standard library's hasher.
 pub(crate) fn token() -> Token {
     Token(RandomState::new().build_hasher().finish())
 }

@@ -1,5 +1,4 @@
-//! Hosts that exist already: their ends of paths are what they tell, and their interfaces are reserved, all or none. Must not
-//! know how they are reached.
+//! Finds and reserves the interfaces of existing hosts. A run reserves all of them or none.
 
 use std::{collections::BTreeMap, net::Ipv4Addr, thread, time::Duration};
 
@@ -13,11 +12,11 @@ use crate::{
     exchange::{SHORT, token, unexpected},
 };
 
-/// How long one waits at least before asking again for what another measurement has; at most twice as long, so that two that
-/// want the same do not meet for ever.
-const AGAIN: Duration = Duration::from_millis(500);
+/// Minimum time before a reservation is retried. A random addition of up to the same time prevents two runs from
+/// colliding forever.
+const RETRY: Duration = Duration::from_millis(500);
 
-/// The scenario with the ends that its existing hosts have, of those with an agent.
+/// The scenario with the interfaces found on its existing hosts that have an agent.
 pub(crate) fn located(
     scenario: &Scenario,
     plan: &Plan,
@@ -56,28 +55,31 @@ pub(crate) fn located(
     fits(&located.lab, plan).map(|()| located)
 }
 
-/// What is made on hosts can have no name, address or MTU that what they have told excludes.
+/// Checks names, addresses and MTUs of the lab's devices against those of the hosts.
 fn fits(lab: &Lab, plan: &Plan) -> Result<(), RunError> {
     let refused = |host: &HostName, because: String| RunError::Refused {
         host: host.to_string(),
-        what: "make what the lab has on it",
+        what: "create the lab's devices on it",
         because,
         unsupported: false,
     };
     for host in &lab.hosts {
         let Some(own) = host.existing.as_ref().map(|existing| existing.end(&host.name)) else { continue };
-        let made = |at: &DeviceRef| lab.is_made_on(at, &host.name);
-        if let Some(at) = lab.link_devices().map(|device| device.at).find(|at| made(at) && **at == own.device)
+        let is_created = |at: &DeviceRef| lab.is_made_on(at, &host.name);
+        if let Some(at) =
+            lab.link_devices().map(|device| device.at).find(|at| is_created(at) && **at == own.device)
         {
             return Err(refused(
                 &host.name,
-                format!("its own device is called `{}`; take another name", at.device),
+                format!("the host already has a device named `{}`; choose another name", at.device),
             ));
         }
-        let mut addresses = lab.addresses().filter(|(at, _)| made(at));
+        let mut addresses = lab.addresses().filter(|(at, _)| is_created(at));
         if let Some((at, address)) = addresses.find(|(_, address)| address.addr() == own.address) {
-            let because =
-                format!("`{at}` has the address {}, which is the host's own; take another", address.addr());
+            let because = format!(
+                "the address {} of `{at}` is already in use on the host; choose another",
+                address.addr()
+            );
             return Err(refused(&host.name, because));
         }
     }
@@ -86,7 +88,7 @@ fn fits(lab: &Lab, plan: &Plan) -> Result<(), RunError> {
     misfit.map_or(Ok(()), |(at, because)| Err(refused(&at.host, because)))
 }
 
-/// The end that a host has with this address and device, or with what follows from how it was reached, and its MTU.
+/// Finds a host's interface by address, by name, or by how the host was reached. Returns the path end and the MTU.
 pub(crate) fn interface(
     agents: &mut Agents,
     host: &HostName,
@@ -99,15 +101,15 @@ pub(crate) fn interface(
     }
 }
 
-/// Takes the interfaces of all existing hosts for the run `by`, and tells who else measures on them. Where another measurement
-/// has one, all are let go of and asked for again, or else, without `wait`, the run ends.
+/// Reserves the interfaces of all existing hosts for the run `by`, and reports other runs on those hosts. If an
+/// interface is taken, releases all and retries, or fails without `wait`.
 pub(crate) fn reserve(
     scenario: &Scenario,
     agents: &mut Agents,
     (by, wait): (&str, bool),
     observer: &mut dyn Observer,
 ) -> Result<(), RunError> {
-    let mut told = false;
+    let mut was_shown = false;
     loop {
         let exist =
             scenario.lab.hosts.iter().filter(|host| host.existing.is_some() && agents.has(&host.name));
@@ -132,16 +134,16 @@ pub(crate) fn reserve(
             return Err(RunError::Occupied { host, interface, by: holder });
         }
         release(&hosts[..taken], agents, observer)?;
-        // Else an agent of a controller that was killed is about to end.
+        // Otherwise the agent of a killed controller is about to exit.
         if is_own && matches!(reserve_each(&[host], agents, by)?, Reservation::Granted { .. }) {
             return Err(same_machine(host, &hosts[..taken]));
         }
-        if !told {
+        if !was_shown {
             let text = format!("waiting for {interface} of host {host}, which {holder} has reserved");
             observer.event(&Event::Notice(&text));
-            told = true;
+            was_shown = true;
         }
-        thread::sleep(AGAIN + AGAIN.mul_f64(token().0 as f64 / u64::MAX as f64));
+        thread::sleep(RETRY + RETRY.mul_f64(token().0 as f64 / u64::MAX as f64));
         if agents.is_stopped() {
             return Err(RunError::InterruptedWaiting { what: format!("{interface} of host {host}") });
         }
@@ -151,7 +153,7 @@ pub(crate) fn reserve(
 fn release(hosts: &[&HostName], agents: &mut Agents, observer: &mut dyn Observer) -> Result<(), RunError> {
     for host in hosts {
         if agents.has(host)
-            && let Err(error) = agents.ask(host, "let go of its interface", Order::Release, SHORT)
+            && let Err(error) = agents.ask(host, "release its interface", Order::Release, SHORT)
         {
             agents.leave_out(error, observer)?;
         }
@@ -165,22 +167,21 @@ fn same_machine(host: &HostName, others: &[&HostName]) -> RunError {
     RunError::Refused {
         host: host.to_string(),
         what: "reserve its interface",
-        because: format!("it is the same machine as {one_of}{}: name each machine once", others.join(", ")),
+        because: format!("it is the same machine as {one_of}{}; list each machine once", others.join(", ")),
         unsupported: false,
     }
 }
 
-/// What came of reserving the interfaces of all hosts.
 enum Reservation<'a> {
     Granted {
-        /// Who else measures on which of them.
+        /// Other runs on these hosts.
         notices: Vec<String>,
     },
     Refused {
-        /// How many were taken before this host's.
+        /// Number of hosts reserved before this one.
         taken: usize,
         host: &'a HostName,
-        /// Who has it.
+        /// The current holder.
         by: String,
     },
 }
@@ -196,7 +197,7 @@ fn reserve_each<'a>(
             Reply::Reserved { beside } => notices.extend(
                 beside
                     .into_iter()
-                    .map(|other| format!("on host {host} {other} measures, too, and shares its CPUs")),
+                    .map(|other| format!("{other} also measures on host {host} and shares its CPUs")),
             ),
             Reply::Occupied { by } => return Ok(Reservation::Refused { taken, host, by }),
             other => return Err(unexpected(host, &other)),

@@ -1,5 +1,5 @@
-//! A network for a single guest that no scenario describes: its device, and the tap device that is the other side of it,
-//! in a namespace of its own. Must not know what the guest is for.
+//! Creates a network for a single guest outside any scenario: the guest's device and a tap device in a separate
+//! namespace.
 
 use std::net::Ipv4Addr;
 
@@ -11,14 +11,14 @@ use topology::Topology;
 
 use crate::{agents::Agents, error::RunError, lab_handle::LabHandle};
 
-/// The namespace of the tap device.
+/// Namespace of the tap device.
 const OUTSIDE: &str = "host";
-/// The device in the guest.
+/// Device name in the guest.
 const DEVICE: &str = "eth0";
-/// Its address, in the range for benchmarks.
+/// In the benchmarking range (RFC 2544).
 const ADDRESS: Ipv4Net = Ipv4Net::new_assert(Ipv4Addr::new(198, 18, 64, 1), 24);
 
-/// A network that stands for one guest, and is gone when this is dropped.
+/// The network of a single guest. Dropping it removes the network.
 #[derive(Debug)]
 pub struct GuestNetwork {
     guest: HostName,
@@ -27,10 +27,10 @@ pub struct GuestNetwork {
 }
 
 impl GuestNetwork {
-    /// Raises it for `guest`, which will be the machine `vm`; `mtu` is that of its device in bytes of IP packet.
+    /// Creates the network for the machine `vm` named `guest`. `mtu` is in bytes of IP packet.
     ///
     /// # Errors
-    /// When the kernel refuses, or lacks what it takes.
+    /// If the kernel refuses or lacks a feature.
     pub fn raise(guest: &HostName, vm: &Vm, mtu: u32) -> Result<Self, RunError> {
         if let Some(because) = Nic::lacks_vhost().filter(|_| vm.vhost) {
             return Err(RunError::Lacks { because: format!("vhost-net does not work: {because}") });
@@ -43,10 +43,10 @@ impl GuestNetwork {
         }
     }
 
-    /// The guest's device, for its machine.
+    /// The device for a QEMU guest.
     ///
     /// # Errors
-    /// When this process may open no more descriptors.
+    /// If the process has no descriptors left.
     pub fn nic(&self) -> Result<Nic, RunError> {
         let tap = self.topology.tap(&self.guest).expect("the lab has this guest");
         let tap =
@@ -54,10 +54,10 @@ impl GuestNetwork {
         Ok(Nic { queues: tap.queues, mac: tap.mac })
     }
 
-    /// The tap device, for a machine whose monitor opens it by its name.
+    /// The tap device, for monitors that open it by name.
     ///
     /// # Errors
-    /// When this process may open no more descriptors.
+    /// If the process has no descriptors left.
     pub fn named_tap(&self) -> Result<NamedTap, RunError> {
         let refused =
             |source: FirecrackerError| MachineError::Firecracker { host: self.guest.to_string(), source };
@@ -68,13 +68,13 @@ impl GuestNetwork {
         Ok(NamedTap { device: tap.at.device.to_string(), namespace, mac: tap.mac })
     }
 
-    /// Has the guest's agent give its device what it is to have; says what its kernel and ours then have: of the device,
-    /// and of the tap device.
-    pub(crate) fn dressed(&self, agents: &mut Agents) -> Result<Vec<DeviceState>, RunError> {
-        let ground = LabHandle { lab: &self.lab, topology: &self.topology };
-        ground.dress_guests(agents)?;
+    /// Lets the guest's agent configure its device. Returns the effective states of the guest's device and of the tap
+    /// device.
+    pub(crate) fn configured(&self, agents: &mut Agents) -> Result<Vec<DeviceState>, RunError> {
+        let lab_handle = LabHandle { lab: &self.lab, topology: &self.topology };
+        lab_handle.configure_guests(agents)?;
         let devices: Vec<DeviceRef> = self.lab.link_devices().map(|device| device.at.clone()).collect();
-        Ok(ground.states(agents, &[&devices])?.remove(0))
+        Ok(lab_handle.states(agents, &[&devices])?.remove(0))
     }
 }
 

@@ -1,4 +1,4 @@
-//! The beginning of a run's record: what identifies and surrounds its trials. Must not know what comes of them.
+//! Writes the header of a run's record.
 
 use samples::{
     BootedMachine, Environment, MachineChange, MissingProbe, Origin, RunHeader, RunState, SCHEMA, Sink,
@@ -12,8 +12,8 @@ use crate::{
     trial::now,
 };
 
-/// Keeps the header of a new run, or holds the machine against that of a resumed one; `machines` were booted for it, `missing` are the probes that
-/// were asked for and cannot run here.
+/// Stores the header of a new run, or compares the machine with that of the resumed run. `machines` were booted for
+/// the run. `missing` are requested probes that cannot run here.
 pub(crate) fn begin<S: Sink>(
     request: &Request<'_>,
     environment: &Environment,
@@ -27,8 +27,8 @@ pub(crate) fn begin<S: Sink>(
         {
             let trials_before = resumed.trials.len() as u32;
             let text = format!(
-                "the run goes on on another machine or kernel ({} CPUs, {}) than its first {trials_before} trials \
-                 ({} CPUs, {}); its reports say so",
+                "the run continues on another machine or kernel ({} CPUs, {}) than its first {trials_before} trials \
+                 ({} CPUs, {}); reports will mention it",
                 environment.cpus, environment.kernel, before.cpus, before.kernel
             );
             observer.event(&Event::Notice(&text));

@@ -1,6 +1,5 @@
-//! Guests of two tiers that run a program whose accesses are known, so that what is said of them can be held against the truth. Slow
-//! memory is a second node of the guest; it is as fast as the other here, so its cost is stated and not measured. Must not know how
-//! memory is moved or accesses are seen.
+//! Tests access telemetry and rebalancing against guests that run a program with known accesses. Slow memory is a
+//! second NUMA node of the guest. It is as fast as the first here, so its cost is modelled, not measured.
 
 mod accuracy;
 mod rebalancing;
@@ -20,18 +19,18 @@ pub use rebalancing::{Arm, KnownVm, Look, Rebalancing, RebalancingRequest, rebal
 use crate::error::RunError;
 
 const MIB: u64 = 1 << 20;
-/// The node of slow memory.
+/// NUMA node of slow memory.
 const SLOW: u32 = 1;
 const FAST: u32 = 0;
-/// Half of the first is a virtio-mem device's.
+/// Half of the fast memory is a virtio-mem device.
 const FAST_MEMORY: Bytes = Bytes(256 * MIB);
 const SLOW_MEMORY: Bytes = Bytes(256 * MIB);
-/// What a guest has at least: all but its virtio-mem device.
+/// Minimum fast memory: all but the virtio-mem device.
 const FLOOR: Bytes = Bytes(128 * MIB);
-/// What the program has.
+/// Working set of the program.
 const PROGRAM: Bytes = Bytes(160 * MIB);
 
-/// Which kernel the guests boot, and what they run.
+/// Settings shared by all guests.
 struct Guests {
     kernel: Kernel,
     accelerator: Accelerator,
@@ -41,10 +40,10 @@ struct Guests {
     interval: Duration,
 }
 
-/// A guest that runs the program.
+/// A guest running the program.
 struct KnownGuest {
     vm: AttachedVm,
-    /// Ends with this.
+    /// Stops the machine on drop.
     _machine: Qemu,
 }
 
@@ -58,7 +57,7 @@ impl Guests {
         Ok(Self { kernel, accelerator, image, tool: tool.to_owned(), source, interval })
     }
 
-    /// Boots one; a boot that hangs is made once more.
+    /// Boots a guest, with one retry.
     fn boot(&self, name: &str) -> Result<KnownGuest, RunError> {
         self.try_boot(name).or_else(|_| self.try_boot(name))
     }
@@ -95,17 +94,17 @@ fn failed(host: &str) -> impl Fn(MemoryError) -> RunError {
     move |source| RunError::Memory { host: host.to_owned(), source }
 }
 
-/// What the program has accessed since it was asked before.
+/// Accesses since the previous query.
 struct Truth {
     hits: Option<Share>,
-    /// Of the program's, on the fast node.
+    /// The program's memory on the fast node.
     on_fast: Bytes,
     hottest: Vec<AccessClass>,
 }
 
 fn truth(vm: &mut AttachedVm) -> Result<Truth, MemoryError> {
     let MemoryReply::Accessed { accessed, hottest } = vm.ask(MemoryOrder::Accessed)? else {
-        return Err(MemoryError::Guest("it does not tell what was accessed".to_owned()));
+        return Err(MemoryError::Guest("the agent did not report accesses".to_owned()));
     };
     let fast = |node: &&NodeAccesses| node.node != SLOW;
     let all: u64 = accessed.iter().map(|node| node.accesses).sum();
@@ -114,7 +113,7 @@ fn truth(vm: &mut AttachedVm) -> Result<Truth, MemoryError> {
     Ok(Truth { hits, on_fast: accessed.iter().filter(fast).map(|node| node.bytes).sum(), hottest })
 }
 
-/// The share of accesses that so much memory serves when it holds the hottest.
+/// The share of accesses served by this much memory if it holds the hottest pages.
 fn served(classes: &[AccessClass], bytes: f64) -> f64 {
     let mut classes: Vec<(f64, f64)> =
         classes.iter().map(|class| (class.bytes.0 as f64, class.accesses as f64)).collect();
@@ -134,11 +133,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_hottest_memory_is_served_first() {
+    fn serves_hottest_memory_first() {
         let class = |bytes: u64, accesses: u64| AccessClass { bytes: Bytes(bytes), accesses };
         let classes = [class(300, 10), class(100, 90)];
-        let told = |bytes: f64| served(&classes, bytes);
-        assert_eq!([told(50.0), told(100.0), told(250.0), told(1e9)], [0.45, 0.9, 0.95, 1.0]);
+        let share = |bytes: f64| served(&classes, bytes);
+        assert_eq!([share(50.0), share(100.0), share(250.0), share(1e9)], [0.45, 0.9, 0.95, 1.0]);
         assert_eq!(served(&[], 5.0), 0.0);
     }
 }

@@ -1,5 +1,5 @@
-//! The lab as it stands, asked as one: what this machine's kernel made of it, and what the kernels of guests made and hosts
-//! that exist already have, which only their agents can reach. Must not know what a trial is.
+//! Accesses all devices of the lab: local ones through netlink, those of guests and existing hosts through their
+//! agents.
 
 use std::{collections::BTreeMap, time::Duration};
 
@@ -10,23 +10,22 @@ use topology::{ConfigureError, ReadError, Topology};
 
 use crate::{agents::Agents, error::RunError, event::Observer, exchange::unexpected};
 
-/// For settings and readings of a guest's devices, on a machine with other work.
+/// Timeout for settings and readings of a guest's devices on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// A lab that stands.
+/// A created lab.
 #[derive(Clone, Copy)]
 pub(crate) struct LabHandle<'a> {
-    /// As meant.
+    /// The description.
     pub(crate) lab: &'a Lab,
-    /// What this machine's kernel made of it.
+    /// The devices of this machine's kernel.
     pub(crate) topology: &'a Topology,
 }
 
-/// Why settings were not made.
+/// Settings could not be applied.
 pub(crate) enum Unset {
-    /// A kernel or a device cannot.
+    /// The kernel or device does not support them.
     Never(String),
-    /// Anything else.
     Error(RunError),
 }
 
@@ -40,21 +39,21 @@ impl From<RunError> for Unset {
 }
 
 impl LabHandle<'_> {
-    /// Gives the devices of every guest that has an agent what the lab says of them.
-    pub(crate) fn dress_guests(&self, agents: &mut Agents) -> Result<(), RunError> {
+    /// Configures the devices of all guests that have an agent.
+    pub(crate) fn configure_guests(&self, agents: &mut Agents) -> Result<(), RunError> {
         let guests = self.agents_where(agents, |host| self.lab.vm(host).is_some());
-        self.dress(agents, guests, "dress its devices")
+        self.set_up(agents, guests, "configure its devices")
     }
 
-    /// Has each host that exists already make what of the lab is on it.
-    pub(crate) fn make_on_existing(
+    /// Creates the lab's devices on existing hosts.
+    pub(crate) fn create_on_existing(
         &self,
         agents: &mut Agents,
         observer: &mut dyn Observer,
     ) -> Result<(), RunError> {
-        for host in self.agents_where(agents, |host| self.has_made_on(host)) {
+        for host in self.agents_where(agents, |host| self.has_devices_on(host)) {
             if agents.has(&host)
-                && let Err(error) = self.dress(agents, vec![host], "make what the lab has on it")
+                && let Err(error) = self.set_up(agents, vec![host], "create the lab's devices on it")
             {
                 agents.leave_out(error, observer)?;
             }
@@ -62,7 +61,7 @@ impl LabHandle<'_> {
         Ok(())
     }
 
-    fn dress(&self, agents: &mut Agents, hosts: Vec<HostName>, what: &'static str) -> Result<(), RunError> {
+    fn set_up(&self, agents: &mut Agents, hosts: Vec<HostName>, what: &'static str) -> Result<(), RunError> {
         for host in hosts {
             let order = Order::Dress { lab: Box::new(self.lab.inside(&host)), host: host.clone() };
             agents.ask(&host, what, order, PATIENCE)?;
@@ -70,7 +69,7 @@ impl LabHandle<'_> {
         Ok(())
     }
 
-    /// Sets every device as asked; what is not named goes back to what it was. `cell` names the cell in errors.
+    /// Applies settings to all devices. Devices without settings get their original ones back. Errors mention `cell`.
     pub(crate) fn configure(
         &self,
         agents: &mut Agents,
@@ -84,7 +83,7 @@ impl LabHandle<'_> {
         };
         if let Some((at, _)) = settings.iter().find(is_set) {
             return Err(Unset::Never(format!(
-                "`{}` exists already, and `{at}` is read and never set",
+                "`{}` is an existing host; plumb does not change its device `{at}`",
                 at.host
             )));
         }
@@ -94,7 +93,8 @@ impl LabHandle<'_> {
             ConfigureError::Unsupported { .. } => Unset::Never(error.to_string()),
             source => Unset::Error(RunError::Configure { cell: cell.to_owned(), source }),
         })?;
-        for host in self.agents_where(agents, |host| self.lab.vm(host).is_some() || self.has_made_on(host)) {
+        for host in self.agents_where(agents, |host| self.lab.vm(host).is_some() || self.has_devices_on(host))
+        {
             let devices = settings.iter().filter(|(at, _)| self.agent_of(&at.host) == &host);
             let order =
                 Order::Configure { devices: devices.map(|(at, set)| (at.clone(), set.clone())).collect() };
@@ -103,7 +103,7 @@ impl LabHandle<'_> {
         Ok(())
     }
 
-    /// The states of the devices of each of these ways, in its order; all agents are asked at once.
+    /// States of the devices of each path, in path order. Queries all agents at once.
     pub(crate) fn states(
         &self,
         agents: &mut Agents,
@@ -124,7 +124,7 @@ impl LabHandle<'_> {
         Ok(all)
     }
 
-    /// What the devices of each of these ways counted since they were made, in its order, and the hosts on it; all agents are asked at
+    /// Counters since creation for the devices of each path, in path order, and for its hosts. Queries all agents at
     /// once.
     pub(crate) fn counters(
         &self,
@@ -146,7 +146,7 @@ impl LabHandle<'_> {
         Ok(all)
     }
 
-    /// Asks all agents that alone know some devices of these ways: the place of the way, whom, and the answer.
+    /// Queries the agents that own devices of these paths. Returns the path's index, the host and the reply.
     fn ask_inside(
         &self,
         agents: &mut Agents,
@@ -154,23 +154,23 @@ impl LabHandle<'_> {
         what: &'static str,
         order: impl Fn(Vec<DeviceRef>) -> Order,
     ) -> Result<Vec<(usize, HostName, Reply)>, RunError> {
-        let (mut asked, mut pending) = (Vec::new(), Vec::new());
+        let (mut targets, mut pending) = (Vec::new(), Vec::new());
         for (way, devices) in ways.iter().enumerate() {
             for (host, devices) in self.inside(agents, devices) {
                 pending.push(agents.request(&host, what, order(devices), PATIENCE)?);
-                asked.push((way, host));
+                targets.push((way, host));
             }
         }
         let replies = agents.wait(&pending, |_| ())?;
-        Ok(asked.into_iter().zip(replies).map(|((way, host), reply)| (way, host, reply)).collect())
+        Ok(targets.into_iter().zip(replies).map(|((way, host), reply)| (way, host, reply)).collect())
     }
 
-    /// Why a trial on `path` came to nothing: a device that is gone, or a machine in trouble, tells more than what that led
-    /// to.
+    /// Looks for the cause of a failed trial: a missing device, or a machine in trouble.
     pub(crate) fn explain(&self, agents: &Agents, path: &Path, error: RunError) -> RunError {
-        let led_to = matches!(error, RunError::Refused { unsupported: false, .. } | RunError::Silent { .. });
+        let is_symptom =
+            matches!(error, RunError::Refused { unsupported: false, .. } | RunError::Silent { .. });
         match self.topology.device_states(&self.outside(&path.devices)) {
-            Err(gone @ ReadError::Absent { .. }) if led_to => return gone.into(),
+            Err(absent @ ReadError::Absent { .. }) if is_symptom => return absent.into(),
             _ => {}
         }
         let RunError::Refused { host, what, because, unsupported: false } = error else { return error };
@@ -181,28 +181,27 @@ impl LabHandle<'_> {
         RunError::Refused { host, what, because, unsupported: false }
     }
 
-    /// Whether either end of the path is a virtual machine.
     pub(crate) fn has_vm_at(&self, path: &Path) -> bool {
         [&path.from.host, &path.to.host].into_iter().any(|host| self.lab.vm(host).is_some())
     }
 
-    /// Whether an end of the path, or the monitor of one, is on this machine.
+    /// Whether an end of the path, or its monitor, is on this machine.
     pub(crate) fn is_here(&self, path: &Path) -> bool {
         [&path.from.host, &path.to.host].into_iter().any(|host| !self.lab.is_remote(host))
     }
 
-    /// Whether only its agent knows the devices of a host.
+    /// Whether its devices are only reachable through an agent.
     fn is_elsewhere(&self, host: &HostName) -> bool {
         self.lab.vm(host).is_some() || self.lab.seat(host).is_some()
     }
 
-    /// Whose agent knows the devices of a host.
+    /// The host with the agent for these devices.
     fn agent_of<'h>(&'h self, host: &'h HostName) -> &'h HostName {
         self.lab.seat(host).unwrap_or(host)
     }
 
-    /// Whether anything is made on a host that exists already.
-    fn has_made_on(&self, host: &HostName) -> bool {
+    /// Whether the lab creates devices on this existing host.
+    fn has_devices_on(&self, host: &HostName) -> bool {
         self.lab.existing(host).is_some()
             && self.lab.link_devices().any(|made| self.lab.is_made_on(made.at, host))
     }
@@ -211,7 +210,7 @@ impl LabHandle<'_> {
         devices.iter().filter(|at| !self.is_elsewhere(&at.host)).cloned().collect()
     }
 
-    /// Those of each host that has any of them and is elsewhere.
+    /// The remote devices by host.
     fn inside(&self, agents: &Agents, devices: &[DeviceRef]) -> Vec<(HostName, Vec<DeviceRef>)> {
         let of = |host: HostName| {
             let devices: Vec<_> =
@@ -227,7 +226,7 @@ impl LabHandle<'_> {
     }
 }
 
-/// Where in `devices` the one of that name is.
+/// Index of the device with this name.
 fn place(devices: &[DeviceRef], name: &str) -> Option<usize> {
     devices.iter().position(|at| at.to_string() == name)
 }

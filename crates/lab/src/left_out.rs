@@ -1,5 +1,5 @@
-//! What a run goes on without: hosts of many that cannot be reached, and paths between the others that carry nothing. It is not
-//! complete then, and measures them when it is resumed. Must not know how anything is measured.
+//! Tracks unreachable hosts and broken paths that a run of many hosts continues without. Such a run is incomplete,
+//! and resuming it measures them.
 
 use std::{collections::BTreeMap, fmt};
 
@@ -7,12 +7,12 @@ use scenario::{HostName, Lab, Path, PathName};
 
 use crate::error::RunError;
 
-/// Of so many hosts that exist already a run goes on when one is lost: others have pairs of their own.
-const MANY: usize = 3;
-/// A path whose ends refuse a trial is tried once more.
+/// Minimum number of existing hosts for a run to continue without one.
+const MIN_HOSTS: usize = 3;
+/// Maximum number of trials that the ends of a path may refuse.
 const ATTEMPTS: u32 = 2;
 
-/// Hosts and paths that are not measured any more, and why.
+/// Excluded hosts and paths with reasons.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct LeftOut {
     hosts: BTreeMap<HostName, String>,
@@ -20,11 +20,11 @@ pub(crate) struct LeftOut {
     refused: BTreeMap<PathName, u32>,
 }
 
-/// The hosts that a run can do without.
+/// Hosts that the run can continue without.
 pub(crate) fn dispensable(lab: &Lab) -> Vec<HostName> {
     let existing = lab.hosts.iter().filter(|host| host.existing.is_some());
     let hosts: Vec<HostName> = existing.map(|host| host.name.clone()).collect();
-    if hosts.len() < MANY { Vec::new() } else { hosts }
+    if hosts.len() < MIN_HOSTS { Vec::new() } else { hosts }
 }
 
 impl LeftOut {
@@ -32,7 +32,7 @@ impl LeftOut {
         self.hosts.is_empty() && self.paths.is_empty()
     }
 
-    /// How many hosts.
+    /// Number of excluded hosts.
     pub(crate) fn hosts(&self) -> usize {
         self.hosts.len()
     }
@@ -49,21 +49,21 @@ impl LeftOut {
         self.paths.insert(path.clone(), because);
     }
 
-    /// Whether the path is to be tried again after it was refused.
+    /// Counts a refusal. Returns whether to retry the path.
     pub(crate) fn may_try_again(&mut self, path: &PathName) -> bool {
         let refused = self.refused.entry(path.clone()).or_default();
         *refused += 1;
         *refused < ATTEMPTS
     }
 
-    /// Whether nothing is measured on it.
+    /// Whether the path, or a host of it, is excluded.
     pub(crate) fn concerns(&self, path: &Path, lab: &Lab) -> bool {
         let is_gone = |host: &HostName| self.has(lab.seat(host).unwrap_or(host));
         self.paths.contains_key(&path.name) || is_gone(&path.from.host) || is_gone(&path.to.host)
     }
 
     /// # Errors
-    /// When anything was left out.
+    /// If anything was excluded.
     pub(crate) fn check(&self) -> Result<(), RunError> {
         if self.is_empty() { Ok(()) } else { Err(RunError::LeftOut { what: self.to_string() }) }
     }

@@ -1,8 +1,7 @@
-//! The life of one run as named steps, each undone whatever happens.
+//! Runs a scenario as a sequence of steps: create the lab, wait until it settles, run the trials and store their
+//! results, remove the lab. Every step is undone, also on errors.
 //!
-//! Raise, settle, then for each trial configure, check, measure, collect and keep; at last lower. Knows the
-//! order of things, repetition and stopping. Does not know how a link or a machine is made, what a number
-//! means, or how anything is shown.
+//! Owns ordering, repetition and stopping. Devices, machines, statistics and output belong to other crates.
 
 mod agents;
 mod allowance;
@@ -52,7 +51,7 @@ pub use nested::{lacks_for_guests, run_inside};
 pub use nested_run::nested_run;
 pub use persistent_lab::{PersistentHost, PersistentLab, Registry, RegistryError};
 pub use placement::{Cpus, cpus};
-/// What the trials so far have decided, for whoever watches.
+/// Decisions by the trials so far, for the live view.
 pub use protocol::DesignDecision;
 pub use run::{ExistingHostUse, Outcome, Request, run};
 pub use run_loop::remake_allowance;

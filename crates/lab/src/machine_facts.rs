@@ -1,4 +1,4 @@
-//! A machine that is started only to be known: what it is, how soon it can be used, which probes run on it.
+//! Starts a machine to learn its properties, its boot time and its working probes.
 
 use std::time::Duration;
 
@@ -8,29 +8,28 @@ use scenario::{HostName, PathEnd};
 
 use crate::{error::RunError, existing_hosts, guest_network::GuestNetwork, observer::Watcher, stop::Stop};
 
-/// What is known of a machine that was started.
+/// Properties of a started machine.
 #[derive(Debug)]
 pub struct Introduction {
-    /// Its kernel, CPUs and clock, as its agent sees them.
+    /// Kernel, CPUs and clock, as reported by its agent.
     pub environment: Environment,
-    /// Its network device and the tap device that is the other side of it, as each kernel has them; none without a network.
+    /// States of its network device and of the tap device behind it. Empty without a network.
     pub devices: Vec<DeviceState>,
-    /// The probes that cannot run on it.
+    /// Probes that cannot run on it.
     pub missing: Vec<MissingProbe>,
-    /// From its start until its first process ran: the machine's own part and its kernel's. `None` for one that ran
-    /// before.
+    /// Time from start to the first process. `None` for a machine that was already running.
     pub booted_within: Option<Duration>,
-    /// From its start until its agent had greeted.
+    /// Time from start to the agent's greeting.
     pub ready_within: Duration,
-    /// How many starts before that hung.
+    /// Number of earlier starts that hung.
     pub hung_starts: u32,
 }
 
-/// Starts `machine`, lets it tell what it is and try `probes`, has its device in `network` dressed and read, and ends it.
-/// Errors call it `host`; `tool` is the version that both sides must have.
+/// Starts `machine`, reads its properties, tries `probes`, configures and reads its device in `network`, then stops
+/// it. `host` is its name in errors, `tool` the required agent version.
 ///
 /// # Errors
-/// When it cannot be started, its agent does not answer or refuses, or `stop` was asked.
+/// If it cannot be started, its agent refuses or does not reply, or `stop` is set.
 pub fn introduce(
     (host, machine): (HostName, Box<dyn Machine>),
     network: Option<&GuestNetwork>,
@@ -39,27 +38,27 @@ pub fn introduce(
     probes: &[ProbeKind],
 ) -> Result<Introduction, RunError> {
     let mut watcher = Watcher::greeted((host.clone(), machine), tool, stop, probes, Vec::new())?;
-    match known(&mut watcher, &host, network, probes) {
-        // What hangs so soon after its greeting hangs as it boots.
+    match properties(&mut watcher, &host, network, probes) {
+        // A machine that hangs right after the greeting is still booting.
         Err(RunError::Silent { .. }) if watcher.start_again(probes)? => {
-            known(&mut watcher, &host, network, probes)
+            properties(&mut watcher, &host, network, probes)
         }
-        known => known,
+        properties => properties,
     }
 }
 
-/// What is known of a host that exists already.
+/// Properties of an existing host.
 #[derive(Debug)]
 pub struct ExistingIntroduction {
     pub environment: Environment,
-    /// Where its traffic goes if a scenario says no more, and the MTU there; otherwise why nobody knows.
+    /// The default interface for traffic and its MTU, or the reason why it is unknown.
     pub interface: Result<(PathEnd, u32), String>,
 }
 
-/// Starts an agent on a host that exists already, lets it tell what it is and where its traffic goes, and ends it.
+/// Starts an agent on an existing host, reads its properties and its default interface, then stops the agent.
 ///
 /// # Errors
-/// When it cannot be started, its agent does not answer, or `stop` was asked.
+/// If the agent cannot be started or does not reply, or `stop` is set.
 pub fn introduce_existing(
     (host, machine): (HostName, Box<dyn Machine>),
     tool: &str,
@@ -74,7 +73,7 @@ pub fn introduce_existing(
     Ok(ExistingIntroduction { environment: watcher.describe()?, interface })
 }
 
-fn known(
+fn properties(
     watcher: &mut Watcher,
     host: &HostName,
     network: Option<&GuestNetwork>,
@@ -83,12 +82,13 @@ fn known(
     let agents = watcher.agents();
     let ready_within = agents.ready_within(host).unwrap_or_default();
     let (booted_within, hung_starts) = (agents.booted_within(host), agents.hung_starts(host));
-    let devices = network.map(|network| network.dressed(watcher.agents())).transpose()?.unwrap_or_default();
+    let devices =
+        network.map(|network| network.configured(watcher.agents())).transpose()?.unwrap_or_default();
     let missing = if probes.is_empty() { Vec::new() } else { watcher.try_probes()? };
     if let Some(error) = watcher.loss() {
         return Err(error);
     }
-    // Last: a kernel that has just booted settles on its clock meanwhile, or is waited for.
+    // Read it last: the clock source of a booting kernel may still change.
     let environment = watcher.describe()?;
     Ok(Introduction { environment, devices, missing, booted_within, ready_within, hung_starts })
 }

@@ -1,5 +1,4 @@
-//! The machines that the ends of a run's paths live in: namespaces, virtual machines, and hosts that exist already. Must not know what is measured
-//! in them.
+//! Prepares the machines for the ends of a run's paths: namespaces, virtual machines and existing hosts.
 
 use std::{collections::BTreeSet, sync::Arc};
 
@@ -13,14 +12,14 @@ use workload::BalloonMethod;
 
 use crate::{error::RunError, run::Request, stop::Stop};
 
-/// Machines that wait to be started, and what is known of them.
+/// Machines ready to start.
 pub(crate) struct Machines {
     pub(crate) waiting: Vec<(HostName, Box<dyn Machine>)>,
-    /// Why virtual machines among them are emulated, if any is.
+    /// The reason why virtual machines are emulated, if they are.
     pub(crate) emulated: Option<String>,
 }
 
-/// The machines of `hosts`, in the lab of `request`.
+/// Prepares a machine for each of `hosts`.
 pub(crate) fn of(
     hosts: &BTreeSet<&HostName>,
     topology: &Topology,
@@ -54,13 +53,12 @@ pub(crate) fn of(
 
 fn member(request: &Request<'_>, host: &HostName, name: &str) -> Result<Member, RunError> {
     let because =
-        || format!("host {host} is reached by member `{name}` of a fleet, which this run has not joined");
+        || format!("host {host} requires fleet member `{name}`, but this run has no connection to the fleet");
     let fleet = request.fleet.as_ref().ok_or_else(|| RunError::Lacks { because: because() })?;
     Ok(Member::new(host.clone(), name.to_owned(), Arc::clone(fleet), request.id.to_string()))
 }
 
-/// What of a lab to look around in is not there: what the kernel lacks, and guests that boot with their agents, of which
-/// it has none.
+/// Parts of a persistent lab that are missing: unsupported devices, and virtual machines, which only a run boots.
 pub(crate) fn absent(topology: &Topology, lab: &Lab) -> Vec<String> {
     topology.missing().iter().map(ToString::to_string).chain(unbooted(lab)).collect()
 }
@@ -70,7 +68,7 @@ fn unbooted(lab: &Lab) -> impl Iterator<Item = String> {
     vms.map(|host| format!("virtual machine `{}`: only `plumb run` boots it", host.name))
 }
 
-/// What virtual machines have in common, made for the first that needs it.
+/// Resources shared by virtual machines, created on first use.
 struct Monitors<'a> {
     request: &'a Request<'a>,
     topology: &'a Topology,
@@ -104,7 +102,7 @@ impl Monitors<'_> {
                 self.image(&kernel, &Qemu::MODULES.iter().copied().chain(further).collect::<Vec<_>>())?;
             self.qemu = Some(ForQemu { accelerator, emulated, image });
         }
-        let ForQemu { accelerator, image, .. } = self.qemu.as_ref().expect("just made");
+        let ForQemu { accelerator, image, .. } = self.qemu.as_ref().expect("created above");
         let machine = Qemu::new(host.clone(), vm.clone(), *accelerator, kernel, Arc::clone(image));
         let Some(tap) = self.topology.tap(host) else { return Ok(machine) };
         let tap = tap.map_err(|error| MachineError::Qemu { host: host.to_string(), source: error.into() })?;
@@ -118,7 +116,7 @@ impl Monitors<'_> {
             let kernel = Arc::new(kernel.uncompressed().map_err(MachineError::from)?);
             self.firecracker = Some(ForFirecracker { kernel, image });
         }
-        let ForFirecracker { kernel, image } = self.firecracker.as_ref().expect("just made");
+        let ForFirecracker { kernel, image } = self.firecracker.as_ref().expect("created above");
         let machine = Firecracker::new(host.clone(), vm.clone(), Arc::clone(kernel), Arc::clone(image))
             .program(self.request.firecracker.clone());
         let refused = |source: FirecrackerError| MachineError::Firecracker { host: host.to_string(), source };
@@ -158,14 +156,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn of_a_lab_to_look_around_in_each_guest_that_would_boot_is_told() {
-        let told = |name: &str| {
+    fn lists_virtual_machines_missing_from_persistent_lab() {
+        let missing = |name: &str| {
             let shipped = builtin::find(name).expect("shipped");
             unbooted(&Scenario::parse(name, shipped.text).expect("parses").lab).collect::<Vec<_>>()
         };
-        assert_eq!(told("bridge-queues"), [""; 0]);
+        assert_eq!(missing("bridge-queues"), [""; 0]);
         assert_eq!(
-            told("bridge-multiqueue"),
+            missing("bridge-multiqueue"),
             ["client", "server"].map(|vm| format!("virtual machine `{vm}`: only `plumb run` boots it"))
         );
     }

@@ -1,5 +1,5 @@
-//! The traffic of trials, measured: counters read on both sides of it, and made once more where a process did not run or a
-//! probe failed. Must not know what is set and checked before.
+//! Measures the traffic of trials: reads counters before and after, and repeats an attempt that stalled or whose
+//! probe failed.
 
 use samples::{CpuUsage, DiscardedAttempt, PathCounters, ProbeResults, UnixMillis, ValidityWarning};
 use scenario::{DeviceRef, Path};
@@ -15,13 +15,13 @@ use crate::{
     warnings,
 };
 
-/// A trial that says nothing of its cell is made again; after so many it is kept with its doubts.
+/// Maximum attempts per trial. The last one is stored with its warnings.
 pub(crate) const ATTEMPTS: usize = 3;
 
-/// What came of the traffic.
+/// The result of a measurement.
 pub(crate) enum TrafficOutcome {
     Measured(Box<Measurements>),
-    /// This machine never can, because.
+    /// This machine can never run it, with the reason.
     Never(String),
 }
 
@@ -33,21 +33,21 @@ pub(crate) struct Measurements {
     pub(crate) counters: PathCounters,
     pub(crate) stalled: Option<ValidityWarning>,
     pub(crate) discarded: Vec<DiscardedAttempt>,
-    /// How many others were measured at the same time.
+    /// Number of other trials at the same time.
     pub(crate) beside: u32,
 }
 
-/// What came of one attempt.
+/// The result of one attempt.
 struct Attempt {
     measured: Box<Measurements>,
     verdict: Verdict,
-    /// Why it says nothing of its cell.
+    /// The reason to discard it.
     void: Option<ValidityWarning>,
 }
 
 impl TrialRunner<'_> {
-    /// Measures all of these at the same time; once more where a process did not run in one or a probe failed: all of them,
-    /// since one that is alone is another measurement. What the others measured the first time stays.
+    /// Measures all trials at the same time. If a process stalls or a probe fails in one of them, repeats all: a
+    /// trial running alone would be a different measurement. Results of the other trials are not replaced.
     pub(crate) fn measure(
         &mut self,
         exchanges: &[Exchange<'_>],
@@ -66,7 +66,7 @@ impl TrialRunner<'_> {
                 Err(RunError::Refused { because, unsupported: true, .. }) => {
                     match exchanges {
                         [_] => outcomes[0] = Some(TrafficOutcome::Never(because)),
-                        // Which of them cannot be measured shows when each is alone.
+                        // Run them one by one to find the one that cannot run.
                         _ => {
                             for &place in &open {
                                 let alone = self.measure(&exchanges[place..=place], observer)?;
@@ -81,12 +81,11 @@ impl TrialRunner<'_> {
             for (place, attempt) in attempts.into_iter().enumerate().filter(|(place, _)| open.contains(place))
             {
                 let discarded = &mut discarded[place];
-                outcomes[place] = kept(&exchanges[place], attempt, discarded, observer);
+                outcomes[place] = resolve(&exchanges[place], attempt, discarded, observer);
             }
         }
     }
 
-    /// One attempt of all of these.
     fn attempt(
         &mut self,
         exchanges: &[Exchange<'_>],
@@ -94,9 +93,9 @@ impl TrialRunner<'_> {
     ) -> Result<Vec<Attempt>, RunError> {
         let ways: Vec<&[DeviceRef]> = exchanges.iter().map(|exchange| &*exchange.path.devices).collect();
         let started = now();
-        let before = self.ground.counters(self.agents, &ways)?;
+        let before = self.lab_handle.counters(self.agents, &ways)?;
         let reports = self.exchange(exchanges, observer)?;
-        let after = self.ground.counters(self.agents, &ways)?;
+        let after = self.lab_handle.counters(self.agents, &ways)?;
         let mut attempts = Vec::new();
         let counted = before.into_iter().zip(after);
         for ((exchange, (before, after)), reports) in exchanges.iter().zip(counted).zip(reports) {
@@ -119,13 +118,13 @@ impl TrialRunner<'_> {
         let verdict = self.verdict(exchange, observer);
         let (probed, host) = seen.map_or((None, None), |seen| (Some(seen.observed), seen.host));
         let observed = self.watcher_of(exchange).map(|watcher| ProbeResults {
-            lost: watcher.gone().to_vec(),
+            lost: watcher.dropped().to_vec(),
             ..probed.filter(|_| verdict == Verdict::Kept).unwrap_or_default()
         });
-        let lab = self.ground.lab;
+        let lab = self.lab_handle.lab;
         let apart = [&path.from, &path.to].map(|end| lab.has_own_kernel(&end.host));
         let guests = [&path.from, &path.to].map(|end| lab.vm(&end.host).is_some());
-        let cpu = cpu::beside(cpu::together(&client, server.as_ref(), apart), host);
+        let cpu = cpu::with_observed(cpu::together(&client, server.as_ref(), apart), host);
         let stalled = warnings::stalled(&cell.load, [Some(&client), server.as_ref()], guests);
         let together = match server {
             Some(server) => client.measured.together(server.measured),
@@ -139,10 +138,10 @@ impl TrialRunner<'_> {
         Ok(Attempt { measured: Box::new(measured), verdict, void })
     }
 
-    /// What the kernel of this machine counted, if an end of the path is in it.
+    /// Softnet counters of this machine, if an end of the path runs in its kernel.
     fn softnet(&self, path: &Path, reports: &Reports) -> Option<samples::SoftnetCounters> {
         let ends = [(&path.from, Some(&reports.client)), (&path.to, reports.server.as_ref())];
-        let is_here = |(end, _): &(&scenario::PathEnd, _)| !self.ground.lab.has_own_kernel(&end.host);
+        let is_here = |(end, _): &(&scenario::PathEnd, _)| !self.lab_handle.lab.has_own_kernel(&end.host);
         ends.into_iter().filter(is_here).find_map(|(_, report)| report?.softnet)
     }
 
@@ -152,8 +151,8 @@ impl TrialRunner<'_> {
     }
 }
 
-/// What came of it, unless it is to be made once more.
-fn kept(
+/// The result, or `None` to repeat the trial.
+fn resolve(
     exchange: &Exchange<'_>,
     Attempt { mut measured, verdict, void }: Attempt,
     discarded: &mut Vec<DiscardedAttempt>,
@@ -166,7 +165,7 @@ fn kept(
         Some(because) => {
             discarded.push(DiscardedAttempt { started: measured.started, because });
             let again =
-                format!("{}: a process did not run for a part of the trial; once more", exchange.cell.id);
+                format!("repeating {}: a process was stalled for part of the trial", exchange.cell.id);
             observer.event(&Event::Notice(&again));
             None
         }

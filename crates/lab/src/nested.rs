@@ -1,5 +1,4 @@
-//! A run that is conducted in a virtual hypervisor instead of here: boots it, hands the run over, and keeps and tells
-//! what comes of it, trial by trial. Must not know how a run is conducted.
+//! Boots a virtual hypervisor, runs the scenario in it, and stores its trials as they arrive.
 
 use std::{
     io::Write,
@@ -26,24 +25,24 @@ use crate::{
     stop::Stop,
 };
 
-/// What errors call the machine.
+/// Name of the machine in errors.
 const NAME: &str = "hypervisor";
-/// Its guests boot in it one instruction at a time, each twice if it must, and until they have, nothing is told ...
+/// Maximum silence after boot. Nested guests are emulated and boot slowly, perhaps twice.
 const PATIENCE: Duration = Duration::from_secs(400);
-/// ... for so many times what it took to boot itself, where that is more: the machine has other work, or is slow.
+/// Maximum silence as a multiple of the hypervisor's own boot time, for slow or busy machines.
 const BOOTS: u32 = 80;
-/// What it may take to lower the lab when the end is asked for.
+/// Time to remove the lab after an interrupt.
 const LAST_PATIENCE: Duration = Duration::from_secs(20);
-const GLANCE: Duration = Duration::from_millis(50);
+const POLL: Duration = Duration::from_millis(50);
 
-/// Boots a virtual hypervisor, has the run conducted there, and keeps every trial as it ends. `because` is what this
-/// machine lacks.
+/// Boots a virtual hypervisor, runs the scenario in it, and stores each trial as it ends. `because` is the capability
+/// missing on this machine.
 ///
 /// Must be called from a thread that lives as long as the run.
 ///
 /// # Errors
-/// When the hypervisor cannot be booted or is lost, the run ends early there, a record cannot be kept, or the user asks
-/// for the end. Finished trials are kept.
+/// If the hypervisor cannot be booted or is lost, the nested run fails, a record cannot be stored, or the user
+/// interrupts the run. Finished trials are stored.
 pub fn run_inside<S: Sink>(
     request: &Request<'_>,
     because: &str,
@@ -63,8 +62,8 @@ pub fn run_inside<S: Sink>(
     follow(&mut hypervisor, request, sink, observer, stop)
 }
 
-/// What the ends of a plan's paths need that this machine lacks and a virtual hypervisor has, if there is anything;
-/// `firecracker` is where that is, if it was named.
+/// A capability that the plan needs and that only a virtual hypervisor offers here. `firecracker` is the configured
+/// program.
 #[must_use]
 pub fn lacks_for_guests(scenario: &Scenario, plan: &Plan, firecracker: Option<&FilePath>) -> Option<String> {
     let planned = |path: &&Path| plan.cells.iter().any(|cell| cell.path == path.name);
@@ -84,16 +83,16 @@ fn commission(request: &Request<'_>, because: &str) -> Commission {
     }
 }
 
-/// What the guests of a lab need together.
+/// Total memory of the lab's guests.
 fn memory_of(lab: &Lab) -> Bytes {
     lab.hosts.iter().filter_map(|host| host.vm.as_ref()).map(|vm| vm.memory).sum()
 }
 
-/// A hypervisor that was started.
+/// A started hypervisor.
 struct Hypervisor<'a> {
     machine: &'a mut dyn Machine,
     to: protocol::Sender<Box<dyn Write + Send>>,
-    heard: Receiver<Result<FromConductor, ChannelError>>,
+    messages: Receiver<Result<FromConductor, ChannelError>>,
     started: Instant,
 }
 
@@ -101,29 +100,29 @@ impl<'a> Hypervisor<'a> {
     fn start(machine: &'a mut dyn Machine, plan: &Plan) -> Result<Self, RunError> {
         let started = Instant::now();
         let channels = machine.start()?;
-        let (to_us, heard) = sync_channel(allowance::WAITING);
-        let limit = LineLimit::new(allowance::conducted(plan));
+        let (to_us, messages) = sync_channel(allowance::WAITING);
+        let limit = LineLimit::new(allowance::nested_run(plan));
         let mut from = protocol::Receiver::bounded(channels.from_agent, limit);
         thread::spawn(move || {
             loop {
-                let said = from.receive();
-                let ended = said.is_err();
-                if to_us.send(said).is_err() || ended {
+                let message = from.receive();
+                let ended = message.is_err();
+                if to_us.send(message).is_err() || ended {
                     return;
                 }
             }
         });
-        Ok(Self { machine, to: protocol::Sender::new(channels.to_agent), heard, started })
+        Ok(Self { machine, to: protocol::Sender::new(channels.to_agent), messages, started })
     }
 
     fn send(&mut self, message: &ToConductor) -> Result<(), RunError> {
         self.to.send(message).map_err(|source| self.lost(source))
     }
 
-    /// What it says next, if it says anything within a glance.
-    fn hear(&self) -> Result<Option<FromConductor>, RunError> {
-        match self.heard.recv_timeout(GLANCE) {
-            Ok(said) => said.map(Some).map_err(|source| self.lost(source)),
+    /// The next message, or `None` after one polling interval.
+    fn receive(&self) -> Result<Option<FromConductor>, RunError> {
+        match self.messages.recv_timeout(POLL) {
+            Ok(message) => message.map(Some).map_err(|source| self.lost(source)),
             Err(RecvTimeoutError::Timeout) => Ok(None),
             Err(RecvTimeoutError::Disconnected) => Err(self.lost(ChannelError::Closed)),
         }
@@ -133,7 +132,7 @@ impl<'a> Hypervisor<'a> {
         (Instant::now(), self.machine.starved())
     }
 
-    /// Whether it ran for so long since then; time without a CPU does not count.
+    /// Compares run time with `patience`. Time without a CPU does not count.
     fn is_late(&self, (since, starved): (Instant, Duration), patience: Duration) -> bool {
         let waited = || since.elapsed().saturating_sub(self.machine.starved().saturating_sub(starved));
         since.elapsed() > patience && waited() > patience
@@ -147,14 +146,14 @@ impl<'a> Hypervisor<'a> {
         let seconds = waited.as_secs_f64();
         RunError::Silent {
             host: NAME.to_owned(),
-            what: "conduct the run",
+            what: "report progress of the run",
             seconds,
             said: self.machine.condition().last_output,
         }
     }
 }
 
-/// Keeps and tells what it says until the run is over.
+/// Forwards messages until the run ends.
 fn follow<S: Sink>(
     hypervisor: &mut Hypervisor<'_>,
     request: &Request<'_>,
@@ -165,14 +164,14 @@ fn follow<S: Sink>(
     let mut ledger = Ledger { request, sink, observer, header: None };
     let (mut patience, mut asked) = (hypervisor.machine.boot().patience, false);
     let mut boot = None;
-    // When it spoke last, and how long it had been starved by then.
+    // Time of the last message, and the total CPU starvation then.
     let mut last = (Instant::now(), Duration::ZERO);
     loop {
         if stop.is_asked() && !asked {
             hypervisor.send(&ToConductor::Stop)?;
             (patience, asked, last) = (LAST_PATIENCE, true, hypervisor.now());
         }
-        let Some(said) = hypervisor.hear()? else {
+        let Some(message) = hypervisor.receive()? else {
             match hypervisor.is_late(last, patience) {
                 true if asked => return Err(RunError::Interrupted),
                 true => return Err(hypervisor.silent(last.0.elapsed())),
@@ -183,7 +182,7 @@ fn follow<S: Sink>(
             let boot = *boot.get_or_insert_with(|| hypervisor.started.elapsed());
             (patience, last) = (PATIENCE.max(boot * BOOTS), hypervisor.now());
         }
-        match said {
+        match message {
             FromConductor::Hello(hello) => {
                 hello.accept().map_err(|source| hypervisor.lost(source))?;
                 ledger.booted(hypervisor.started.elapsed());
@@ -193,12 +192,12 @@ fn follow<S: Sink>(
             }
             FromConductor::Failed { interrupted: true, .. } => return Err(RunError::Interrupted),
             FromConductor::Failed { because, .. } => return Err(RunError::Inside { because }),
-            said => ledger.take(said)?,
+            message => ledger.take(message)?,
         }
     }
 }
 
-/// Where what is said goes.
+/// Stores and shows messages of the nested run.
 struct Ledger<'a, S> {
     request: &'a Request<'a>,
     sink: &'a mut S,
@@ -210,10 +209,10 @@ impl<S: Sink> Ledger<'_, S> {
     fn booted(&mut self, within: Duration) {
         let Request { scenario, plan, resume, .. } = self.request;
         let boots = run_time(scenario, plan, within.into(), true);
-        // What is left of one that goes on is shown as it goes on.
+        // A resumed run shows its remaining time itself.
         let whole = match resume {
             None => format!(
-                ": with its guests' boots the run takes about {:.0} min",
+                "; the run takes about {:.0} min including guest boots",
                 (boots.seconds() / 60.0).max(1.0)
             ),
             Some(_) => String::new(),
@@ -222,11 +221,11 @@ impl<S: Sink> Ledger<'_, S> {
         self.observer.event(&Event::Notice(&format!("the hypervisor booted in {within:.1?}{whole}")));
     }
 
-    fn take(&mut self, said: FromConductor) -> Result<(), RunError> {
+    fn take(&mut self, message: FromConductor) -> Result<(), RunError> {
         let run = &self.request.id;
-        match said {
+        match message {
             FromConductor::Begin(header) if header.id != *run => {
-                let because = format!("it began the run {}, and {run} was asked for", header.id);
+                let because = format!("started run {} instead of {run}", header.id);
                 return Err(RunError::Inside { because });
             }
             FromConductor::Begin(header) => {
@@ -246,16 +245,16 @@ impl<S: Sink> Ledger<'_, S> {
                 self.sink.machine_changed(run, &change).map_err(keep)?;
             }
             FromConductor::Complete => self.sink.complete(run).map_err(keep)?,
-            FromConductor::Told(told) => self.tell(&told),
+            FromConductor::Told(event) => self.show(&event),
             FromConductor::Hello(_) | FromConductor::Over { .. } | FromConductor::Failed { .. } => {}
         }
         Ok(())
     }
 
-    fn tell(&mut self, told: &RunEvent) {
+    fn show(&mut self, run_event: &RunEvent) {
         let header = || self.header.as_ref().or(self.request.resume.map(|record| &record.header));
         let rate;
-        let event = match told {
+        let event = match run_event {
             RunEvent::Step { text } => Event::Step(text),
             RunEvent::Begun => match header() {
                 Some(header) => Event::Begun(header),

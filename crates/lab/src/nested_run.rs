@@ -1,5 +1,4 @@
-//! Conducting a run for a controller in another machine: everything that the run keeps and tells goes to it. Must not
-//! know where it is kept.
+//! Runs a scenario for a controller on another machine, and sends all records and events to it.
 
 use std::{
     io::{Read, Write},
@@ -19,10 +18,10 @@ use crate::{
     stop::Stop,
 };
 
-/// Conducts the one run that the other side asks for; `agent` is the program of this side's endpoints, `tool` its version.
+/// Runs the commissioned scenario. `agent` is the agent program, `tool` its version.
 ///
 /// # Errors
-/// When the channel breaks, or the other side speaks another protocol. That the run fails is told to the other side.
+/// If the channel breaks or the protocol versions differ. A failure of the run is reported to the controller instead.
 pub fn nested_run<R, W>(from: R, to: W, agent: &Path, tool: &str) -> Result<(), ChannelError>
 where
     R: Read + Send + 'static,
@@ -39,7 +38,7 @@ where
         }
     };
     let stop = Stop::new();
-    heed(from, stop.clone());
+    watch_for_stop(from, stop.clone());
     let last = match carry_out(&commission, agent, tool, &outside, &stop) {
         Ok(Outcome { made, skipped, .. }) => FromConductor::Over { made, skipped },
         Err(error) => {
@@ -49,8 +48,8 @@ where
     outside.send(&last)
 }
 
-/// Whoever commissioned the run may ask for its end; without them nobody wants it.
-fn heed<R: Read + Send + 'static>(mut from: Receiver<R>, stop: Stop) {
+/// Stops the run on request, or when the channel closes.
+fn watch_for_stop<R: Read + Send + 'static>(mut from: Receiver<R>, stop: Stop) {
     thread::spawn(move || {
         while let Ok(message) = from.receive::<ToConductor>() {
             if message == ToConductor::Stop {
@@ -85,11 +84,11 @@ fn carry_out<W: Write + Send>(
         fleet: None,
         inside: Some(&commission.because),
     };
-    let mut observer = |event: &Event<'_>| outside.tell(event);
+    let mut observer = |event: &Event<'_>| outside.forward(event);
     run(&request, &mut &*outside, &mut observer, stop)
 }
 
-/// The other side, as sink and observer of a run.
+/// The controller, as sink and observer of the run.
 struct Outside<W> {
     to: Mutex<Sender<W>>,
 }
@@ -99,10 +98,10 @@ impl<W: Write> Outside<W> {
         self.lock().send(message)
     }
 
-    /// Nothing is lost with what could not be told; what could not be kept ends the run.
-    fn tell(&self, event: &Event<'_>) {
-        if let Some(told) = told(event) {
-            let _ = self.send(&FromConductor::Told(told));
+    /// Ignores errors. A broken channel also fails the sink, which ends the run.
+    fn forward(&self, event: &Event<'_>) {
+        if let Some(event) = run_event(event) {
+            let _ = self.send(&FromConductor::Told(event));
         }
     }
 
@@ -111,7 +110,7 @@ impl<W: Write> Outside<W> {
     }
 }
 
-fn told(event: &Event<'_>) -> Option<RunEvent> {
+fn run_event(event: &Event<'_>) -> Option<RunEvent> {
     Some(match *event {
         Event::Step(text) => RunEvent::Step { text: text.to_owned() },
         Event::Begun(_) => RunEvent::Begun,
@@ -125,7 +124,7 @@ fn told(event: &Event<'_>) -> Option<RunEvent> {
         Event::Booted { host, within } => RunEvent::Booted { host: host.to_owned(), within },
         Event::Decided(decided) => RunEvent::Decided(decided.clone()),
         Event::Notice(text) => RunEvent::Notice { text: text.to_owned() },
-        // Both follow from what is kept.
+        // The controller derives them from the records.
         Event::Kept(_) | Event::Skipped(_) => return None,
     })
 }

@@ -1,5 +1,5 @@
-//! The observer of a run: one more agent, on the machine itself and in no host of the lab, that carries no traffic and
-//! says who had the CPUs in every trial, and in some watches with probes. What it cannot do is told once and ends no run. Must not know how a probe looks.
+//! The run's observer: an agent on the machine itself, outside the lab's hosts. It records CPU time by owner in every
+//! trial and runs probes in some. Its failures are reported once and never end a run.
 
 use std::{collections::BTreeSet, mem, net::Ipv4Addr, thread, time::Duration};
 
@@ -20,46 +20,46 @@ use crate::{
     stop::Stop,
 };
 
-/// What errors call its machine.
+/// Name of its machine in errors.
 const NAME: &str = "observer";
-/// For loading programs into the kernel and reading what they counted, on a machine with other work.
+/// Timeout for loading and reading eBPF programs on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(20);
-/// Every so many-th message is followed: hundreds in a second, at a small part of the cost.
-const EVERY: u32 = 10;
+/// Traces one message in 10: hundreds per second, at low cost.
+const TRACE_ONE_IN: u32 = 10;
 
-/// The observer, and the probes that it still has.
+/// The observer and its working probes.
 pub(crate) struct Watcher {
     agents: Agents,
     host: HostName,
     probes: Vec<ProbeKind>,
     devices: Vec<WatchedDevice>,
-    /// The trial that is watched just now.
+    /// The observed trial.
     watching: Option<Token>,
-    /// What went wrong in it.
+    /// Failures in the observed trial.
     troubles: Vec<MissingProbe>,
-    /// The probes that failed once in the planned trial that is being made.
+    /// Probes that failed once in the current trial.
     struck: BTreeSet<ProbeKind>,
-    /// How long it may think about an answer.
+    /// Timeout for replies.
     patience: Duration,
-    /// Why it cannot be asked any more.
+    /// Set once the agent is lost.
     lost: Option<RunError>,
-    /// The probes that the run goes on without, and why.
-    gone: Vec<MissingProbe>,
+    /// Probes that were dropped from the run, with reasons.
+    dropped: Vec<MissingProbe>,
 }
 
-/// What becomes of a trial that was watched.
+/// The fate of an observed trial.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Verdict {
-    /// It counts.
+    /// Valid.
     Kept,
-    /// A probe failed for the first time: it is made once more.
+    /// A probe failed for the first time. Repeat the trial.
     Again,
-    /// It counts as one that nobody watched: no probe is left that sees anything of it.
+    /// Valid without probe results: no working probe applies to it.
     Over,
 }
 
 impl Watcher {
-    /// Starts the observer of a run and lets it try the probes that its plan has; says which of them cannot run here.
+    /// Starts the observer and tries the planned probes. Also returns the probes that cannot run here.
     pub(crate) fn start(
         request: &Request<'_>,
         stop: &Stop,
@@ -73,7 +73,7 @@ impl Watcher {
         Ok((watcher, missing))
     }
 
-    /// An observer in `machine`, which errors call by its name, that has greeted and not yet tried its probes.
+    /// Starts an observer in `machine`. Its probes are not tried yet.
     pub(crate) fn greeted(
         (host, machine): (HostName, Box<dyn Machine>),
         tool: &str,
@@ -81,22 +81,22 @@ impl Watcher {
         probes: &[ProbeKind],
         devices: Vec<WatchedDevice>,
     ) -> Result<Self, RunError> {
-        // What boots slowly also thinks slowly.
+        // A machine that boots slowly also replies slowly.
         let patience = PATIENCE.max(machine.boot().patience * 2);
         let agents = Agents::start(vec![(host.clone(), machine)], tool, stop, &mut |_: &Event<'_>| ())?;
         let (probes, struck) = (probes.to_vec(), BTreeSet::new());
-        let (watching, troubles, lost, gone) = (None, Vec::new(), None, Vec::new());
-        Ok(Self { agents, host, probes, devices, watching, troubles, struck, patience, lost, gone })
+        let (watching, troubles, lost, dropped) = (None, Vec::new(), None, Vec::new());
+        Ok(Self { agents, host, probes, devices, watching, troubles, struck, patience, lost, dropped })
     }
 
-    /// Starts its machine once more, which fell silent, if that is worth it; it tries these probes anew.
+    /// Restarts a silent machine that may have hung during boot, with these probes.
     pub(crate) fn start_again(&mut self, probes: &[ProbeKind]) -> Result<bool, RunError> {
         (self.probes, self.lost, self.watching) = (probes.to_vec(), None, None);
         self.troubles.clear();
         self.agents.start_again(&self.host)
     }
 
-    /// Tries every probe; those that cannot run are gone from now on.
+    /// Tries all probes and removes those that fail.
     pub(crate) fn try_probes(&mut self) -> Result<Vec<MissingProbe>, RunError> {
         let token = exchange::token();
         self.observe(token, Vec::new(), &self.probes.clone(), Some(self.nowhere()))?;
@@ -109,12 +109,12 @@ impl Watcher {
         Ok(missing)
     }
 
-    /// Why it cannot be asked any more, if so.
+    /// The error that lost the agent.
     pub(crate) fn loss(&mut self) -> Option<RunError> {
         self.lost.take()
     }
 
-    /// The machine that it is in, as it sees it.
+    /// Properties of its machine.
     pub(crate) fn describe(&mut self) -> Result<Environment, RunError> {
         match self.agents.ask(&self.host, "describe its machine", Order::Describe, self.patience)? {
             Reply::Environment(environment) => Ok(environment),
@@ -122,7 +122,6 @@ impl Watcher {
         }
     }
 
-    /// It as one of agents, of which there is no other.
     pub(crate) fn agents(&mut self) -> &mut Agents {
         &mut self.agents
     }
@@ -131,28 +130,28 @@ impl Watcher {
         &self.probes
     }
 
-    /// The probes that it had, or should have had, and that the run goes on without.
-    pub(crate) fn gone(&self) -> &[MissingProbe] {
-        &self.gone
+    /// Probes missing from this run, including those lost during it.
+    pub(crate) fn dropped(&self) -> &[MissingProbe] {
+        &self.dropped
     }
 
-    /// Takes note of probes that an earlier part of the run had and this one cannot have.
+    /// Records probes of an earlier part of the run that cannot run here.
     pub(crate) fn goes_without(&mut self, missing: &[MissingProbe]) {
-        self.gone.extend_from_slice(missing);
+        self.dropped.extend_from_slice(missing);
     }
 
-    /// Whether any of them sees something of such a load.
+    /// Whether any probe applies to this workload.
     pub(crate) fn sees(&self, load: &WorkloadSettings) -> bool {
         self.probes.iter().any(|kind| kind.sees(load))
     }
 
-    /// Takes note that another planned trial is being made.
+    /// Starts a new planned trial.
     pub(crate) fn next_trial(&mut self) {
         self.struck.clear();
     }
 
-    /// Begins to watch the exchange of a token, whose server listens on `port`, with probes where it is to be probed. What
-    /// fails is kept for the verdict.
+    /// Starts observing a trial on the server's `port`, with probes if the trial is probed. Failures are held back
+    /// for the verdict.
     pub(crate) fn begin(
         &mut self,
         token: Token,
@@ -166,7 +165,7 @@ impl Watcher {
         }
     }
 
-    /// Ends watching; what was seen, if anything was.
+    /// Stops observing and returns the results.
     pub(crate) fn end(&mut self) -> Result<Option<Observation>, RunError> {
         let Some(token) = self.watching.take() else { return Ok(None) };
         match self.ask("read its probes", Order::Observed { token })? {
@@ -178,35 +177,35 @@ impl Watcher {
         }
     }
 
-    /// What the machine does in so long, with nothing of ours running; `None` where nobody can tell.
+    /// Observes the idle machine for `time`. `None` without data.
     pub(crate) fn idle_for(&mut self, time: Duration) -> Result<Option<CpuUsage>, RunError> {
         self.observe(exchange::token(), Vec::new(), &[], None)?;
         thread::sleep(time);
-        Ok(self.end()?.map(|seen| cpu::beside(CpuUsage::default(), seen.host)))
+        Ok(self.end()?.map(|seen| cpu::with_observed(CpuUsage::default(), seen.host)))
     }
 
-    /// Ends watching whatever it watches just now, which came to nothing.
+    /// Stops observing a failed trial.
     pub(crate) fn give_up(&mut self) {
         if let Some(token) = self.watching {
             self.abandon(token);
         }
     }
 
-    /// Ends watching a trial that came to nothing.
+    /// Stops observing the failed trial with this token.
     pub(crate) fn abandon(&mut self, token: Token) {
         self.watching = None;
         if self.lost.is_none() {
-            // An observer that cannot be reached watches nothing, and the next order says so.
+            // Ignored: if the agent is lost, the next order fails too.
             let _ = self.agents.request(&self.host, "end watching", Order::Abandon { token }, self.patience);
         }
     }
 
-    /// What becomes of the trial of such a load that was watched just now; tells what went wrong.
+    /// Judges the observed trial and reports failures.
     pub(crate) fn judge(&mut self, load: &WorkloadSettings, observer: &mut dyn Observer) -> Verdict {
         if let Some(because) = &self.lost {
-            let text = format!("{because}; the run goes on without probes");
+            let text = format!("{because}; continuing without probes");
             observer.event(&Event::Notice(&text));
-            self.gone.extend(all_missing(&self.probes, &because.to_string()));
+            self.dropped.extend(all_missing(&self.probes, &because.to_string()));
             self.probes.clear();
             return Verdict::Over;
         }
@@ -217,11 +216,11 @@ impl Watcher {
             };
             let next = if self.struck.insert(self.probes[place]) {
                 again = true;
-                "the trial is made once more"
+                "repeating the trial"
             } else {
                 self.probes.remove(place);
-                self.gone.push(MissingProbe { probe, because: because.clone() });
-                "the run goes on without it"
+                self.dropped.push(MissingProbe { probe, because: because.clone() });
+                "continuing without it"
             };
             let text = format!("probe {}: {because}; {next}", probe.word());
             observer.event(&Event::Notice(&text));
@@ -251,10 +250,10 @@ impl Watcher {
         Ok(())
     }
 
-    /// The messages of an exchange, if they can be followed.
+    /// The messages to trace, if the trial supports it.
     fn way(&self, exchange: &Exchange<'_>, port: u16) -> Option<BreakdownOrder> {
         let ping = PingPongSettings::of(&exchange.cell.load)?;
-        // From here nothing of a guest is seen: all that happens in it would be taken for the wake-up of the other end.
+        // The host cannot see inside guests. Time in a guest would be attributed to the wake-up of the other end.
         if exchange.path.layers.contains(&Layer::Virtio) {
             return None;
         }
@@ -263,24 +262,24 @@ impl Watcher {
             server: exchange.path.to.address,
             port,
             message: ping.message,
-            every: EVERY,
+            every: TRACE_ONE_IN,
             devices: self.devices.clone(),
         })
     }
 
-    /// Messages that nobody sends: a probe is tried by looking for them.
+    /// Parameters for a trial run of the probe that match no messages.
     fn nowhere(&self) -> BreakdownOrder {
         BreakdownOrder {
             transport: Transport::Udp,
             server: Ipv4Addr::LOCALHOST,
             port: 9,
             message: Bytes(64),
-            every: EVERY,
+            every: TRACE_ONE_IN,
             devices: self.devices.clone(),
         }
     }
 
-    /// Its answer, if it has one; only the user's wish to end is an error.
+    /// Returns an error only if interrupted.
     fn ask(&mut self, what: &'static str, order: Order) -> Result<Option<Reply>, RunError> {
         if self.lost.is_some() {
             return Ok(None);
@@ -294,7 +293,7 @@ impl Watcher {
             }
             Err(error) => {
                 self.lost = Some(error);
-                // One that is only slow would leave its probes on, and trials without probes would pay for them.
+                // A slow agent would leave its probes loaded and slow down trials without probes.
                 self.agents.end(&self.host);
                 Ok(None)
             }
@@ -302,7 +301,7 @@ impl Watcher {
     }
 }
 
-/// All of these, for one reason.
+/// The same reason for all probes.
 pub(crate) fn all_missing(probes: &[ProbeKind], because: &str) -> Vec<MissingProbe> {
     let missing = |kind: &_| MissingProbe { probe: *kind, because: because.to_owned() };
     probes.iter().map(missing).collect()

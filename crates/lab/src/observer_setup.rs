@@ -1,4 +1,4 @@
-//! Whether a run is watched: who watches it, with what, and what is missing for that. Must not know how.
+//! Starts the observer of a run and reports missing probes.
 
 use std::collections::BTreeMap;
 
@@ -15,17 +15,17 @@ use crate::{
     stop::Stop,
 };
 
-/// How a run is watched.
+/// How a run is observed.
 pub(crate) struct Watch {
-    /// Who watches it, with the probes that can run here; nobody where it did not start.
+    /// `None` if the observer did not start.
     pub(crate) watcher: Option<Watcher>,
-    /// The probes that were asked for and cannot run here.
+    /// Requested probes that cannot run here.
     pub(crate) missing: Vec<MissingProbe>,
-    /// The plan without trials in which nothing could be seen.
+    /// The plan without probed trials that would show nothing.
     pub(crate) plan: Plan,
 }
 
-/// Starts the observer of a run that has probes, and says what is missing, once.
+/// Starts the observer and reports missing probes once.
 pub(crate) fn begin(
     request: &Request<'_>,
     topology: &Topology,
@@ -36,9 +36,9 @@ pub(crate) fn begin(
     let lab = &request.scenario.lab;
     let is_here = |path: &Path| [&path.from, &path.to].into_iter().any(|end| !lab.is_remote(&end.host));
     if !planned_paths(request).any(is_here) {
-        let because = "both ends of every path are other machines, and probes watch this one";
+        let because = "all paths are between other machines; probes observe only this one";
         let missing = all_missing(&plan.probes, because);
-        words(&missing).iter().for_each(|text| observer.event(&Event::Notice(text)));
+        messages_for(&missing).iter().for_each(|text| observer.event(&Event::Notice(text)));
         let plan = if request.resume.is_none() { plan.limited_to(&[]) } else { plan };
         return Ok(Watch { watcher: None, missing, plan });
     }
@@ -49,15 +49,15 @@ pub(crate) fn begin(
         Ok((watcher, missing)) => (Some(watcher), missing),
         Err(RunError::Interrupted) => return Err(RunError::Interrupted),
         Err(error) => {
-            let text = format!("who else uses the CPUs will not be known: {error}");
+            let text = format!("cannot record the CPU use of other processes: {error}");
             observer.event(&Event::Notice(&text));
             (None, all_missing(&plan.probes, &error.to_string()))
         }
     };
-    for text in words(&missing) {
+    for text in messages_for(&missing) {
         observer.event(&Event::Notice(&text));
     }
-    // A resumed run keeps its plan: its trials are known by their places in it.
+    // A resumed run needs its original plan, because trials are identified by their index.
     let probes = watcher.as_ref().map_or(&[][..], Watcher::probes);
     let plan = if request.resume.is_none() { plan.limited_to(probes) } else { plan };
     if let (Some(watcher), Some(resumed)) = (&mut watcher, request.resume) {
@@ -67,7 +67,7 @@ pub(crate) fn begin(
     Ok(Watch { watcher, missing, plan })
 }
 
-/// Every device of the lab, as an observer finds it.
+/// The lab's devices by namespace and index.
 fn devices(topology: &Topology) -> Vec<WatchedDevice> {
     let device = |device: topology::PresentDevice| WatchedDevice {
         name: device.at.to_string(),
@@ -78,8 +78,8 @@ fn devices(topology: &Topology) -> Vec<WatchedDevice> {
     topology.devices().map(device).collect()
 }
 
-/// What is missing, the probes that lack the same together.
-fn words(missing: &[MissingProbe]) -> Vec<String> {
+/// One message per reason.
+fn messages_for(missing: &[MissingProbe]) -> Vec<String> {
     let mut because: BTreeMap<&str, Vec<ProbeKind>> = BTreeMap::new();
     for probe in missing {
         because.entry(&probe.because).or_default().push(probe.probe);
@@ -97,16 +97,16 @@ mod tests {
     use super::*;
 
     #[test]
-    fn probes_that_lack_the_same_are_told_together() {
+    fn groups_missing_probes_by_reason() {
         let missing = |probe, because: &str| MissingProbe { probe, because: because.to_owned() };
         let rights = "no rights; run as root";
-        let told = words(&[
+        let messages = messages_for(&[
             missing(ProbeKind::Cpu, rights),
             missing(ProbeKind::Syscalls, rights),
             missing(ProbeKind::PacketWay, "no such tracepoint"),
         ]);
         assert_eq!(
-            told,
+            messages,
             [
                 "without probes cpu, syscalls: no rights; run as root",
                 "without probe packet-way: no such tracepoint"

@@ -1,7 +1,7 @@
-//! Labs that stand for someone to look around in: who holds each one, and by which descriptors.
+//! Labs that persist after the command that created them.
 //!
-//! A file per lab says it, in a folder that only its user can write; the lab itself is held by its holder's descriptors
-//! alone, so that a file whose holder is gone is only a leftover to be swept away.
+//! Each has a file in a folder writable only by its user. The namespaces exist only as descriptors of the holder
+//! process, so the file of a dead holder is a leftover.
 
 use std::{
     os::fd::{AsFd, AsRawFd},
@@ -19,21 +19,20 @@ use topology::Topology;
 
 use crate::{machines::absent, stop::Stop, trial::now};
 
-/// What the name of a lab's file has more than the lab's.
-const ENDING: &str = ".json";
+/// File name suffix.
+const SUFFIX: &str = ".json";
 
-/// A lab that stands.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PersistentLab {
     pub name: String,
-    /// The scenario whose lab it is.
+    /// Name of its scenario.
     pub scenario: String,
-    /// The process that holds it.
+    /// The process that owns the namespaces.
     pub holder: Holder,
-    /// When it was raised.
+    /// Creation time.
     pub since: UnixMillis,
     pub hosts: Vec<PersistentHost>,
-    /// What of it the kernel lacks, and what only a run has.
+    /// Parts that the kernel does not support or that only a run creates.
     pub missing: Vec<String>,
 }
 
@@ -47,81 +46,75 @@ impl PersistentLab {
     }
 }
 
-/// A host of a standing lab.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PersistentHost {
     pub name: String,
-    /// The holder's descriptor of its network namespace.
+    /// The holder's descriptor of the network namespace.
     pub descriptor: i32,
-    /// Its addresses, `device address`.
+    /// Each as `device address`.
     pub addresses: Vec<String>,
 }
 
-/// What can go wrong with standing labs.
 #[derive(Debug, Error)]
 pub enum RegistryError {
-    /// A file of the registry says nothing of a lab.
-    #[error("{} is no record of a lab, or another version's: remove it ({source})", file.display())]
+    /// A file is not a valid lab record.
+    #[error("{} is not a lab record, or from another version: {source}; remove the file", file.display())]
     Record {
         file: PathBuf,
-        /// Why.
         #[source]
         source: serde_json::Error,
     },
-    /// The name is taken.
-    #[error("a lab `{name}` is up already (held by process {pid}); remove it with `plumb lab down {name}`")]
+    #[error("lab `{name}` is already up (held by process {pid}); remove it with `plumb lab down {name}`")]
     Taken {
         name: String,
-        /// Its holder.
+        /// The holder.
         pid: u32,
     },
-    /// There is none of that name.
     #[error("{name}; {standing}")]
     Unknown {
-        /// What was asked for and is not there.
+        /// The reason.
         name: String,
-        /// What stands, and how to say which is meant.
+        /// A hint that lists the labs.
         standing: String,
     },
-    /// The lab could not be raised.
     #[error(transparent)]
     Raise(#[from] topology::CreateError),
-    /// The registry's folder, or a process, is not as it must be.
+    /// The registry's folder or a process is invalid.
     #[error(transparent)]
     System(#[from] machine::ProcessError),
 }
 
-/// The labs that stand on this machine, for this user.
+/// The user's labs on this machine.
 #[derive(Debug)]
 pub struct Registry {
     folder: PrivateFolder,
 }
 
 impl Registry {
-    /// The registry in `folder`; one that is not there has no labs.
+    /// Opens the registry in `folder`. A missing folder has no labs.
     ///
     /// # Errors
-    /// When another user could have written it.
+    /// If another user can write to it.
     pub fn open(folder: &Path) -> Result<Self, RegistryError> {
         Ok(Self { folder: PrivateFolder::open(folder)? })
     }
 
-    /// The same to enter labs, which makes the folder.
+    /// Opens the registry and creates the folder if needed.
     ///
     /// # Errors
-    /// When another user could have written it, or it cannot be made.
+    /// If another user can write to it, or it cannot be created.
     pub fn create(folder: &Path) -> Result<Self, RegistryError> {
         Ok(Self { folder: PrivateFolder::create(folder)? })
     }
 
-    /// Every lab that is registered, by name; leftovers of holders that died are among them.
+    /// All registered labs by name, including leftovers of dead holders.
     ///
     /// # Errors
-    /// When the folder cannot be read, or a file in it is not this user's or no record.
+    /// If the folder cannot be read, or a file in it is invalid or owned by another user.
     pub fn list(&self) -> Result<Vec<PersistentLab>, RegistryError> {
         let mut found = Vec::new();
-        for file in self.folder.names()?.into_iter().filter(|name| name.ends_with(ENDING)) {
-            // One that was taken down meanwhile is not there.
+        for file in self.folder.names()?.into_iter().filter(|name| name.ends_with(SUFFIX)) {
+            // A lab may be removed between listing and reading.
             if let Some(text) = self.folder.read(&file)? {
                 let lab = parse(&file, &text);
                 found.push(lab.map_err(|source| self.no_record(&file, source))?);
@@ -131,10 +124,10 @@ impl Registry {
         Ok(found)
     }
 
-    /// The lab of that name, or the only one when no name is given.
+    /// The lab with this name, or the only lab.
     ///
     /// # Errors
-    /// When there is none, or several and no name.
+    /// If there is none, or more than one and no name.
     pub fn find(&self, name: Option<&str>) -> Result<PersistentLab, RegistryError> {
         let mut standing: Vec<PersistentLab> =
             self.list()?.into_iter().filter(|lab| lab.holder.is_alive()).collect();
@@ -146,10 +139,10 @@ impl Registry {
         place.map(|place| standing.swap_remove(place)).ok_or_else(|| unknown(name, &standing))
     }
 
-    /// Raises the scenario's lab as `name`, calls `ready` with what stands, and keeps it until `stop` is asked.
+    /// Creates the lab as `name`, calls `ready`, and holds the lab until `stop` is set.
     ///
     /// # Errors
-    /// When the name is taken, or the lab cannot be raised or entered.
+    /// If the name is taken, or the lab cannot be created or registered.
     pub fn keep(
         &self,
         name: &str,
@@ -172,19 +165,19 @@ impl Registry {
         self.remove(name)
     }
 
-    /// Takes a lab down: ends its holder, with whom its namespaces go.
+    /// Removes a lab by ending its holder.
     ///
     /// # Errors
-    /// When the holder is another user's process.
+    /// If the holder belongs to another user.
     pub fn down(&self, standing: &PersistentLab) -> Result<(), RegistryError> {
         standing.holder.end(Duration::from_secs(5))?;
         self.remove(&standing.name)
     }
 
-    /// Sweeps away what holders that died have left in the registry, and says what it was.
+    /// Removes files of dead holders and returns their labs.
     ///
     /// # Errors
-    /// When a file cannot be removed.
+    /// If a file cannot be removed.
     pub fn sweep(&self) -> Result<Vec<PersistentLab>, RegistryError> {
         let dead: Vec<PersistentLab> =
             self.list()?.into_iter().filter(|lab| !lab.holder.is_alive()).collect();
@@ -216,13 +209,15 @@ impl Registry {
 }
 
 fn file_of(name: &str) -> String {
-    format!("{name}{ENDING}")
+    format!("{name}{SUFFIX}")
 }
 
-/// What a file says, whose name is the lab's.
+/// Parses a record. The file name must match the lab's.
 pub(crate) fn parse(file: &str, text: &str) -> Result<PersistentLab, serde_json::Error> {
     let lab: PersistentLab = serde_json::from_str(text)?;
-    (lab.file() == file).then_some(lab).ok_or_else(|| serde::de::Error::custom("it names another lab"))
+    (lab.file() == file)
+        .then_some(lab)
+        .ok_or_else(|| serde::de::Error::custom("the lab's name differs from the file name"))
 }
 
 fn describe(name: &str, scenario: &Scenario, topology: &Topology) -> Result<PersistentLab, RegistryError> {
@@ -250,7 +245,7 @@ fn unknown(name: Option<&str>, standing: &[PersistentLab]) -> RegistryError {
     let names: Vec<&str> = standing.iter().map(|lab| lab.name.as_str()).collect();
     let standing = match names.as_slice() {
         [] => "`plumb lab up SCENARIO` creates one".to_owned(),
-        names => format!("say which by its name (`--lab` for a shell): {}", names.join(", ")),
+        names => format!("select one by name (`--lab` for a shell): {}", names.join(", ")),
     };
     let name = match (name, names.is_empty()) {
         (Some(name), _) => format!("no lab `{name}` is up"),
@@ -270,33 +265,33 @@ mod tests {
     }
 
     #[test]
-    fn of_two_labs_raised_under_one_name_the_second_is_refused() {
+    fn refuses_second_lab_with_same_name() {
         let folder = tempfile::tempdir().expect("a temporary folder");
         let registry = Registry::create(&folder.path().join("labs")).expect("a folder of our own");
         let first = Holder::this_process().expect("Linux");
-        registry.enter(&standing("twin", first)).expect("writable");
+        registry.enter(&standing("same", first)).expect("writable");
         let second = Holder { start_time: first.start_time + 1, ..first };
-        let error = registry.enter(&standing("twin", second)).expect_err("taken").to_string();
-        assert!(error.contains("is up already"), "{error}");
-        assert_eq!(registry.list().expect("readable"), [standing("twin", first)]);
+        let error = registry.enter(&standing("same", second)).expect_err("taken").to_string();
+        assert!(error.contains("is already up"), "{error}");
+        assert_eq!(registry.list().expect("readable"), [standing("same", first)]);
     }
 
     #[test]
-    fn a_file_that_names_another_lab_than_its_name_is_no_record() {
+    fn refuses_record_with_wrong_file_name() {
         let folder = tempfile::tempdir().expect("a temporary folder");
         let registry = Registry::create(&folder.path().join("labs")).expect("a folder of our own");
         let lab = standing("../elsewhere", Holder::this_process().expect("Linux"));
         let text = serde_json::to_string(&lab).expect("it is plain");
         for text in [text.as_str(), "{}"] {
             registry.folder.write_new("here.json", text).expect("it is new");
-            let error = registry.list().expect_err("no record").to_string();
-            assert!(error.contains("here.json is no record of a lab"), "{error}");
+            let error = registry.list().expect_err("invalid record").to_string();
+            assert!(error.contains("here.json is not a lab record"), "{error}");
             registry.remove("here").expect("it is there");
         }
     }
 
     #[test]
-    fn only_labs_whose_holder_is_gone_are_swept_away() {
+    fn sweeps_only_labs_of_dead_holders() {
         let folder = tempfile::tempdir().expect("a temporary folder");
         let registry = Registry::create(&folder.path().join("labs")).expect("a folder of our own");
         let alive = Holder::this_process().expect("Linux");
@@ -306,7 +301,7 @@ mod tests {
         assert_eq!(registry.list().expect("readable").len(), 2);
         let swept = registry.sweep().expect("removable");
         assert_eq!(swept.iter().map(|lab| lab.name.as_str()).collect::<Vec<_>>(), ["gone"]);
-        assert_eq!(registry.find(None).expect("one stands").name, "here");
+        assert_eq!(registry.find(None).expect("one lab").name, "here");
         let error = registry.find(Some("gone")).expect_err("swept").to_string();
         assert!(error.contains("here"), "{error}");
     }

@@ -1,35 +1,33 @@
-//! Where the traffic threads of both ends run: a placement made into CPU numbers.
+//! Maps placements to CPU numbers.
 
 use workload::{Placement, WorkloadSettings};
 
-/// The CPUs of both ends; `None` leaves them free.
+/// CPUs of both ends. `None` is unpinned.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Cpus {
-    /// The client's: thread n on the CPU number n, from the start again after the last.
+    /// Thread n uses entry n, modulo the length.
     pub client: Option<Vec<u32>>,
-    /// The server's.
     pub server: Option<Vec<u32>>,
 }
 
 impl Cpus {
-    /// Both ends anywhere.
     pub(crate) const FREE: Self = Self { client: None, server: None };
 }
 
-/// Chooses CPUs out of `usable`.
+/// Selects CPUs from `usable`.
 ///
 /// # Errors
-/// What is missing when there are too few, or which one may not be used.
+/// If there are too few CPUs, or a listed CPU is not usable.
 pub fn cpus(placement: &Placement, load: &WorkloadSettings, usable: &[u32]) -> Result<Cpus, String> {
     match placement {
         Placement::Free => Ok(Cpus { client: None, server: None }),
         Placement::SameCpu => {
-            // The last one: interrupts and housekeeping prefer the first.
+            // Use the last CPU: interrupts and housekeeping prefer the first.
             let last = *usable.last().ok_or("this machine allows no CPU")?;
             Ok(Cpus { client: Some(vec![last]), server: Some(vec![last]) })
         }
         Placement::CrossCpu if usable.len() < 2 => Err(
-            "placement cross-cpu needs two CPUs, and this process may use one; widen its affinity or cpuset"
+            "placement cross-cpu needs two CPUs, but this process may use only one; widen its affinity or cpuset"
                 .into(),
         ),
         Placement::CrossCpu => {
@@ -39,7 +37,7 @@ pub fn cpus(placement: &Placement, load: &WorkloadSettings, usable: &[u32]) -> R
         }
         Placement::Cpus { client, server } => {
             if let Some(other) = client.iter().chain(server).find(|cpu| !usable.contains(cpu)) {
-                return Err(format!("placement names CPU {other}, and this process may use {usable:?}"));
+                return Err(format!("the placement uses CPU {other}, but this process may use only {usable:?}"));
             }
             Ok(Cpus { client: Some(client.clone()), server: Some(server.clone()) })
         }
@@ -60,7 +58,7 @@ mod tests {
     }
 
     #[test]
-    fn each_placement_gives_the_cpus_its_name_says() {
+    fn selects_cpus_by_placement() {
         let all = [0, 1, 2, 3];
         for (placement, load, client, server) in [
             (Placement::Free, 1, None, None),
@@ -77,7 +75,7 @@ mod tests {
     }
 
     #[test]
-    fn cpus_by_number_are_taken_as_they_are_where_they_may_be_used() {
+    fn uses_listed_cpus_if_allowed() {
         let placement = |server| Placement::Cpus { client: vec![2, 0], server };
         let given = Cpus { client: Some(vec![2, 0]), server: Some(vec![1]) };
         assert_eq!(cpus(&placement(vec![1]), &streams(4), &[0, 1, 2]), Ok(given));
@@ -86,7 +84,7 @@ mod tests {
     }
 
     #[test]
-    fn one_cpu_is_too_few_to_cross() {
+    fn refuses_cross_cpu_with_one_cpu() {
         let error = cpus(&Placement::CrossCpu, &streams(1), &[5]).expect_err("one CPU");
         assert!(error.contains("two CPUs"), "{error}");
     }

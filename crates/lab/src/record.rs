@@ -1,9 +1,8 @@
-//! A scenario's parts as records: what is kept of them with a run.
+//! Converts parts of a scenario to records of a run.
 
 use samples::{CellRecord, PathRecord, ScenarioRecord, WorkloadSource};
 use scenario::{Cell, Path, Scenario};
 
-/// The scenario itself, with its text.
 pub(crate) fn scenario(scenario: &Scenario, text: &str) -> ScenarioRecord {
     ScenarioRecord {
         name: scenario.name.clone(),

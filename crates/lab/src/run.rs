@@ -1,4 +1,4 @@
-//! A run from beginning to end: its steps in order.
+//! A run from start to end: its steps in order.
 
 use std::{
     collections::{BTreeMap, BTreeSet, HashMap, HashSet},
@@ -31,42 +31,40 @@ use crate::{
     trial::{Emulation, TrialRunner},
 };
 
-/// What to run.
+/// Parameters of a run.
 #[derive(Debug, Clone)]
 pub struct Request<'a> {
     pub scenario: &'a Scenario,
-    /// Its text, kept with the run.
+    /// The scenario's text, stored with the run.
     pub text: &'a str,
-    /// The scenario expanded.
     pub plan: &'a Plan,
-    /// The identity of the run; that of `resume`, if there is one.
+    /// The ID of the run, equal to that of `resume` if set.
     pub id: RunId,
-    /// Whose remedies it tries, if it does.
+    /// The run whose remedies are tried.
     pub tries: Option<&'a RemedyTrials>,
-    /// What is there of this run already.
+    /// The stored part of a run to resume.
     pub resume: Option<&'a RunRecord>,
-    /// The program whose `agent` personality is started in every endpoint.
+    /// The program for agents (its `agent` personality).
     pub agent: PathBuf,
-    /// Firecracker, if it is named; otherwise the one on the PATH.
+    /// Path to Firecracker. Default: from `PATH`.
     pub firecracker: Option<PathBuf>,
     /// The version of plumb.
     pub tool: &'a str,
-    /// Whether trials that others disturbed are kept as they are, instead of made again.
+    /// Whether to store disturbed trials as they are instead of repeating them.
     pub keep_disturbed: bool,
-    /// How hosts that exist already are used.
     pub hosts: ExistingHostUse,
-    /// The fleet whose members are among its hosts.
+    /// Connection to the fleet, for hosts that are members.
     pub fleet: Option<Arc<Controller>>,
-    /// Why it is conducted on this machine, if this is a virtual hypervisor that was booted for it.
+    /// In a virtual hypervisor booted for this run: the reason for it.
     pub inside: Option<&'a str>,
 }
 
-/// How a run uses hosts that exist already.
+/// How to use existing hosts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ExistingHostUse {
-    /// Whether the agent's program stays there for the next run.
+    /// Whether the agent program stays on the host for later runs.
     pub cache: bool,
-    /// Whether the run waits for another that measures there, instead of ending.
+    /// Whether to wait for another run on the host instead of failing.
     pub wait: bool,
 }
 
@@ -76,23 +74,23 @@ impl Default for ExistingHostUse {
     }
 }
 
-/// How a run ended.
+/// The result of a run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Outcome {
     pub id: RunId,
-    /// Trials made now, not counting those that were there already.
+    /// Number of trials made by this invocation.
     pub made: u32,
     /// Cells that could not be measured.
     pub skipped: Vec<SkippedCell>,
 }
 
-/// Raises the lab, makes every trial that is not there yet, keeps each as it ends, and lowers the lab.
+/// Creates the lab, runs the missing trials, stores each as it finishes, and removes the lab.
 ///
 /// Must be called from a thread that lives as long as the run: agents die with the thread that started them.
 ///
 /// # Errors
-/// When the lab cannot be raised, an agent is lost, a path carries nothing, a record cannot be kept, or the
-/// user asks for the end. The lab is lowered all the same, and finished trials are kept.
+/// If the lab cannot be created, an agent is lost, no traffic passes on a path, a record cannot be stored, or the
+/// user interrupts the run. The lab is removed, and finished trials are stored.
 pub fn run<S: Sink>(
     request: &Request<'_>,
     sink: &mut S,
@@ -104,13 +102,14 @@ pub fn run<S: Sink>(
     let lab = &request.scenario.lab;
     let topology = Topology::raise(lab)?;
     let lacks = MissingCapabilities::of(lab, topology.missing(), request.firecracker.as_deref());
-    let ground = LabHandle { lab, topology: &topology };
-    let Endpoints { mut agents, environment, emulated } = start(request, &ground, &lacks, observer, stop)?;
+    let lab_handle = LabHandle { lab, topology: &topology };
+    let Endpoints { mut agents, environment, emulated } =
+        start(request, &lab_handle, &lacks, observer, stop)?;
     let scenario = existing_hosts::located(request.scenario, request.plan, &mut agents, observer)?;
     let reservation = (request.id.0.as_str(), request.hosts.wait);
     existing_hosts::reserve(&scenario, &mut agents, reservation, observer)?;
-    let ground = LabHandle { lab: &scenario.lab, ..ground };
-    ground.make_on_existing(&mut agents, observer)?;
+    let lab_handle = LabHandle { lab: &scenario.lab, ..lab_handle };
+    lab_handle.create_on_existing(&mut agents, observer)?;
     let Watch { watcher, missing, plan } = observer_setup::begin(request, &topology, observer, stop)?;
     let watched = Request { scenario: &scenario, plan: &plan, ..request.clone() };
     observer.event(&Event::Step("checking the paths"));
@@ -118,37 +117,37 @@ pub fn run<S: Sink>(
     let booted = agents.booted();
     let (agents, usable_cpus) = (&mut agents, &environment.usable_cpus);
     let balloons = Balloons::new();
-    let mut bench = TrialRunner { ground, agents, watcher, usable_cpus, balloons, set: None, emulated };
-    check_paths(&watched, &mut bench, &skipped, observer)?;
+    let mut runner = TrialRunner { lab_handle, agents, watcher, usable_cpus, balloons, set: None, emulated };
+    check_paths(&watched, &mut runner, &skipped, observer)?;
     header::begin(&watched, &environment, booted, &missing, sink, observer)?;
     let paths = paths_of(&watched);
-    let mut course = RunLoop { request: &watched, sink, observer, skipped, paths };
-    let made = course.make(&mut bench, stop)?;
-    bench.agents.left_out.check()?;
-    let outcome = Outcome { id: request.id.clone(), made, skipped: course.skipped.into_values().collect() };
+    let mut run_loop = RunLoop { request: &watched, sink, observer, skipped, paths };
+    let made = run_loop.make(&mut runner, stop)?;
+    runner.agents.left_out.check()?;
+    let outcome = Outcome { id: request.id.clone(), made, skipped: run_loop.skipped.into_values().collect() };
     sink.complete(&request.id).map_err(keep)?;
     observer.event(&Event::Step("removing the lab"));
     Ok(outcome)
 }
 
-/// The agents of a run, greeted, and what is known of the machine that they are on.
+/// The started agents and properties of this machine.
 struct Endpoints {
     agents: Agents,
     environment: Environment,
     emulated: Emulation,
 }
 
-/// Starts an agent in every end of a path, and has the devices of guests dressed.
+/// Starts an agent at each end of a path, and configures the guests' devices.
 fn start(
     request: &Request<'_>,
-    ground: &LabHandle<'_>,
+    lab_handle: &LabHandle<'_>,
     lacks: &MissingCapabilities<'_>,
     observer: &mut dyn Observer,
     stop: &Stop,
 ) -> Result<Endpoints, RunError> {
     observer.event(&Event::Step("starting the agents"));
     let ends = ends(request, lacks);
-    let machines = machines::of(&ends, ground.topology, request, stop)?;
+    let machines = machines::of(&ends, lab_handle.topology, request, stop)?;
     if let Some(because) = &machines.emulated {
         observer.event(&Event::Notice(&format!("virtual machines are emulated: {because}")));
     }
@@ -157,19 +156,19 @@ fn start(
         (None, Some(_)) => Emulation::Guests,
         (None, None) => Emulation::Nothing,
     };
-    let hosts = (machines.waiting, left_out::dispensable(ground.lab));
-    let agents = Agents::start_of(hosts, request.tool, stop, observer)?;
-    let mut agents = agents.inside(request.inside.is_some()).seated(ground.lab);
-    ground.dress_guests(&mut agents)?;
+    let hosts = (machines.waiting, left_out::dispensable(lab_handle.lab));
+    let agents = Agents::start_all(hosts, request.tool, stop, observer)?;
+    let mut agents = agents.inside(request.inside.is_some()).with_seats(lab_handle.lab);
+    lab_handle.configure_guests(&mut agents)?;
     let inside = request.inside.map(str::to_owned);
     let environment = Environment { inside, ..describe(request, &ends, &mut agents, observer, stop)? };
     Ok(Endpoints { agents, environment, emulated })
 }
 
-/// Cells that are skipped, by their identity.
+/// Skipped cells by ID.
 pub(crate) type Skips = BTreeMap<String, SkippedCell>;
 
-/// Equal names are not enough: a default that changed since would mix two loads in one cell.
+/// Compares complete cells, not names: changed defaults would mix different workloads in a cell.
 fn check_plan(request: &Request<'_>) -> Result<(), RunError> {
     let planned = || request.plan.cells.iter().map(record::cell);
     match request.resume {
@@ -180,7 +179,7 @@ fn check_plan(request: &Request<'_>) -> Result<(), RunError> {
     }
 }
 
-/// The ends of the paths that can be measured; of what is made on hosts that exist already, those hosts.
+/// Hosts of the ends of measurable paths. A lab device on an existing host counts as that host.
 fn ends<'a>(request: &'a Request<'_>, lacks: &MissingCapabilities<'_>) -> BTreeSet<&'a HostName> {
     let paths = planned_paths(request).filter(|path| lacks.of_path(path).is_none());
     let lab = &request.scenario.lab;
@@ -191,7 +190,7 @@ fn ends<'a>(request: &'a Request<'_>, lacks: &MissingCapabilities<'_>) -> BTreeS
     seats.collect()
 }
 
-/// The machine that namespaces and virtual machines are on; a namespace sees what it is.
+/// Properties of this machine, read through an agent in a namespace.
 fn describe(
     request: &Request<'_>,
     ends: &BTreeSet<&HostName>,
@@ -233,11 +232,11 @@ fn missing_cells(request: &Request<'_>, lacks: &MissingCapabilities<'_>) -> Skip
     found.collect()
 }
 
-/// Every path with a cell that is to be measured must carry traffic before any is measured. Of many hosts one that is lost
-/// meanwhile, and a path that carries nothing, are left out, as long as anything is left.
+/// Checks that traffic passes on each path to measure. With many hosts, leaves out lost hosts and broken paths while
+/// any path is left.
 fn check_paths(
     request: &Request<'_>,
-    bench: &mut TrialRunner<'_>,
+    runner: &mut TrialRunner<'_>,
     skipped: &Skips,
     observer: &mut dyn Observer,
 ) -> Result<(), RunError> {
@@ -246,20 +245,20 @@ fn check_paths(
     let mut left = false;
     for path in planned_paths(request).filter(|path| needed.contains(&path.name)) {
         while !path.is_host()
-            && !bench.is_left_out(path)
-            && let Err(error) = bench.check_reachable(path)
+            && !runner.is_left_out(path)
+            && let Err(error) = runner.check_reachable(path)
         {
-            bench.leave_out(error, &[path], observer)?;
+            runner.leave_out(error, &[path], observer)?;
         }
-        left |= !bench.is_left_out(path);
+        left |= !runner.is_left_out(path);
     }
-    match &bench.agents.left_out {
+    match &runner.agents.left_out {
         all if !left && !all.is_empty() => Err(RunError::NothingLeft { what: all.to_string() }),
         _ => Ok(()),
     }
 }
 
-/// The paths that anything is planned on.
+/// Paths with planned cells.
 pub(crate) fn planned_paths<'a>(request: &'a Request<'_>) -> impl Iterator<Item = &'a Path> {
     let planned: HashSet<&PathName> = request.plan.cells.iter().map(|cell| &cell.path).collect();
     request.scenario.paths.iter().filter(move |path| planned.contains(&path.name))
@@ -272,7 +271,6 @@ pub(crate) fn paths_of<'a>(request: &'a Request<'_>) -> Vec<&'a Path> {
     request.plan.cells.iter().map(|cell| paths[&cell.path]).collect()
 }
 
-/// A record that could not be kept.
 pub(crate) fn keep<E: std::error::Error + Send + Sync + 'static>(error: E) -> RunError {
     RunError::Keep(Box::new(error))
 }

@@ -1,4 +1,4 @@
-//! The course of a run: its trials round by round, most of one trial, each kept as it ends. Must not know how one is made.
+//! Runs the trials of a run round by round, and stores each as it ends. A round is usually one trial.
 
 use std::{
     thread,
@@ -17,42 +17,41 @@ use crate::{
     trial::{TrialOrder, TrialOutcome, TrialRunner},
 };
 
-/// How long one looks whether others leave the CPUs alone.
-const GLANCE: Duration = Duration::from_millis(300);
-/// What a trial may send beyond its time, and an agent take to end once its member's lease is over.
+/// Observation time for CPU use of other processes.
+const IDLE_CHECK: Duration = Duration::from_millis(300);
+/// Margin for the end of a trial's traffic, or of an agent after its member's lease.
 const GRACE: Duration = Duration::from_secs(5);
-/// The share of the time of a run that waiting for others and making disturbed trials again may add to it.
+/// Maximum time for waiting and repeats, as a share of the run's time.
 const ALLOWED: f64 = 1.0 / 3.0;
-/// Disturbed trials that are named as they are made again; of more the number is told.
-const NAMED: usize = 3;
+/// Maximum number of repeats to report one by one.
+const MAX_SHOWN: usize = 3;
 
-/// How long a run waits for others, and makes disturbed trials again, at most.
+/// Maximum time for waiting for idle CPUs and repeating disturbed trials.
 #[must_use]
 pub fn remake_allowance(plan: &Plan) -> Duration {
     let planned = plan.duration_estimate();
     Duration::from(plan.design.budget.map_or(planned, |budget| budget.min(planned))).mul_f64(ALLOWED)
 }
 
-/// What the trials of a run have in common, and where they go.
 pub(crate) struct RunLoop<'a, S> {
     pub(crate) request: &'a Request<'a>,
     pub(crate) sink: &'a mut S,
     pub(crate) observer: &'a mut dyn Observer,
     pub(crate) skipped: Skips,
-    /// That of each cell.
+    /// By cell.
     pub(crate) paths: Vec<&'a Path>,
 }
 
 impl<S: Sink> RunLoop<'_, S> {
-    /// Makes every trial that is not there yet; how many that were.
-    pub(crate) fn make(&mut self, bench: &mut TrialRunner<'_>, stop: &Stop) -> Result<u32, RunError> {
+    /// Runs all missing trials, and returns their number.
+    pub(crate) fn make(&mut self, runner: &mut TrialRunner<'_>, stop: &Stop) -> Result<u32, RunError> {
         for skip in self.skipped.values().cloned().collect::<Vec<_>>() {
             self.keep_skip(&skip)?;
         }
         let request = self.request;
         let mut design = Design::new(request.plan, request.resume.iter().flat_map(|record| &record.trials));
         self.skipped.keys().for_each(|cell| design.skip(cell));
-        self.skip_left_out(bench, &mut design);
+        self.skip_left_out(runner, &mut design);
         let (mut made, mut block) = (0, None);
         loop {
             let round = design.next_round();
@@ -63,15 +62,15 @@ impl<S: Sink> RunLoop<'_, S> {
             if stop.is_asked() {
                 return Err(RunError::Interrupted);
             }
-            made += self.round(bench, &mut design, &round, &[])?;
+            made += self.round(runner, &mut design, &round, &[])?;
         }
-        self.remake(bench, &mut design, stop)?;
+        self.remake(runner, &mut design, stop)?;
         self.decide(&mut design)?;
         self.skip_out_of_time(&design)?;
         Ok(made)
     }
 
-    /// Records cells left without a trial by the time budget.
+    /// Records cells without a trial because the time budget is used up.
     fn skip_out_of_time(&mut self, design: &Design<'_>) -> Result<(), RunError> {
         let Some(budget) = self.request.plan.design.budget else { return Ok(()) };
         for cell in design.out_of_time() {
@@ -83,10 +82,10 @@ impl<S: Sink> RunLoop<'_, S> {
         Ok(())
     }
 
-    /// Makes trials that others disturbed once more, when they leave the CPUs to us, for as long as is allowed.
+    /// Repeats disturbed trials when the CPUs are idle, while time is left.
     fn remake(
         &mut self,
-        bench: &mut TrialRunner<'_>,
+        runner: &mut TrialRunner<'_>,
         design: &mut Design<'_>,
         stop: &Stop,
     ) -> Result<(), RunError> {
@@ -97,62 +96,62 @@ impl<S: Sink> RunLoop<'_, S> {
         let mut made = 0;
         while let Some((planned, attempts)) = design.to_remake() {
             let estimate = Duration::from(self.request.plan.trial_estimate(planned.cell));
-            let why_not = if !self.await_quiet(bench, until, stop)? {
-                Some("others still use the CPUs")
+            let why_not = if !self.await_quiet(runner, until, stop)? {
+                Some("other processes still use the CPUs")
             } else if Instant::now() + estimate > until {
-                Some("the time for making trials again is over")
+                Some("the time for repeats is used up")
             } else {
                 None
             };
             if let Some(why) = why_not {
-                let text = format!("{why}: the other trials that were disturbed are kept as they are");
+                let text = format!("{why}; storing the remaining disturbed trials as they are");
                 self.observer.event(&Event::Notice(&text));
                 break;
             }
             made += 1;
-            if made <= NAMED
+            if made <= MAX_SHOWN
                 && let Some(ValidityWarning::Disturbed { by, .. }) =
                     attempts.last().map(|attempt| &attempt.because)
             {
                 let cell = &self.request.plan.cells[planned.cell].id;
-                let rest = if made == NAMED { "; further ones are counted, not shown" } else { "" };
-                let text = format!("{cell} was disturbed by {}; once more{rest}", Disturber::all(by));
+                let rest = if made == MAX_SHOWN { " (further repeats not shown)" } else { "" };
+                let text = format!("repeating {cell}: disturbed by {}{rest}", Disturber::all(by));
                 self.observer.event(&Event::Notice(&text));
             }
-            self.round(bench, design, &[planned], &attempts)?;
+            self.round(runner, design, &[planned], &attempts)?;
         }
-        if made > NAMED {
-            self.observer.event(&Event::Notice(&format!("{made} disturbed trials were made again")));
+        if made > MAX_SHOWN {
+            self.observer.event(&Event::Notice(&format!("repeated {made} disturbed trials")));
         }
         Ok(())
     }
 
-    /// Whether others left the CPUs alone before that time; where nobody can tell, they do.
+    /// Waits until other processes leave the CPUs idle, at most until `until`. Returns true without CPU data.
     fn await_quiet(
         &mut self,
-        bench: &mut TrialRunner<'_>,
+        runner: &mut TrialRunner<'_>,
         until: Instant,
         stop: &Stop,
     ) -> Result<bool, RunError> {
-        let mut told = false;
+        let mut was_shown = false;
         while Instant::now() < until {
             if stop.is_asked() {
                 return Err(RunError::Interrupted);
             }
-            let Some(by) = bench.disturbers(GLANCE)? else { return Ok(true) };
-            if !told {
-                let text = format!("waiting for {} to leave the CPUs", Disturber::all(&by));
+            let Some(by) = runner.disturbers(IDLE_CHECK)? else { return Ok(true) };
+            if !was_shown {
+                let text = format!("waiting for {} to stop using the CPUs", Disturber::all(&by));
                 self.observer.event(&Event::Notice(&text));
-                told = true;
+                was_shown = true;
             }
         }
         Ok(false)
     }
 
-    /// Makes these trials at the same time, after these attempts; how many came of it.
+    /// Runs these trials at the same time after earlier `attempts`. Returns the number of results.
     fn round(
         &mut self,
-        bench: &mut TrialRunner<'_>,
+        runner: &mut TrialRunner<'_>,
         design: &mut Design<'_>,
         round: &[&PlannedTrial],
         attempts: &[DiscardedAttempt],
@@ -161,7 +160,7 @@ impl<S: Sink> RunLoop<'_, S> {
         for planned in round {
             let cell = &self.request.plan.cells[planned.cell];
             let path = self.paths[planned.cell];
-            if planned.arm == Arm::Probed && !bench.sees(cell, path) {
+            if planned.arm == Arm::Probed && !runner.sees(cell, path) {
                 design.leave_out(planned);
                 continue;
             }
@@ -171,25 +170,26 @@ impl<S: Sink> RunLoop<'_, S> {
         if orders.is_empty() {
             return Ok(0);
         }
-        let (ground, mut made) = (bench.ground, 0);
-        let came = match bench.make(&orders, self.observer) {
-            Ok(came) => came,
+        let (lab_handle, mut made) = (runner.lab_handle, 0);
+        let outcomes = match runner.make(&orders, self.observer) {
+            Ok(outcomes) => outcomes,
             Err(error) => {
-                let explain = |error, order: &TrialOrder<'_>| ground.explain(bench.agents, order.path, error);
+                let explain =
+                    |error, order: &TrialOrder<'_>| lab_handle.explain(runner.agents, order.path, error);
                 let error = orders.iter().fold(error, explain);
                 let paths: Vec<&Path> = orders.iter().map(|order| order.path).collect();
-                let lost = bench.agents.left_out.hosts();
-                bench.leave_out(error, &paths, self.observer)?;
-                self.skip_left_out(bench, design);
+                let lost = runner.agents.left_out.hosts();
+                runner.leave_out(error, &paths, self.observer)?;
+                self.skip_left_out(runner, design);
                 thread::sleep(scenario.schedule.pause.into());
-                if bench.agents.left_out.hosts() > lost {
+                if runner.agents.left_out.hosts() > lost {
                     let flows = orders.iter().filter_map(|order| order.cell.load.kind().flows_for()).max();
-                    self.outwait(flows.map(Duration::from).unwrap_or_default(), bench)?;
+                    self.wait_for_lost_host(flows.map(Duration::from).unwrap_or_default(), runner)?;
                 }
                 return Ok(0);
             }
         };
-        for outcome in came {
+        for outcome in outcomes {
             match outcome {
                 TrialOutcome::Trial(mut trial) => {
                     trial.discarded.splice(..0, attempts.iter().cloned());
@@ -209,30 +209,30 @@ impl<S: Sink> RunLoop<'_, S> {
         Ok(made)
     }
 
-    /// A host that is lost may send to the others until its own clock ends its agent, or its trial is over.
-    fn outwait(&mut self, flows: Duration, bench: &TrialRunner<'_>) -> Result<(), RunError> {
+    /// Waits until a lost host can no longer send: its agent ends with the lease or with the trial.
+    fn wait_for_lost_host(&mut self, flows: Duration, runner: &TrialRunner<'_>) -> Result<(), RunError> {
         let wait = fleet::LEASE.max(flows) + GRACE;
-        let text = format!("waiting {} s: until then a lost host may still send", wait.as_secs());
+        let text = format!("waiting {} s until a lost host has stopped sending", wait.as_secs());
         self.observer.event(&Event::Notice(&text));
         let until = Instant::now() + wait;
         while Instant::now() < until {
-            if bench.agents.is_stopped() {
+            if runner.agents.is_stopped() {
                 return Err(RunError::Interrupted);
             }
-            thread::sleep(GLANCE);
+            thread::sleep(IDLE_CHECK);
         }
         Ok(())
     }
 
-    /// Nothing more is measured on what the run goes on without.
-    fn skip_left_out(&self, bench: &TrialRunner<'_>, design: &mut Design<'_>) {
+    /// Skips cells of excluded hosts and paths.
+    fn skip_left_out(&self, runner: &TrialRunner<'_>, design: &mut Design<'_>) {
         let cells = self.request.plan.cells.iter().zip(&self.paths);
-        for (cell, _) in cells.filter(|(_, path)| bench.is_left_out(path)) {
+        for (cell, _) in cells.filter(|(_, path)| runner.is_left_out(path)) {
             design.skip(cell.id.as_str());
         }
     }
 
-    /// Keeps and tells what the trials so far have decided.
+    /// Stores and shows decisions.
     fn decide(&mut self, design: &mut Design<'_>) -> Result<(), RunError> {
         for end in design.ends() {
             self.sink.ended(&self.request.id, &end).map_err(keep)?;
@@ -310,7 +310,7 @@ mod tests {
             inside: None,
         };
         let (mut sink, mut observer) = (StoredSkips::default(), |_: &Event<'_>| ());
-        let mut course = RunLoop {
+        let mut run_loop = RunLoop {
             request: &request,
             sink: &mut sink,
             observer: &mut observer,
@@ -319,8 +319,8 @@ mod tests {
         };
         let mut design = Design::new(&plan, []);
         assert!(design.next_round().is_empty(), "a trial takes longer than the budget");
-        course.skip_out_of_time(&design).expect("the sink takes everything");
-        assert_eq!(course.skipped.len(), plan.cells.len());
+        run_loop.skip_out_of_time(&design).expect("the sink takes everything");
+        assert_eq!(run_loop.skipped.len(), plan.cells.len());
         assert_eq!(sink.0.len(), plan.cells.len());
         assert!(sink.0.iter().all(|skip| skip.because.contains("time budget of 1")), "{:?}", sink.0[0]);
     }

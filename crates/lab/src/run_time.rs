@@ -1,4 +1,4 @@
-//! How long a run takes, with the boots of its guests.
+//! Estimates the duration of a run, including guest boots.
 
 use std::collections::{BTreeSet, HashSet};
 
@@ -7,19 +7,18 @@ use units::Nanos;
 
 use crate::design::forecast;
 
-/// Of what a guest takes to boot alone, what each takes of several that boot side by side on two CPUs.
-const BESIDE: f64 = 0.65;
+/// Boot time per guest relative to a single boot, if several guests boot at once on two CPUs.
+const CONCURRENT_BOOT: f64 = 0.65;
 
-/// How long a run takes at most, about: its trials, and the boots of its guests, each of which takes `boot` alone; `inside` a
-/// virtual hypervisor that one's as well.
+/// Approximate maximum duration. A single guest boots in `boot`. `inside` adds the boot of a virtual hypervisor.
 #[must_use]
 pub fn run_time(scenario: &Scenario, plan: &Plan, boot: Nanos, inside: bool) -> Nanos {
     let trials = forecast(plan).map_or_else(|| plan.duration_estimate(), |forecast| forecast.most);
-    let boots = guests(scenario, plan) as f64 * BESIDE + f64::from(u8::from(inside));
+    let boots = guests(scenario, plan) as f64 * CONCURRENT_BOOT + f64::from(u8::from(inside));
     trials + Nanos((boot.0 as f64 * boots) as u64)
 }
 
-/// How many virtual machines there are at the ends of the plan's paths.
+/// Number of virtual machines at the ends of planned paths.
 #[must_use]
 pub fn guests(scenario: &Scenario, plan: &Plan) -> usize {
     let paths: HashSet<&PathName> = plan.cells.iter().map(|cell| &cell.path).collect();
@@ -35,7 +34,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn guests_that_boot_make_a_run_longer_and_those_of_other_paths_do_not() {
+    fn includes_boots_of_guests_on_planned_paths() {
         let takes = |name: &str, options: &PlanOptions, boot, inside| {
             let text = builtin::find(name).expect("built in").text;
             let scenario = Scenario::parse(name, text).expect("it parses");

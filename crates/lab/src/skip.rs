@@ -1,4 +1,4 @@
-//! Which cells cannot be measured because the kernel lacks something that their path needs.
+//! Finds cells that cannot be measured because this machine lacks a capability.
 
 use std::path::Path as FilePath;
 
@@ -7,7 +7,7 @@ use samples::SkippedCell;
 use scenario::{Cell, HostName, Lab, Monitor, Path, Vm};
 use topology::Missing;
 
-/// What is lacking for a lab.
+/// Missing capabilities of a lab.
 pub(crate) struct MissingCapabilities<'a> {
     lab: &'a Lab,
     missing: &'a [Missing],
@@ -16,7 +16,8 @@ pub(crate) struct MissingCapabilities<'a> {
 }
 
 impl<'a> MissingCapabilities<'a> {
-    /// What `lab` lacks here, beside what was `missing` when it was raised; `firecracker` is where that is, if it was named.
+    /// Checks `lab` on this machine. `missing` are devices that could not be created. `firecracker` is the configured
+    /// program.
     pub(crate) fn of(lab: &'a Lab, missing: &'a [Missing], firecracker: Option<&FilePath>) -> Self {
         let any = |wants: fn(&Vm) -> bool| lab.hosts.iter().filter_map(|host| host.vm.as_ref()).any(wants);
         let vhost = any(wants_vhost).then(machine::Nic::lacks_vhost).flatten();
@@ -24,7 +25,7 @@ impl<'a> MissingCapabilities<'a> {
         Self { lab, missing, vhost, firecracker }
     }
 
-    /// Why nothing can be measured on `path`, if so.
+    /// The reason why the path cannot be measured.
     pub(crate) fn of_path(&self, path: &Path) -> Option<String> {
         let hit = self
             .missing
@@ -33,12 +34,11 @@ impl<'a> MissingCapabilities<'a> {
         hit.map(ToString::to_string).or_else(|| self.of_ends(path))
     }
 
-    /// Why `cell` on `path` cannot be measured, if it cannot.
     pub(crate) fn of_cell(&self, cell: &Cell, path: &Path) -> Option<SkippedCell> {
         Some(SkippedCell { cell: cell.id.to_string(), because: self.of_path(path)? })
     }
 
-    /// Why nothing can be measured on `path` here, though it could in a machine that has KVM and vhost-net.
+    /// The reason why the path cannot be measured here, if a machine with KVM and vhost-net could measure it.
     pub(crate) fn of_machine(&self, path: &Path) -> Option<String> {
         let installed = matches!(self.firecracker, None | Some(FirecrackerError::NoKvm(_)));
         installed.then(|| self.of_ends(path)).flatten()
@@ -52,12 +52,12 @@ impl<'a> MissingCapabilities<'a> {
         let vhost = self.vhost.as_ref().and_then(|because| {
             let guest = guest(wants_vhost)?;
             Some(format!(
-                "virtual machine `{guest}` has `vhost = \"on\"`, and vhost-net does not work: {because}"
+                "virtual machine `{guest}` has `vhost = \"on\"`, but vhost-net does not work: {because}"
             ))
         });
         vhost.or_else(|| {
             let (because, guest) = (self.firecracker.as_ref()?, guest(wants_firecracker)?);
-            Some(format!("virtual machine `{guest}` is one of Firecracker: {because}"))
+            Some(format!("virtual machine `{guest}` needs Firecracker: {because}"))
         })
     }
 }
@@ -100,7 +100,7 @@ duration = "1s"
 "#;
 
     #[test]
-    fn only_paths_that_end_in_a_guest_with_vhost_need_it() {
+    fn requires_vhost_only_for_paths_to_guests_with_vhost() {
         let text = builtin::find("bridge-multiqueue").expect("shipped").text;
         let of = |text: &str| {
             let scenario = Scenario::parse("test", text).expect("parses");
@@ -109,13 +109,13 @@ duration = "1s"
             lacks.of_path(&scenario.paths[0])
         };
         assert_eq!(of(text), None);
-        let because = of(&text.replace("vcpus = 2", "vcpus = 2\nvhost = \"on\"")).expect("its ends want it");
+        let because =
+            of(&text.replace("vcpus = 2", "vcpus = 2\nvhost = \"on\"")).expect("its ends need vhost");
         assert!(because.contains("`client`") && because.ends_with("it is not there"), "{because}");
     }
 
     #[test]
-    fn only_paths_that_end_in_a_guest_of_firecracker_need_it_and_a_hypervisor_may_bring_kvm_but_not_the_program()
-     {
+    fn requires_firecracker_only_for_paths_to_its_guests() {
         let of = |text: &str, program: &str| {
             let scenario = Scenario::parse("test", text).expect("parses");
             let lacks = MissingCapabilities::of(&scenario.lab, &[], Some(FilePath::new(program)));
@@ -125,8 +125,8 @@ duration = "1s"
         assert_eq!(of(ONE_GUEST, absent), (None, None));
         let firecracker = ONE_GUEST.replace("[vms.kind]", "[vms.kind]\nmonitor = \"firecracker\"");
         let (because, in_hypervisor) = of(&firecracker, absent);
-        let because = because.expect("its ends are of it");
-        assert!(because.contains("`vm0` is one of Firecracker") && because.contains(absent), "{because}");
-        assert_eq!(in_hypervisor, None, "a hypervisor does not have it either");
+        let because = because.expect("its end needs Firecracker");
+        assert!(because.contains("`vm0` needs Firecracker") && because.contains(absent), "{because}");
+        assert_eq!(in_hypervisor, None, "a virtual hypervisor would lack it too");
     }
 }

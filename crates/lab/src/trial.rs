@@ -1,4 +1,4 @@
-//! A trial, or several at the same time: configure, check, measure, collect. How traffic is measured is in measure.rs.
+//! Runs a trial, or several at the same time: configure, check, measure, collect. Traffic is in measure.rs.
 
 use std::{
     collections::BTreeMap,
@@ -27,89 +27,84 @@ use crate::{
     warnings,
 };
 
-/// Between two attempts of a path whose ends refuse.
-const AGAIN: Duration = Duration::from_millis(500);
+/// Delay before a refused path is retried.
+const RETRY_DELAY: Duration = Duration::from_millis(500);
 const PROBE: &str = "probe the MTU";
-/// A packet that every IPv4 path must carry (RFC 791).
+/// Every IPv4 path must carry this packet size (RFC 791).
 const SMALLEST_MTU: u32 = 576;
 
-/// What comes of a planned trial.
 pub(crate) enum TrialOutcome {
-    /// Numbers.
     Trial(Box<Trial>),
-    /// Nothing, now or ever here.
+    /// This machine can never run it.
     Skipped(SkippedCell),
 }
 
-/// A planned trial with what it is of.
+/// A planned trial with its cell and path.
 #[derive(Clone, Copy)]
 pub(crate) struct TrialOrder<'a> {
     pub(crate) planned: &'a PlannedTrial,
     pub(crate) cell: &'a Cell,
     pub(crate) path: &'a Path,
-    /// What the path must carry unfragmented.
+    /// Packet size that the path must carry unfragmented.
     pub(crate) mtu: u32,
 }
 
-/// What is known of a trial before its traffic.
+/// State before the traffic.
 struct Prepared {
     cpus: Cpus,
     devices: Vec<DeviceState>,
     path_check: PathCheck,
 }
 
-/// What of a run's machines is emulated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Emulation {
     Nothing,
-    /// Its virtual machines.
+    /// The virtual machines.
     Guests,
-    /// The machine that all of it is on.
+    /// The whole machine.
     Everything,
 }
 
-/// The standing lab that trials are made in.
+/// Runs trials in a created lab.
 pub(crate) struct TrialRunner<'a> {
-    pub(crate) ground: LabHandle<'a>,
+    pub(crate) lab_handle: LabHandle<'a>,
     pub(crate) agents: &'a mut Agents,
-    /// Who watches probed trials, in a run that has any.
     pub(crate) watcher: Option<Watcher>,
     pub(crate) usable_cpus: &'a [u32],
     pub(crate) emulated: Emulation,
-    /// Of the machines whose memory was moved so far.
+    /// Created on first use.
     pub(crate) balloons: Balloons,
-    /// The settings that the devices have now.
+    /// Current device settings.
     pub(crate) set: Option<BTreeMap<DeviceRef, DeviceSettings>>,
 }
 
 impl TrialRunner<'_> {
-    /// Whether a trial of `cell` on `path` can be watched.
+    /// Whether a probe applies to the cell and the path is on this machine.
     pub(crate) fn sees(&self, cell: &Cell, path: &Path) -> bool {
-        let watcher = self.watcher.as_ref().filter(|_| self.ground.is_here(path));
+        let watcher = self.watcher.as_ref().filter(|_| self.lab_handle.is_here(path));
         watcher.is_some_and(|watcher| watcher.sees(&cell.load))
     }
 
-    /// Whether the run goes on without it.
     pub(crate) fn is_left_out(&self, path: &Path) -> bool {
-        self.agents.left_out.concerns(path, self.ground.lab)
+        self.agents.left_out.concerns(path, self.lab_handle.lab)
     }
 
-    /// Goes on without what the error is of: a host that is lost, or one of these paths, which its ends refuse twice or which carries
-    /// nothing.
+    /// Continues without the lost host or broken path that caused the error. A path whose ends refuse a trial gets a
+    /// second attempt.
     ///
     /// # Errors
-    /// That one, where it is of neither, or where the run is of few hosts.
+    /// Returns the error if it concerns neither, or if the run has few hosts.
     pub(crate) fn leave_out(
         &mut self,
         error: RunError,
         paths: &[&Path],
         observer: &mut dyn Observer,
     ) -> Result<(), RunError> {
-        let many = !left_out::dispensable(self.ground.lab).is_empty();
+        let many = !left_out::dispensable(self.lab_handle.lab).is_empty();
         let path = match &error {
             RunError::Unreachable { path, .. } => paths.iter().find(|it| it.name.as_str() == path),
             RunError::Refused { host, .. } => {
-                let seat = |end: &HostName| self.ground.lab.seat(end).unwrap_or(end).as_str() == host;
+                let seat = |end: &HostName| self.lab_handle.lab.seat(end).unwrap_or(end).as_str() == host;
                 let is_end = |end: &scenario::PathEnd| end.host.as_str() == host || seat(&end.host);
                 paths.iter().find(|path| is_end(&path.from) || is_end(&path.to))
             }
@@ -118,18 +113,18 @@ impl TrialRunner<'_> {
         let Some(path) = path.filter(|_| many) else { return self.agents.leave_out(error, observer) };
         let again =
             matches!(error, RunError::Refused { .. }) && self.agents.left_out.may_try_again(&path.name);
-        let what = if again { "it is tried once more" } else { "the run goes on without that path" };
+        let what = if again { "retrying the path" } else { "continuing without this path" };
         observer.event(&Event::Notice(&format!("{}: {error}: {what}", path.name)));
         if again {
-            // What the agents still have of the last attempt ends meanwhile.
-            thread::sleep(AGAIN);
+            // Give the agents time to end the last attempt.
+            thread::sleep(RETRY_DELAY);
         } else {
             self.agents.left_out.path(&path.name, error.to_string());
         }
         Ok(())
     }
 
-    /// Who else has the CPUs in so long, if anybody has enough to disturb.
+    /// Processes with disturbing CPU use during `time`.
     pub(crate) fn disturbers(&mut self, time: Duration) -> Result<Option<Vec<Disturber>>, RunError> {
         let usage = self.watcher.as_mut().map_or(Ok(None), |watcher| watcher.idle_for(time))?;
         Ok(usage.and_then(|usage| disturbance::of(&usage, &Cpus::FREE)).and_then(|found| match found {
@@ -141,12 +136,12 @@ impl TrialRunner<'_> {
     fn is_emulated(&self, path: &Path) -> bool {
         match self.emulated {
             Emulation::Nothing => false,
-            Emulation::Guests => self.ground.has_vm_at(path),
+            Emulation::Guests => self.lab_handle.has_vm_at(path),
             Emulation::Everything => true,
         }
     }
 
-    /// Makes these trials at the same time; what comes of each, in their order.
+    /// Runs these trials at the same time, and returns their results in order.
     pub(crate) fn make(
         &mut self,
         orders: &[TrialOrder<'_>],
@@ -183,13 +178,13 @@ impl TrialRunner<'_> {
         Ok(orders.iter().zip(&prepared).map(outcome).collect())
     }
 
-    /// Sets and reads their devices, and checks their paths; why one cannot be made here, where it never can.
+    /// Configures devices and checks paths. The inner error is the reason why this machine can never run the trial.
     fn prepare(&mut self, orders: &[TrialOrder<'_>]) -> Result<Vec<Result<Prepared, String>>, RunError> {
         let placed = orders.iter().map(|order| self.place(order.cell)).collect::<Result<Vec<_>, _>>()?;
         let ready =
             || orders.iter().zip(&placed).filter(|(_, placed)| placed.is_ok()).map(|(order, _)| order);
         let ways: Vec<&[DeviceRef]> = ready().map(|order| &*order.path.devices).collect();
-        let mut devices = self.ground.states(self.agents, &ways)?.into_iter();
+        let mut devices = self.lab_handle.states(self.agents, &ways)?.into_iter();
         let wires: Vec<(&Path, u32)> =
             ready().filter(|order| !order.path.is_host()).map(|order| (order.path, order.mtu)).collect();
         let mut carried = self.carry(&wires)?.into_iter();
@@ -206,7 +201,7 @@ impl TrialRunner<'_> {
         Ok(orders.iter().zip(placed).map(prepared).collect())
     }
 
-    /// Sets the devices as the cell wants them; its CPUs.
+    /// Configures devices for the cell and selects its CPUs.
     fn place(&mut self, cell: &Cell) -> Result<Result<Cpus, String>, RunError> {
         match self.configure(cell) {
             Ok(()) => Ok(placement::cpus(&cell.placement, &cell.load, self.usable_cpus)),
@@ -237,7 +232,7 @@ impl TrialRunner<'_> {
             path_check: prepared.path_check,
             syscalls: Vec::new(),
             observed,
-            // A host alone has no device on its way.
+            // A workload on one host has no path devices.
             counters: (!path.is_host()).then_some(counters),
             beside,
             doubts,
@@ -245,7 +240,7 @@ impl TrialRunner<'_> {
         }
     }
 
-    /// Whether the path carries anything at all, before the first trial is made on it.
+    /// Checks that traffic passes on the path.
     pub(crate) fn check_reachable(&mut self, path: &Path) -> Result<(), RunError> {
         let because = match self.carry(&[(path, SMALLEST_MTU)]) {
             Ok(results) if results.iter().all(|result| result.carried) => return Ok(()),
@@ -260,31 +255,30 @@ impl TrialRunner<'_> {
             from: format!("{} ({})", path.from.device, path.from.address),
             to: format!("{} ({})", path.to.device, path.to.address),
             because,
-            advice: match self.ground.lab.seat(&path.to.host) {
-                Some(seat) if self.ground.lab.is_made_on(&path.to.device, seat) => {
-                    "does a firewall of either host, or of what is between them, let the tunnel's UDP port pass (`port` of \
-                     the overlay, 4789 if it has none)?"
+            advice: match self.lab_handle.lab.seat(&path.to.host) {
+                Some(seat) if self.lab_handle.lab.is_made_on(&path.to.device, seat) => {
+                    "check that no firewall on or between the hosts blocks the tunnel's UDP port (`port` of \
+                     the overlay, default 4789)"
                 }
                 Some(_) => {
-                    "is that the address that it has towards the other, and does a firewall let its port pass (`port` of \
-                     the host names one)?"
+                    "check that the other host can reach this address and that no firewall blocks its port (`port` of \
+                     the host sets one)"
                 }
-                None => "look at it with `plumb lab up` and `plumb lab shell`",
+                None => "inspect the lab with `plumb lab up` and `plumb lab shell`",
             },
         })
     }
 
-    /// Sets the devices as the cell wants them.
     fn configure(&mut self, cell: &Cell) -> Result<(), Unset> {
         if self.set.as_ref() != Some(&cell.devices) {
             self.set = None;
-            self.ground.configure(self.agents, &cell.devices, cell.id.as_str())?;
+            self.lab_handle.configure(self.agents, &cell.devices, cell.id.as_str())?;
             self.set = Some(cell.devices.clone());
         }
         Ok(())
     }
 
-    /// Whether each of these carries a packet of so many bytes unfragmented, and one of one more; all at once.
+    /// Checks all paths at once for packets of this size and one byte more, without fragmentation.
     fn carry(&mut self, wires: &[(&Path, u32)]) -> Result<Vec<MtuResult>, RunError> {
         let begun: Vec<(Token, &Path, u32)> =
             wires.iter().map(|(path, mtu)| (token(), *path, *mtu)).collect();
@@ -305,7 +299,7 @@ impl TrialRunner<'_> {
     }
 
     fn probe_mtu(&mut self, begun: &[(Token, &Path, u32)]) -> Result<Vec<MtuResult>, RunError> {
-        // No closed loop: the policy of the server's host may want a rate.
+        // A closed loop could violate a rate limit in the policy of the server's host.
         let schedule = Schedule::Open { period: Nanos::from_secs(1) };
         let echo =
             WorkloadSettings::PingPong(PingPongSettings { schedule, ..PingPongSettings::new(MTU_PROBE) });
@@ -333,10 +327,10 @@ fn path_check(result: MtuResult, mtu: u32) -> PathCheck {
     PathCheck { mtu: (result.carried && result.larger_refused).then_some(mtu) }
 }
 
-/// How long the server of an MTU probe stands at most: no policy's longest trial is shorter.
+/// Lifetime of the MTU probe's server. No policy limits trials to less.
 const MTU_PROBE: Nanos = HostPolicy::LEAST_DURATION;
 
-/// The time of day.
+/// Current time.
 pub(crate) fn now() -> UnixMillis {
     let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     UnixMillis(i64::try_from(since.as_millis()).unwrap_or(i64::MAX))

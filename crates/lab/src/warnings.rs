@@ -1,5 +1,4 @@
-//! Why a trial's numbers may deserve no trust, as far as the trial alone shows it.
-//! Must not know other trials: what they show together is for the analysis.
+//! Validity warnings that a single trial supports. Comparing trials is up to the analysis.
 
 mod ping_pong;
 mod stream;
@@ -12,18 +11,18 @@ use workload::{
     WorkloadSettings,
 };
 
-/// A hypervisor that takes this share of the machine's time away disturbs a measurement.
+/// Minimum share of stolen CPU time that causes a warning.
 const STOLEN: f64 = 0.02;
-/// A measured time that differs by more than this share from what was asked is doubtful.
+/// Maximum deviation from the requested duration.
 const TOLERANCE: f64 = 0.1;
-/// A process that was not seen for less than this was only scheduled late.
+/// Shorter gaps are ordinary scheduling delays.
 const SHORTEST_STALL: Nanos = Nanos::from_millis(100);
-/// For so long a thread keeps a CPU that others wait for (base_slice_ns of the kernel, 3 ms on few CPUs).
-const TURN: Nanos = Nanos::from_millis(4);
-/// A sender that stays below its rate by more than this share did not keep it: a schedule catches up with a stall.
-const KEPT: f64 = 0.97;
+/// Time slice of a thread under contention (kernel base_slice_ns, 3 ms with few CPUs).
+const TIME_SLICE: Nanos = Nanos::from_millis(4);
+/// Minimum share of the requested rate. A sender catches up after short stalls.
+const MIN_RATE: f64 = 0.97;
 
-/// What is doubtful about a trial. An end that told nothing (its intervals are empty) gives no cause.
+/// Warnings for a trial. An end without intervals causes none.
 #[must_use]
 pub fn warnings(load: &WorkloadSettings, measurement: &Measurement, cpu: &CpuUsage) -> Vec<ValidityWarning> {
     let mut doubts = of_kind(load, measurement, cpu);
@@ -32,7 +31,6 @@ pub fn warnings(load: &WorkloadSettings, measurement: &Measurement, cpu: &CpuUsa
     doubts
 }
 
-/// What only its kind can tell.
 fn of_kind(load: &WorkloadSettings, measurement: &Measurement, cpu: &CpuUsage) -> Vec<ValidityWarning> {
     let of_stream = StreamSettings::of(load).zip(StreamData::of(measurement));
     let of_ping = PingPongSettings::of(load).zip(PingPongData::of(measurement));
@@ -40,7 +38,7 @@ fn of_kind(load: &WorkloadSettings, measurement: &Measurement, cpu: &CpuUsage) -
     found.or_else(|| of_ping.map(|(asked, data)| ping_pong::warnings(asked, data))).unwrap_or_default()
 }
 
-/// Why a trial says nothing of its cell, if so: a thread did not run for most of it, or nothing arrived.
+/// The reason to discard a trial: a thread did not run for most of it, or nothing arrived.
 pub(crate) fn void(load: &WorkloadSettings, measurement: &Measurement) -> Option<ValidityWarning> {
     let lasted = durations(load, measurement);
     let short = lasted.is_some_and(|(asked, measured)| measured.0 < asked.0 / 2);
@@ -50,8 +48,8 @@ pub(crate) fn void(load: &WorkloadSettings, measurement: &Measurement) -> Option
     })
 }
 
-/// The end whose process did not run for the longest time, if that is a part of the trial that counts, and longer than its own threads
-/// and those of the other end take turns. Of a guest's end its own clock would have to tell.
+/// Warns about the end with the longest stall, if the stall is long relative to the trial and to scheduling among the
+/// ends' threads. Skips guests, whose clocks may stop with them.
 pub(crate) fn stalled(
     load: &WorkloadSettings,
     ends: [Option<&EndReport>; 2],
@@ -63,16 +61,16 @@ pub(crate) fn stalled(
     let longest = known.filter_map(|((end, _), name)| Some((end?, name))).max_by_key(|(end, _)| end.stalled);
     let (end, name) = longest?;
     let lasted = load.kind().lasts().unwrap_or(end.machine.elapsed);
-    let turns = Nanos(TURN.0 * threads / u64::from(end.machine.cpus.max(1)));
+    let turns = Nanos(TIME_SLICE.0 * threads / u64::from(end.machine.cpus.max(1)));
     let bound = SHORTEST_STALL.max(Nanos((lasted.0 as f64 * TOLERANCE) as u64)).max(turns);
     (end.stalled >= bound).then(|| ValidityWarning::Stalled { end: name.to_owned(), stalled: end.stalled })
 }
 
-fn rate_not_kept(asked: BitRate, flows: &[Flow]) -> Option<ValidityWarning> {
+fn rate_not_reached(asked: BitRate, flows: &[Flow]) -> Option<ValidityWarning> {
     let known = || flows.iter().map(|flow| &flow.sender).filter(|sender| sender.elapsed().0 > 0);
     let got = known().map(EndSeries::rate).min_by(|one, other| one.0.total_cmp(&other.0))?;
     let skipped = known().any(|sender| sender.skipped > Some(Nanos(0)));
-    (skipped || got.0 < asked.0 * KEPT).then_some(ValidityWarning::RateNotKept { asked, got })
+    (skipped || got.0 < asked.0 * MIN_RATE).then_some(ValidityWarning::RateNotKept { asked, got })
 }
 
 fn stolen(cpu: &CpuUsage) -> Option<ValidityWarning> {
@@ -87,7 +85,7 @@ fn other_duration(load: &WorkloadSettings, measurement: &Measurement) -> Option<
     (off > TOLERANCE).then_some(ValidityWarning::OtherDuration { asked, measured })
 }
 
-/// What was asked, and what was measured at the end where it differs most; `None` where bytes were asked.
+/// The requested duration, and the measured duration that differs most. `None` for transfers by size.
 fn durations(load: &WorkloadSettings, measurement: &Measurement) -> Option<(Nanos, Nanos)> {
     let asked = load.kind().lasts()?;
     let measured = measurement.kind().lasted(asked)?;

@@ -1,5 +1,5 @@
-//! Agents of guests that speak the protocol badly, without a guest.
-#![expect(clippy::disallowed_methods, reason = "what they cost is read from /proc")]
+//! Tests how agents that violate the protocol are handled, without a guest.
+#![expect(clippy::disallowed_methods, reason = "reads memory use from /proc")]
 
 use std::{fs, io::Write, iter, os::unix::net::UnixStream, time::Duration};
 
@@ -11,24 +11,24 @@ use workload::{PingPongSettings, WorkloadSettings};
 
 use super::*;
 
-/// What the host's memory may grow by.
-const MOST: u64 = 50 << 20;
-/// What a flood has, far more than may be kept of it.
+/// Allowed growth of the host's memory.
+const MAX_GROWTH: u64 = 50 << 20;
+/// Size of a flood, far above the limits.
 const FLOOD: usize = 60 << 20;
 
-/// Says this, by pieces, as soon as it is started, and keeps the channel open.
+/// Sends its pieces on start and leaves the channel open.
 struct Hostile {
-    says: fn() -> Pieces,
+    pieces: fn() -> Pieces,
     agent: Option<UnixStream>,
 }
 
 impl Machine for Hostile {
     fn start(&mut self) -> Result<Channel, MachineError> {
         let (ours, mut theirs) = UnixStream::pair().expect("a pair");
-        let says = self.says;
+        let pieces = self.pieces;
         self.agent = Some(theirs.try_clone().expect("a copy"));
-        // Whoever is given up cannot say all.
-        thread::spawn(move || says().try_for_each(|piece| theirs.write_all(&piece)));
+        // The write fails once the agent is given up.
+        thread::spawn(move || pieces().try_for_each(|piece| theirs.write_all(&piece)));
         Ok(Channel { from_agent: Box::new(ours.try_clone().expect("a copy")), to_agent: Box::new(ours) })
     }
 
@@ -58,14 +58,14 @@ fn hello() -> Vec<u8> {
 }
 
 type Pieces = Box<dyn Iterator<Item = Vec<u8>> + Send>;
-/// What it does, and what it says.
-type Way = (&'static str, fn() -> Pieces);
+/// A description, and the pieces sent.
+type Case = (&'static str, fn() -> Pieces);
 
 fn once(piece: impl Into<Vec<u8>>) -> Pieces {
     Box::new(iter::once(piece.into()))
 }
 
-/// A line as long as a flood: `begin`, then `again` and again.
+/// A line of the flood size: `begin`, then `again` repeated.
 fn long(begin: &'static str, again: &'static str) -> Pieces {
     let each = again.repeat(4096 / again.len());
     let times = FLOOD / each.len();
@@ -76,14 +76,14 @@ fn greeted(then: Pieces) -> Pieces {
     Box::new(iter::once(hello()).chain(then))
 }
 
-/// The same line as often as a flood has it.
-fn often(value: &Value) -> Pieces {
+/// The same line, repeated up to the flood size.
+fn repeated(value: &Value) -> Pieces {
     let piece = line(value);
     let times = FLOOD / piece.len();
     greeted(Box::new(iter::repeat_n(piece, times)))
 }
 
-/// An answer with so many intervals, to the first request or to none.
+/// A report with this many intervals.
 fn report(id: u64, intervals: usize) -> Value {
     let interval = json!({ "start": 0, "end": 1, "bytes": 1, "warmup": false });
     let end =
@@ -91,52 +91,50 @@ fn report(id: u64, intervals: usize) -> Value {
     json!({ "reply": { "id": id, "reply": { "report": { "measured": { "stream": { "flows": [end] } } } } } })
 }
 
-const WAYS: [Way; 30] = [
-    ("says nothing", || Box::new(iter::empty())),
+const CASES: [Case; 30] = [
+    ("sends nothing", || Box::new(iter::empty())),
     ("an empty line", || once("\n")),
-    ("a line of nothing", || once("   \n")),
-    ("no JSON", || once("hello\n")),
-    ("no UTF-8", || once(b"\xff\xfe\x00\n".to_vec())),
-    ("JSON of another kind", || once("7\n")),
+    ("a blank line", || once("   \n")),
+    ("not JSON", || once("hello\n")),
+    ("invalid UTF-8", || once(b"\xff\xfe\x00\n".to_vec())),
+    ("a JSON number", || once("7\n")),
     ("a list", || once("[]\n")),
     ("null", || once("null\n")),
     ("an unknown message", || once("{\"greeting\":{}}\n")),
-    ("a greeting without its version", || once("{\"hello\":{\"tool\":\"test\"}}\n")),
+    ("a greeting without a version", || once("{\"hello\":{\"tool\":\"test\"}}\n")),
     ("another version", || once("{\"hello\":{\"protocol\":99,\"tool\":\"9.9.9\"}}\n")),
-    ("a version that is no number", || once("{\"hello\":{\"protocol\":\"8\",\"tool\":\"test\"}}\n")),
-    ("a long name of its tool", || long("{\"hello\":{\"protocol\":99,\"tool\":\"", "a")),
-    ("a line without end", || long("", "x")),
+    ("a version that is not a number", || once("{\"hello\":{\"protocol\":\"8\",\"tool\":\"test\"}}\n")),
+    ("a long tool name", || long("{\"hello\":{\"protocol\":99,\"tool\":\"", "a")),
+    ("an endless line", || long("", "x")),
     ("a line of digits", || long("", "7")),
     ("deep lists", || long("", "[")),
     ("deep tables", || long("", "{\"a\":")),
-    ("spaces without end", || long("", " ")),
+    ("endless spaces", || long("", " ")),
     ("empty lines after its greeting", || greeted(Box::new(iter::repeat_n(b"\n".to_vec(), 1000)))),
-    ("a long list in an answer", || greeted(long("{\"reply\":{\"id\":1,\"reply\":{\"report\":[", "0,"))),
+    ("a long list in a reply", || greeted(long("{\"reply\":{\"id\":1,\"reply\":{\"report\":[", "0,"))),
     ("a long list of states", || {
         greeted(long("{\"reply\":{\"id\":1,\"reply\":{\"device-states\":{\"states\":[", "{},"))
     }),
     ("a long reason", || greeted(long("{\"refused\":{\"id\":1,\"unsupported\":false,\"because\":\"", "no "))),
-    ("an unknown key as long as a flood", || greeted(long("{\"progress\":{\"a\":\"", "b"))),
-    ("greetings without end", || often(&json!({ "hello": Hello::new("test") }))),
-    ("progress without end", || {
-        often(&json!({ "progress":
+    ("a long unknown key", || greeted(long("{\"progress\":{\"a\":\"", "b"))),
+    ("endless greetings", || repeated(&json!({ "hello": Hello::new("test") }))),
+    ("endless progress", || {
+        repeated(&json!({ "progress":
             { "token": 1, "elapsed": 1, "received": u64::MAX, "round_trips": u64::MAX, "covers": 1 } }))
     }),
-    ("answers to nobody's questions", || often(&json!({ "reply": { "id": 999, "reply": "done" } }))),
-    ("refusals of nobody's questions", || {
-        often(&json!({ "refused": { "id": 999, "because": "x".repeat(100_000), "unsupported": true } }))
+    ("replies with unknown IDs", || repeated(&json!({ "reply": { "id": 999, "reply": "done" } }))),
+    ("refusals with unknown IDs", || {
+        repeated(&json!({ "refused": { "id": 999, "because": "x".repeat(100_000), "unsupported": true } }))
     }),
-    ("another answer than was asked for", || {
-        greeted(once(line(&json!({ "reply": { "id": 1, "reply": "done" } }))))
-    }),
-    ("a report that lacks half", || greeted(once(line(&report(1, 3))))),
-    ("reports as long as may be, without end", || often(&report(999, 15_000))),
+    ("a reply of the wrong type", || greeted(once(line(&json!({ "reply": { "id": 1, "reply": "done" } }))))),
+    ("an incomplete report", || greeted(once(line(&report(1, 3))))),
+    ("endless reports of maximum length", || repeated(&report(999, 15_000))),
 ];
 
-/// Asks it what a run asks a client's guest; the error that ends it.
-fn run(says: fn() -> Pieces) -> RunError {
+/// Sends the order of a client, and returns the resulting error.
+fn run(pieces: fn() -> Pieces) -> RunError {
     let host = HostName::new("vm0");
-    let machine = Hostile { says, agent: None };
+    let machine = Hostile { pieces, agent: None };
     let machines: Vec<(HostName, Box<dyn Machine>)> = vec![(host.clone(), Box::new(machine))];
     let load = WorkloadSettings::PingPong(PingPongSettings::new(Nanos::from_secs(1)));
     let (bind, server) = ("198.18.0.1".parse().expect("one"), "198.18.0.2".parse().expect("one"));
@@ -147,29 +145,29 @@ fn run(says: fn() -> Pieces) -> RunError {
     };
     match agents.ask(&host, "run the client", order, Duration::from_millis(300)) {
         Err(error) => error,
-        Ok(Reply::Report(report)) => panic!("no report is whole: {report:?}"),
+        Ok(Reply::Report(report)) => panic!("report should be incomplete: {report:?}"),
         Ok(other) => crate::exchange::unexpected(&host, &other),
     }
 }
 
 fn status(key: &str) -> u64 {
     let status = fs::read_to_string("/proc/self/status").expect("Linux");
-    let line = status.lines().find_map(|line| line.strip_prefix(key)).expect("is told");
+    let line = status.lines().find_map(|line| line.strip_prefix(key)).expect("the key exists");
     line.trim().trim_end_matches(" kB").parse::<u64>().expect("a number") << 10
 }
 
 #[test]
-fn a_hostile_guest_costs_little_and_ends_the_run_with_an_error_that_names_it() {
-    for (way, says) in WAYS {
-        // What was used most is counted anew from here (proc_pid_clear_refs(5)).
+fn names_hostile_guest_in_error_and_limits_memory() {
+    for (case, pieces) in CASES {
+        // Resets the peak RSS (proc_pid_clear_refs(5)).
         fs::write("/proc/self/clear_refs", "5").expect("its own");
         let before = status("VmRSS:");
-        let error = run(says);
+        let error = run(pieces);
         let grown = status("VmHWM:").saturating_sub(before);
-        assert!(grown < MOST, "{way}: {grown} bytes more");
-        let said = error.to_string();
-        assert!(said.contains("vm0"), "{way}: {said}");
-        assert!(said.len() < 1000, "{way}: {} bytes", said.len());
-        assert!(!matches!(error, RunError::Interrupted), "{way}");
+        assert!(grown < MAX_GROWTH, "{case}: {grown} bytes more");
+        let message = error.to_string();
+        assert!(message.contains("vm0"), "{case}: {message}");
+        assert!(message.len() < 1000, "{case}: {} bytes", message.len());
+        assert!(!matches!(error, RunError::Interrupted), "{case}");
     }
 }

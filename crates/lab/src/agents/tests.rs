@@ -1,4 +1,4 @@
-//! Machines that hang as they start, without a machine.
+//! Tests the handling of machines that hang during boot, with simulated machines.
 
 use std::{
     os::unix::net::UnixStream,
@@ -12,13 +12,13 @@ use machine::{Boot, Channel, Condition, MachineError};
 
 use super::*;
 
-/// One whose agent greets from its `greets_at`th start on.
+/// The agent greets on the `greets_at`th start and later.
 struct Sleepy {
     greets_at: u32,
     starts: Arc<AtomicU32>,
     may_hang: bool,
     boots: bool,
-    /// The other ends of its agents' channels.
+    /// Far ends of the agents' channels.
     agents: Vec<UnixStream>,
 }
 
@@ -28,7 +28,7 @@ impl Machine for Sleepy {
         let (ours, theirs) = UnixStream::pair().expect("a pair");
         let mut agent = protocol::Sender::new(theirs.try_clone().expect("a copy"));
         if start >= self.greets_at {
-            agent.send(&FromAgent::Hello(Hello::new("test"))).expect("it is heard");
+            agent.send(&FromAgent::Hello(Hello::new("test"))).expect("the channel is open");
         }
         self.agents.push(theirs);
         Ok(Channel { from_agent: Box::new(ours.try_clone().expect("a copy")), to_agent: Box::new(ours) })
@@ -42,7 +42,7 @@ impl Machine for Sleepy {
         self.agents.clear();
     }
 
-    /// Patient where there is something to wait for, so that a busy machine does not make a hang of it.
+    /// Short only where a timeout is expected, so that a busy machine does not look hung.
     fn boot(&self) -> Boot {
         let greets = self.starts.load(Ordering::Relaxed) >= self.greets_at;
         let patience = if greets { Duration::from_secs(60) } else { Duration::from_millis(200) };
@@ -54,7 +54,7 @@ impl Machine for Sleepy {
     }
 }
 
-fn check(greets_at: u32, may_hang: bool, starts: u32, told: usize, error: Option<&str>) {
+fn check(greets_at: u32, may_hang: bool, starts: u32, notice_count: usize, error: Option<&str>) {
     let (host, counted) = (HostName::new("vm0"), Arc::new(AtomicU32::new(0)));
     let sleepy =
         Sleepy { greets_at, starts: Arc::clone(&counted), may_hang, boots: true, agents: Vec::new() };
@@ -69,11 +69,11 @@ fn check(greets_at: u32, may_hang: bool, starts: u32, told: usize, error: Option
         other => panic!("{other:?}"),
     };
     let started = Agents::start(machines, "test", &Stop::new(), &mut observer);
-    let count = |what: &str| boots.iter().filter(|said| *said == what).count();
+    let count = |what: &str| boots.iter().filter(|event| *event == what).count();
     let up = usize::from(error.is_none());
     assert_eq!((count("vm0 boots"), count("vm0 is up")), (starts as usize, up), "{boots:?}");
     assert!(count("vm1 is up") >= up, "{boots:?}");
-    assert_eq!((counted.load(Ordering::Relaxed), notices.len()), (starts, told), "{notices:?}");
+    assert_eq!((counted.load(Ordering::Relaxed), notices.len()), (starts, notice_count), "{notices:?}");
     match (started, error) {
         (Ok(agents), None) => {
             assert_eq!(agents.hung_starts(&host), starts - 1);
@@ -84,19 +84,19 @@ fn check(greets_at: u32, may_hang: bool, starts: u32, told: usize, error: Option
             let found = found.to_string();
             assert!(found.contains(error) && found.contains("yawn"), "{found}");
         }
-        (started, error) => panic!("{:?} where {error:?} was to come", started.err()),
+        (started, error) => panic!("{:?} instead of {error:?}", started.err()),
     }
 }
 
 #[test]
-fn a_machine_that_hangs_as_it_starts_is_started_once_more_and_that_is_told() {
+fn restarts_machine_that_hangs_during_boot_and_reports_it() {
     check(1, true, 1, 0, None);
     check(2, true, 2, 1, None);
     check(3, true, 2, 1, Some("vm0 did not answer the greeting"));
 }
 
 #[test]
-fn one_that_falls_silent_after_its_greeting_is_started_once_more() {
+fn restarts_machine_that_hangs_after_greeting() {
     for may_hang in [true, false] {
         let host = HostName::new("vm0");
         let sleepy =
@@ -106,18 +106,18 @@ fn one_that_falls_silent_after_its_greeting_is_started_once_more() {
             Agents::start(machines, "test", &Stop::new(), &mut |_: &Event<'_>| ()).expect("it greets");
         assert_eq!(agents.start_again(&host).expect("it greets again"), may_hang);
         assert_eq!(agents.hung_starts(&host), u32::from(may_hang));
-        assert!(!agents.start_again(&host).expect("nothing is started"), "twice is enough");
+        assert!(!agents.start_again(&host).expect("no error"), "at most two starts");
     }
 }
 
 #[test]
-fn one_that_cannot_hang_is_not_started_again() {
+fn does_not_restart_machine_that_cannot_hang() {
     check(2, false, 1, 0, Some("did not answer the greeting"));
 }
 
-/// The last would start if those that never greet left it a CPU.
+/// The last machine would start if the silent ones left a CPU free.
 #[test]
-fn of_machines_that_boot_as_many_start_at_once_as_there_are_cpus() {
+fn boots_at_most_one_machine_per_cpu_at_a_time() {
     let cpus = thread::available_parallelism().map_or(1, usize::from);
     for boots in [true, false] {
         let counted = Arc::new(AtomicU32::new(0));

@@ -1,40 +1,40 @@
-//! What a design would do, before anything is measured: how much of it is certain, and how long it takes at most.
+//! Predicts the minimum number of trials and the maximum duration of a design.
 
 use scenario::Plan;
 use units::Nanos;
 
-/// Blocks in which every cell is measured before any is left out.
+/// Blocks that measure all cells.
 const SCREENING: u32 = 2;
-/// So many blocks establish a difference.
+/// Minimum number of blocks to establish a difference.
 const FEWEST_TO_ESTABLISH: u32 = stats::paired::FEWEST_TO_WEIGH as u32;
-/// The part of a budget that screening may take; where two blocks take more, one must do.
+/// Maximum share of the budget for screening. If two blocks take more, there is only one.
 const SCREENING_SHARE: f64 = 0.6;
 
-/// What a plan with a budget or a precision comes to.
+/// Bounds for a plan with a time budget or a precision.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Forecast {
-    /// The time that one pass takes, about: the least budget that measures every cell.
+    /// Approximate time to measure each cell once.
     pub pass: Nanos,
-    /// Blocks in which every cell is measured.
+    /// Blocks that measure all cells.
     pub screening_blocks: u32,
     pub screening_trials: u32,
-    /// The time that they take, about.
+    /// Approximate time of these blocks.
     pub screening: Nanos,
-    /// The most trials that are made: the full matrix.
+    /// Trials of the full matrix.
     pub most_trials: u32,
-    /// The most time that all trials take, about: the budget, or that of the full matrix where it is less.
+    /// Approximate maximum time: the budget, or the time of the full matrix if that is less.
     pub most: Nanos,
 }
 
 impl Forecast {
-    /// Whether the budget is too short to measure every cell once.
+    /// Whether the budget is too short to measure each cell once.
     #[must_use]
     pub fn is_too_short(&self) -> bool {
         self.most < self.pass
     }
 }
 
-/// What is certain of a plan and what is the most; `None` for a full matrix.
+/// The bounds of a plan. `None` for a full matrix.
 #[must_use]
 pub fn forecast(plan: &Plan) -> Option<Forecast> {
     if !plan.design.is_adaptive() {
@@ -52,15 +52,14 @@ pub fn forecast(plan: &Plan) -> Option<Forecast> {
     })
 }
 
-/// How many trials a result must have before a difference to another can be established, where a plan of several cells has
-/// fewer.
+/// The minimum number of trials to establish a difference, if a plan with several cells has fewer.
 #[must_use]
 pub fn trials_lacking(plan: &Plan) -> Option<u32> {
     let blocks = plan.trials.last().map_or(0, |trial| trial.block + 1);
     (plan.cells.len() > 1 && blocks < FEWEST_TO_ESTABLISH).then_some(FEWEST_TO_ESTABLISH)
 }
 
-/// In how many blocks every cell is measured.
+/// Number of blocks that measure all cells.
 pub(super) fn screening_blocks(plan: &Plan) -> u32 {
     if plan.design.until_clear {
         let fits =
@@ -84,7 +83,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn fewer_than_five_trials_establish_nothing_between_several_cells() {
+    fn requires_five_trials_to_compare_cells() {
         let text = builtin::find("quick").expect("built in").text;
         let scenario = Scenario::parse("quick", text).expect("it parses");
         let lacking = |trials, paths: &[&str]| {
@@ -95,6 +94,6 @@ mod tests {
         };
         assert_eq!([lacking(4, &[]), lacking(5, &[])], [Some(5), None]);
         let one = lacking(1, &["node-to-node"]);
-        assert_eq!(one, None, "one cell is compared with none");
+        assert_eq!(one, None, "a single cell needs no comparison");
     }
 }

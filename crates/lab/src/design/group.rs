@@ -1,7 +1,8 @@
-//! Cells that compete: those of one workload on one path. Which of them can still change the answer.
+//! Groups of competing cells: those of one workload on one path. Determines which of them can still change the
+//! answer.
 //!
-//! The answer is the best setting for the objective, the best value, and the knee of each factor whose levels are
-//! numbers; or, of all cells of a workload, what they come to beside each other. Must not know how trials are chosen from it.
+//! The answer is the best setting for the objective, the best value, and the knee of each numeric factor. With
+//! `until_clear`, it is the comparison of all cells of a workload.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -14,44 +15,42 @@ use super::{
     unclear,
 };
 
-// What a scenario may ask for is what the statistics can give.
+// Keep the scenario's limits within those of the statistics.
 const _: () = assert!(LEAST_PRECISE as usize == interval::FEWEST_TO_STOP);
 
-/// A level whose best cell reaches this share of the best one is on the plateau.
+/// Share of the best value that puts a level on the plateau.
 const ON_PLATEAU: f64 = 1.0 - stats::curve::ALIKE;
 
-/// How a cell stands.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum Standing {
-    /// More trials of it can change the answer.
+    /// More trials can change the answer.
     Open,
-    /// They cannot.
+    /// More trials cannot change the answer.
     Settled,
-    /// Nothing came through in one of its trials, or none can be used: its other trials were lucky.
+    /// Nothing arrived in one of its trials, or no trial is usable.
     Out,
-    /// They could, but its interval is as narrow as was asked: it reaches this share of the median.
+    /// Precise enough: the interval reaches this share of the median.
     Precise(f64),
 }
 
-/// The cells of one workload on one path, by their place in the plan.
+/// Indexes of the cells of one workload on one path.
 #[derive(Debug, Clone)]
 pub(super) struct Group {
     cells: Vec<usize>,
 }
 
 impl Group {
-    /// Every group of the plan.
     pub(super) fn all(plan: &Plan) -> Vec<Self> {
         let mut groups: BTreeMap<_, Vec<usize>> = BTreeMap::new();
         for (place, cell) in plan.cells.iter().enumerate() {
-            // What layers cost is seen across paths.
+            // Layer costs are compared across paths.
             let path = (!plan.design.until_clear).then_some(&cell.path);
             groups.entry((&cell.workload, path)).or_default().push(place);
         }
         groups.into_values().map(|cells| Self { cells }).collect()
     }
 
-    /// How each of its cells stands by the blocks before `block`; those that are skipped are left out.
+    /// Standings of the cells after the blocks before `block`, without skipped cells.
     pub(super) fn standings(
         &self,
         plan: &Plan,
@@ -84,15 +83,15 @@ impl Group {
         judged.chain(out.into_iter().map(|cell| (cell, Standing::Out))).chain(untried).collect()
     }
 
-    /// Whether something came through in its trials before `block` and nobody recorded what it cost.
+    /// Whether CPU time is missing for trials that succeeded.
     pub(super) fn lacks_cpu(&self, seen: &Observations, block: u32) -> bool {
         let points = || self.cells.iter().flat_map(|cell| seen.before(*cell, block));
         points().any(|point| point.goodness().is_some()) && points().all(|point| point.efficiency().is_none())
     }
 }
 
-/// The cells that are out, and the others. Where nothing came through in a trial of each, those without a value are out;
-/// where no cell has any, nobody is: whoever has the first may be the best.
+/// Separates unusable cells from the others. If all cells had failed trials, only those without a value are unusable.
+/// If no cell has a value, none is unusable.
 fn without_the_out(seen: &Observations, cells: Vec<usize>, block: u32) -> (Vec<usize>, Vec<usize>) {
     let empty = |cell: &usize| seen.values(*cell, block).is_empty();
     let silent = |cell: &usize| empty(cell) || seen.was_silent(*cell, block);
@@ -110,14 +109,14 @@ fn precise(plan: &Plan, values: &[f64]) -> Option<f64> {
     interval::reach_so_far(values).filter(|reach| *reach <= asked)
 }
 
-/// The cells of a group with their trials so far.
+/// The cells of a group with their trials before a block.
 struct Field<'a> {
     cells: &'a [usize],
     good: Contest,
-    /// By the objective; `None` where it is the value alone, or nobody recorded CPU time. A cell whose CPU time is not
-    /// known stays a contender.
+    /// Score by objective. `None` if it is the value alone, or CPU time is missing. A cell without CPU time remains a
+    /// contender.
     worth: Option<Contest>,
-    /// What the objective takes into account, as a logarithm below the best: 0 or less.
+    /// Logarithm of the objective relative to the best, at most 0.
     margin: f64,
 }
 
@@ -144,10 +143,10 @@ impl<'a> Field<'a> {
         }
     }
 
-    /// The places of the cells that more trials of can change the answer.
+    /// Indexes of cells whose further trials can change the answer.
     fn open(&self, plan: &Plan) -> BTreeSet<usize> {
         let Some(best) = self.good.best() else {
-            // Nothing has come through anywhere: whoever comes first may still be the best.
+            // Without any value, any cell can be the best.
             return (0..self.cells.len()).collect();
         };
         let mut open = self.contenders(best);
@@ -156,7 +155,7 @@ impl<'a> Field<'a> {
         open
     }
 
-    /// Those that may be what the objective seeks.
+    /// Candidates for the best cell by the objective.
     fn contenders(&self, best: usize) -> BTreeSet<usize> {
         let takes_part = |place: &usize| self.good.takes_part(*place);
         let possible = (0..self.cells.len())
@@ -169,8 +168,8 @@ impl<'a> Field<'a> {
         possible.into_iter().filter(|place| !worth.is_below(*place, leader, 0.0)).collect()
     }
 
-    /// The best cell of each level that may be the knee of a factor, where more than one may: from the first that may
-    /// be on the plateau to the first that is.
+    /// The best cell of each possible knee level, if there are several: from the first level that may be on the
+    /// plateau to the first that certainly is.
     fn knees(&self, plan: &Plan) -> BTreeSet<usize> {
         let factors: BTreeSet<&FactorName> =
             self.cells.iter().flat_map(|cell| plan.cells[*cell].levels.keys()).collect();
@@ -198,7 +197,7 @@ impl<'a> Field<'a> {
     }
 }
 
-/// A level's number: `4`, `9000`, `2x`, `4x (capped at 128)`, `64KiB`; `None` where it is a word.
+/// Parses a level such as `4`, `9000`, `2x`, `4x (capped at 128)` or `64KiB`. `None` for words.
 fn number(label: &str) -> Option<f64> {
     let first = label.split(' ').next()?;
     let plain = first.strip_suffix('x').unwrap_or(first).parse::<f64>().ok();

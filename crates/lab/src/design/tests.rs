@@ -1,5 +1,4 @@
-//! The design against simulated labs: what it saves, whether it finds what the full matrix finds, and that a run that
-//! was killed goes on alike.
+//! Tests the design in simulated labs: trials saved, agreement with the full matrix, and resuming.
 
 mod disturbed;
 mod out_of_time;
@@ -22,7 +21,7 @@ use super::Design;
 const STREAMS: [u32; 5] = [1, 2, 4, 8, 16];
 const MESSAGES: [u32; 4] = [8, 32, 128, 512];
 
-/// Twenty cells: streams times sizes of writes.
+/// 20 cells: streams times message sizes.
 fn plan(seed: u64, options: &PlanOptions) -> Plan {
     let text = "schema = 1\nname = \"t\"\ntitle = \"t\"\n[hosts.a]\n[hosts.b]\n[wires.w]\nbetween = [\"a:eth0\", \"b:eth0\"]\n\
          addresses = [\"198.18.0.1/24\", \"198.18.0.2/24\"]\n[paths.p]\nfrom = \"a\"\nto = \"b\"\nlayers = [\"wire\"]\n\
@@ -32,13 +31,13 @@ fn plan(seed: u64, options: &PlanOptions) -> Plan {
     Plan::expand(&Scenario::parse("test", text).expect("a scenario"), seed, options)
 }
 
-/// What a lab is like: the true rate (Gbit/s) and the CPUs that it takes, by cell; and how its trials scatter.
+/// A simulated lab: true rate (Gbit/s) and CPU use by cell, and the noise of trials.
 #[derive(Clone, Copy)]
 struct Lab {
     rate: fn(f64, f64) -> f64,
     cpus: fn(f64, f64) -> f64,
     scatter: f64,
-    /// The share of trials that something else disturbs: they lose a fifth.
+    /// Share of trials that lose a fifth to a disturbance.
     disturbed: f64,
 }
 
@@ -57,7 +56,7 @@ const PEAKED: Lab = Lab {
 };
 
 impl Lab {
-    /// The same trial is the same whoever makes it, and when.
+    /// Deterministic by trial.
     fn make(&self, plan: &Plan, planned: &PlannedTrial, seed: u64, started: i64) -> Trial {
         let (streams, message) = levels(planned.cell);
         let mut random = Pcg64Mcg::seed_from_u64(seed ^ (u64::from(planned.index) << 20));
@@ -104,12 +103,12 @@ fn trial(plan: &Plan, planned: &PlannedTrial, started: i64, gbits: f64, cpus: f6
     }
 }
 
-/// Every trial takes as long as the plan says, as it is counted by the clock that records have.
+/// Each trial takes exactly the planned time.
 fn took(plan: &Plan, cell: usize) -> i64 {
     plan.trial_estimate(cell).0 as i64 / 1_000_000
 }
 
-/// Makes a run, from the trials that are there.
+/// Continues a run after these trials.
 fn run(lab: &Lab, plan: &Plan, seed: u64, mut trials: Vec<Trial>) -> (Vec<Trial>, Vec<CellEnd>) {
     let mut design = Design::new(plan, &trials);
     let mut now = trials.last().map_or(0, |trial| trial.started.0 + took(plan, 0));
@@ -123,7 +122,7 @@ fn run(lab: &Lab, plan: &Plan, seed: u64, mut trials: Vec<Trial>) -> (Vec<Trial>
     (trials, ends)
 }
 
-/// What the trials recommend: the most worth among the cells whose median is near enough to the best one's.
+/// The recommendation: the cell with the best objective among those close to the best median.
 fn recommended(trials: &[Trial], objective: Objective) -> String {
     let mut cells: BTreeMap<&str, (Vec<f64>, Vec<f64>)> = BTreeMap::new();
     for trial in trials.iter().filter(|trial| trial.arm == samples::Arm::Measure) {
@@ -144,7 +143,7 @@ fn recommended(trials: &[Trial], objective: Objective) -> String {
     worths.max_by(|a, b| a.1.total_cmp(&b.1)).map(|(cell, _)| cell.to_owned()).expect("a cell")
 }
 
-/// How many of `runs` recommend what the full matrix of as many blocks does, and the share of trials saved against it.
+/// Number of runs with the same recommendation as a full matrix of equal blocks, and the share of trials saved.
 fn compare(lab: &Lab, options: &PlanOptions, runs: u64) -> (u64, f64) {
     let (mut same, mut made, mut full) = (0, 0, 0);
     for seed in 0..runs {
@@ -169,9 +168,9 @@ fn precisely(objective: Objective) -> PlanOptions {
     PlanOptions { precision: Some(0.02), objective: Some(objective), ..PlanOptions::default() }
 }
 
-/// Held against the full matrix of as many blocks, so that a long run of a few cells does not count as saving twice.
+/// Compared with a full matrix of equal blocks, so that long runs of a few cells do not count as savings.
 #[test]
-fn half_of_the_trials_find_what_all_of_them_find() {
+fn finds_same_recommendation_with_half_the_trials() {
     const RUNS: u64 = 60;
     for (name, lab, objective) in [
         ("saturating", SATURATING, Objective::Efficient),
@@ -182,14 +181,14 @@ fn half_of_the_trials_find_what_all_of_them_find() {
         ("noisy", Lab { scatter: 0.06, ..PEAKED }, Objective::Max),
     ] {
         let (same, saved) = compare(&lab, &precisely(objective), RUNS);
-        assert!(same * 100 >= RUNS * 95, "{name}: only {same} of {RUNS} recommend what all trials do");
+        assert!(same * 100 >= RUNS * 95, "{name}: only {same} of {RUNS} agree with the full matrix");
         assert!(saved >= 0.5, "{name}: only {saved:.2} of the trials saved");
     }
 }
 
-/// Half of the time of a full matrix of five trials, as a budget.
+/// Budget: half the time of a full matrix of five trials.
 #[test]
-fn a_budget_of_half_the_time_finds_what_all_of_it_finds_and_is_kept() {
+fn finds_same_recommendation_within_half_the_time() {
     const RUNS: u64 = 60;
     let budget =
         Nanos(plan(0, &PlanOptions { trials: Some(5), ..PlanOptions::default() }).duration_estimate().0 / 2);
@@ -208,11 +207,11 @@ fn a_budget_of_half_the_time_finds_what_all_of_it_finds_and_is_kept() {
             whole.trials.iter().map(|planned| PEAKED.make(&whole, planned, seed, 0)).collect();
         same += u64::from(recommended(&trials, Objective::Max) == recommended(&every, Objective::Max));
     }
-    assert!(same * 100 >= RUNS * 95, "only {same} of {RUNS} recommend what five trials of each cell do");
+    assert!(same * 100 >= RUNS * 95, "only {same} of {RUNS} agree with five trials per cell");
 }
 
 #[test]
-fn a_run_that_was_killed_goes_on_with_the_same_choices() {
+fn resumed_run_makes_same_choices() {
     let budget = Some(Nanos::from_secs(120));
     for options in [precisely(Objective::Efficient), PlanOptions { budget, ..precisely(Objective::Max) }] {
         let plan = plan(3, &options);
@@ -227,7 +226,7 @@ fn a_run_that_was_killed_goes_on_with_the_same_choices() {
 }
 
 #[test]
-fn every_cell_has_two_trials_at_least_and_an_end_with_its_reason() {
+fn each_cell_has_two_trials_and_an_end_reason() {
     let plan = plan(5, &precisely(Objective::Efficient));
     let (trials, ends) = run(&SATURATING, &plan, 5, Vec::new());
     assert_eq!(ends.len(), plan.cells.len());
@@ -239,7 +238,7 @@ fn every_cell_has_two_trials_at_least_and_an_end_with_its_reason() {
             EndReason::Settled => assert!(end.trials >= 2, "{end:?}"),
             EndReason::Planned => assert_eq!(end.trials, 20, "{end:?}"),
             EndReason::Budget { .. } | EndReason::Unusable { .. } | EndReason::Clear => {
-                panic!("no budget, no failure, nothing to be cleared: {end:?}")
+                panic!("unexpected reason: {end:?}")
             }
         }
     }
@@ -248,22 +247,18 @@ fn every_cell_has_two_trials_at_least_and_an_end_with_its_reason() {
 }
 
 #[test]
-fn the_baseline_is_repeated_often_enough_for_a_noise_floor() {
+fn repeats_baseline_for_noise_floor() {
     let plan = plan(6, &precisely(Objective::Max));
     let (trials, _) = run(&PEAKED, &plan, 6, Vec::new());
     let baseline = &trials.iter().find(|trial| trial.arm == samples::Arm::Again).expect("a baseline").cell;
     let made = |arm| trials.iter().filter(|trial| trial.cell == *baseline && trial.arm == arm).count();
     assert_eq!(made(samples::Arm::Again), 5, "pairs");
     let last = trials.iter().map(|trial| trial.block).max().expect("trials");
-    assert_eq!(
-        made(samples::Arm::Measure),
-        last as usize + 1,
-        "in every block, for what is compared with it"
-    );
+    assert_eq!(made(samples::Arm::Measure), last as usize + 1, "in each block, for comparisons");
 }
 
 #[test]
-fn without_a_budget_or_a_precision_the_matrix_is_full_and_in_order() {
+fn runs_full_matrix_in_order_without_budget_or_precision() {
     let plan = plan(7, &PlanOptions::default());
     let (trials, ends) = run(&SATURATING, &plan, 7, Vec::new());
     assert!(trials.iter().map(|trial| trial.index).eq(0..plan.trials.len() as u32));
@@ -271,7 +266,7 @@ fn without_a_budget_or_a_precision_the_matrix_is_full_and_in_order() {
 }
 
 #[test]
-fn a_skipped_cell_gets_no_trial_and_takes_no_part() {
+fn ignores_skipped_cell() {
     let plan = plan(8, &precisely(Objective::Max));
     let gone = plan.cells[11].id.to_string();
     let mut design = Design::new(&plan, []);
@@ -285,9 +280,9 @@ fn a_skipped_cell_gets_no_trial_and_takes_no_part() {
     assert!(design.ends().iter().all(|end| end.cell != gone));
 }
 
-/// A cell through which nothing comes cannot be compared with others, and must not hold them up.
+/// A cell without values must not delay the others.
 #[test]
-fn a_cell_without_a_value_ends_after_the_screening() {
+fn ends_cell_without_value_after_screening() {
     let plan = plan(9, &precisely(Objective::Max));
     let dead = plan.cells[11].id.to_string();
     let mut design = Design::new(&plan, []);
@@ -304,7 +299,7 @@ fn a_cell_without_a_value_ends_after_the_screening() {
     assert_eq!((end.why, end.trials), (EndReason::Unusable { trials: 2 }, 2));
 }
 
-/// Makes a run whose trials are changed before they are seen.
+/// Makes a run with modified trials.
 fn run_changed(plan: &Plan, seed: u64, change: impl Fn(&mut Trial)) -> (Vec<Trial>, Vec<CellEnd>) {
     let mut design = Design::new(plan, []);
     let (mut trials, mut now) = (Vec::new(), 0);
@@ -318,14 +313,14 @@ fn run_changed(plan: &Plan, seed: u64, change: impl Fn(&mut Trial)) -> (Vec<Tria
     (trials, design.ends())
 }
 
-/// The cell that `PEAKED` makes the best.
+/// The best cell in `PEAKED`.
 fn best_of(plan: &Plan) -> String {
     plan.cells[11].id.to_string()
 }
 
-/// Nothing comes through the best cell in every other block: its other trials are no reason to recommend it.
+/// In every other block nothing arrives in the best cell.
 #[test]
-fn a_cell_through_which_nothing_came_once_is_out_with_the_reason() {
+fn excludes_cell_with_failed_trials() {
     let plan = plan(9, &precisely(Objective::Max));
     let lucky = best_of(&plan);
     let (_, ends) = run_changed(&plan, 9, |trial| {
@@ -339,9 +334,9 @@ fn a_cell_through_which_nothing_came_once_is_out_with_the_reason() {
     assert_eq!(ends.iter().filter(unusable).count(), 1, "{ends:?}");
 }
 
-/// Where no cell is free of it, that nothing comes through at times tells none from the others.
+/// If all cells have failed trials, failures do not distinguish them.
 #[test]
-fn cells_that_all_fail_at_times_are_judged_by_what_they_bring() {
+fn compares_values_if_all_cells_have_failed_trials() {
     let plan = plan(12, &precisely(Objective::Max));
     let (_, ends) = run_changed(&plan, 12, |trial| {
         if trial.block == 0 {
@@ -353,9 +348,9 @@ fn cells_that_all_fail_at_times_are_judged_by_what_they_bring() {
     assert!(best.trials >= 5, "{best:?}");
 }
 
-/// The worst cell shows five times the best in trials that ran for a tenth of their time.
+/// The worst cell shows five times the best value in trials that ran for a tenth of their time.
 #[test]
-fn a_trial_that_ran_too_short_is_no_reason_for_or_against_its_cell() {
+fn ignores_trials_that_stopped_early() {
     let plan = plan(13, &precisely(Objective::Max));
     let short =
         ValidityWarning::OtherDuration { asked: Nanos::from_secs(1), measured: Nanos::from_millis(100) };
@@ -372,9 +367,9 @@ fn a_trial_that_ran_too_short_is_no_reason_for_or_against_its_cell() {
     assert!(matches!(end(&best_of(&plan)).why, EndReason::Precise { .. }), "{ends:?} {}", trials.len());
 }
 
-/// The estimate was wrong, and the budget ends in the first block.
+/// Trials take longer than estimated, so the budget ends in the first block.
 #[test]
-fn cells_that_a_budget_left_without_a_trial_ended_with_the_time() {
+fn ends_cells_without_trial_when_budget_is_used_up() {
     let plan = plan(14, &PlanOptions { budget: Some(Nanos::from_secs(30)), ..PlanOptions::default() });
     let mut design = Design::new(&plan, []);
     let mut now = 0;
@@ -389,13 +384,13 @@ fn cells_that_a_budget_left_without_a_trial_ended_with_the_time() {
 }
 
 #[test]
-fn one_trial_without_cpu_time_leaves_the_objective_and_none_with_it_is_told() {
+fn reports_missing_cpu_time_only_if_no_trial_has_it() {
     let plan = plan(15, &precisely(Objective::LowCpu));
-    let told = |without: fn(&Trial) -> bool| {
+    let run_without_cpu = |without: fn(&Trial) -> bool| {
         let mut design = Design::new(&plan, []);
-        let (mut trials, mut told, mut now) = (Vec::new(), Vec::new(), 0);
+        let (mut trials, mut notices, mut now) = (Vec::new(), Vec::new(), 0);
         while let Some(planned) = design.next_trial() {
-            told.extend(design.other_objective());
+            notices.extend(design.other_objective());
             let mut trial = SATURATING.make(&plan, planned, 15, now);
             now += took(&plan, planned.cell);
             if without(&trial) {
@@ -404,12 +399,12 @@ fn one_trial_without_cpu_time_leaves_the_objective_and_none_with_it_is_told() {
             design.saw(&trial);
             trials.push((trial.index, trial.cell));
         }
-        (trials, told.len())
+        (trials, notices.len())
     };
-    let (all, of_all) = told(|_| false);
-    let (one, of_one) = told(|trial| trial.index == 3);
-    let (none, of_none) = told(|_| true);
-    assert_eq!((of_all, of_one, of_none), (0, 0, 1), "times that it is told");
+    let (all, of_all) = run_without_cpu(|_| false);
+    let (one, of_one) = run_without_cpu(|trial| trial.index == 3);
+    let (none, of_none) = run_without_cpu(|_| true);
+    assert_eq!((of_all, of_one, of_none), (0, 0, 1), "number of notices");
     let seen =
         |trials: &[(u32, String)]| trials.iter().map(|(_, cell)| cell.clone()).collect::<BTreeSet<_>>();
     assert_eq!(seen(&one), seen(&all));
@@ -418,12 +413,12 @@ fn one_trial_without_cpu_time_leaves_the_objective_and_none_with_it_is_told() {
 }
 
 #[test]
-fn what_is_left_counts_no_skipped_cell_and_no_baseline_that_is_only_compared_with() {
+fn remaining_trials_exclude_skipped_cells_and_mere_baselines() {
     let plan = plan(16, &precisely(Objective::Max));
     let mut design = Design::new(&plan, []);
     design.next_trial();
     let (trials, time, cells) = (design.trials_left(), design.most_left(), design.cells());
-    // Not the baseline, the first cell.
+    // Skip the baseline, which is the first cell.
     design.skip(plan.cells[11].id.as_str());
     assert_eq!(trials - design.trials_left(), 20);
     assert_eq!(time.0 - design.most_left().0, 20 * plan.trial_estimate(11).0);
@@ -437,7 +432,7 @@ fn what_is_left_counts_no_skipped_cell_and_no_baseline_that_is_only_compared_wit
 }
 
 #[test]
-fn a_pause_before_a_resume_is_not_counted_as_time_spent() {
+fn does_not_count_pause_before_resume() {
     let plan = plan(10, &PlanOptions { budget: Some(Nanos::from_secs(300)), ..PlanOptions::default() });
     let trials = |shift: i64| {
         let began = |(place, planned): (i64, &PlannedTrial)| {
@@ -449,7 +444,7 @@ fn a_pause_before_a_resume_is_not_counted_as_time_spent() {
     let left = |trials: &[Trial]| Design::new(&plan, trials).most_left();
     let (through, paused) = (left(&trials(0)), left(&trials(3_600_000)));
     assert!(paused.0.abs_diff(through.0) < 1_000_000_000, "{through} against {paused}");
-    assert!(through < Nanos::from_secs(300), "and the trials are");
+    assert!(through < Nanos::from_secs(300), "includes the trials");
 }
 
 fn place(plan: &Plan, cell: &str) -> usize {

@@ -1,5 +1,4 @@
-//! Which cells are in a comparison that is unclear, judged as the report will judge it. Must not know how trials are chosen
-//! from it.
+//! Finds cells in undecided comparisons, by the same test as the report.
 
 use std::collections::BTreeSet;
 
@@ -9,10 +8,10 @@ use stats::{Difference, NoiseFloor, noise, verdict};
 
 use super::observations::Observations;
 
-/// The confidence that reports ask of every interval.
+/// Confidence level of reports.
 const CONFIDENCE: f64 = 0.95;
 
-/// Of a workload's cells those whose comparison is not clear by the blocks before `block`, with what they are compared with.
+/// Cells of a workload whose comparison is undecided after the blocks before `block`, with their baseline.
 pub(super) fn cells(plan: &Plan, seen: &Observations, workload: &[usize], block: u32) -> BTreeSet<usize> {
     let steps = || plan.steps.iter().filter(|step| workload.contains(&step.cell));
     let floor = floor(plan, seen, workload, block);
@@ -26,7 +25,7 @@ fn is_unclear(seen: &Observations, step: &Step, floor: Option<&NoiseFloor>, bloc
     judged.is_none_or(|(_, difference)| difference == Difference::Unclear)
 }
 
-/// What the workload's baseline differs from itself by.
+/// The noise floor of the workload: its baseline against itself.
 fn floor(plan: &Plan, seen: &Observations, workload: &[usize], block: u32) -> Option<NoiseFloor> {
     let baseline = *workload.iter().find(|cell| plan.cells[**cell].baseline)?;
     let against = |cell: usize, arm| seen.paired((baseline, Arm::Measure), (cell, arm), block);

@@ -1,4 +1,4 @@
-//! How far what a source tells of accesses is from the truth, by patterns, and what it costs.
+//! Measures the accuracy and the cost of access sources on known patterns.
 
 use std::{path::PathBuf, thread, time::Duration};
 
@@ -11,47 +11,47 @@ use super::{FLOOR, Guests, MIB, PROGRAM, Truth, failed, served, truth};
 use crate::{error::RunError, stop::Stop};
 
 const NAME: &str = "guest";
-/// How often, and how far apart, it is looked whether memory has moved.
+/// Number and interval of checks for memory movement.
 const SETTLES: u32 = 300;
 const GLANCE: Duration = Duration::from_millis(200);
-/// Where a curve is held against the true one: at these parts of the program's memory.
+/// Parts of the program's memory at which curves are compared.
 const PLACES: [f64; 3] = [0.125, 0.25, 0.5];
-/// Of those, the sources that see the guest's nodes.
+/// Sources that distinguish the guest's nodes.
 const SOURCES: [AccessSourceKind; 3] =
     [AccessSourceKind::Damon, AccessSourceKind::Mglru, AccessSourceKind::Referenced];
 
-/// What is to be tried.
+/// Parameters.
 #[derive(Debug, Clone)]
 pub struct AccuracyRequest {
     pub kernel: Kernel,
-    /// This program.
+    /// The plumb program.
     pub program: PathBuf,
     pub tool: String,
-    /// Accesses a second.
+    /// Accesses per second.
     pub rate: u64,
-    /// From one look to the next.
+    /// Interval between looks.
     pub interval: Duration,
-    /// Looks that are not counted, while a source learns, and looks that are.
+    /// Number of discarded looks at the start, and number of counted looks.
     pub looks: (u32, u32),
     pub stop: Stop,
 }
 
-/// A source and a pattern. Shares are means over the looks.
+/// Result for a source and a pattern. Shares are means over the looks.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Accuracy {
     pub source: AccessSourceKind,
     pub pattern: &'static str,
-    /// Why the source tells nothing here.
+    /// The reason why the source does not work here.
     pub lacking: Option<String>,
-    /// Share of accesses that the fast node served: in truth, and as told where the source sees nodes.
+    /// Share of accesses served by the fast node: actual, and measured if the source distinguishes nodes.
     pub true_hits: Option<Share>,
     pub told_hits: Option<Share>,
-    /// The share that the hottest part of the program's memory serves, in truth and as told: part, truth, told.
+    /// Share of accesses served by the hottest part of the program's memory: part, actual, measured.
     pub curve: Vec<(f64, f64, f64)>,
-    /// Memory that was accessed: in truth, and as told.
+    /// Accessed memory: actual and measured.
     pub true_accessed: Bytes,
     pub told_accessed: Bytes,
-    /// CPU time of the guest, and of the host for the looks of a source there, as a share of one CPU.
+    /// CPU use as a share of one CPU: of the guest, or of the host for host-side sources.
     pub cost: Option<Share>,
 }
 
@@ -63,22 +63,22 @@ fn patterns() -> [(&'static str, PatternShape); 3] {
     ]
 }
 
-/// Boots a guest and tries each source on each pattern; `tell` is told of each result.
+/// Boots a guest per source and pattern and measures it. Calls `tell` with each result.
 ///
 /// # Errors
-/// When the guest does not boot or its agent is lost.
+/// If a guest does not boot or its agent is lost.
 pub fn accuracy(
     request: &AccuracyRequest,
     tell: &mut dyn FnMut(&Accuracy),
 ) -> Result<Vec<Accuracy>, RunError> {
     let mut results = Vec::new();
     for source in SOURCES {
-        // One that was on before would be felt by the next, so each has a guest of its own.
+        // A source left on would affect the next one, so each gets a new guest.
         let mut guests =
             Guests::new(request.kernel.clone(), &request.program, &request.tool, request.interval)?;
         guests.source = source;
         let mut guest = guests.boot(NAME)?;
-        // So that the program has memory on both nodes.
+        // Puts part of the program's memory on each node.
         guest.vm.resize(FLOOR).map_err(failed(NAME))?;
         settle(&mut guest.vm, request)?;
         for (name, shape) in patterns() {
@@ -93,7 +93,7 @@ pub fn accuracy(
     Ok(results)
 }
 
-/// Waits until the guest has given up what it was asked for.
+/// Waits until the guest has released the requested memory.
 fn settle(vm: &mut AttachedVm, request: &AccuracyRequest) -> Result<(), RunError> {
     for _ in 0..SETTLES {
         if request.stop.is_asked() {
@@ -115,29 +115,29 @@ fn one(
     (source, pattern): (AccessSourceKind, &'static str),
 ) -> Result<Accuracy, RunError> {
     let mut sums = Sums::default();
-    let mut lacking = None;
-    for look in 0..request.looks.0 + request.looks.1 {
+    let mut missing = None;
+    for number in 0..request.looks.0 + request.looks.1 {
         if request.stop.is_asked() {
             return Err(RunError::Interrupted);
         }
         thread::sleep(request.interval);
-        let told = vm.look(request.interval).map_err(failed(NAME))?;
+        let look = vm.look(request.interval).map_err(failed(NAME))?;
         let truth = truth(vm).map_err(failed(NAME))?;
-        if look < request.looks.0 {
+        if number < request.looks.0 {
             continue;
         }
-        let classes: Vec<AccessClass> = told.classes().copied().collect();
+        let classes: Vec<AccessClass> = look.classes().copied().collect();
         if classes.is_empty() {
-            lacking = told.no_accesses_because.clone().or(lacking);
+            missing = look.no_accesses_because.clone().or(missing);
             continue;
         }
-        // The host tells of all by one node.
-        let told_hits = told.dram_hits().filter(|_| source != AccessSourceKind::Referenced);
-        let of_host = told.host_cost.map(|cost| Share(cost.seconds() / request.interval.as_secs_f64()));
+        // The host sees a single node.
+        let measured_hits = look.dram_hits().filter(|_| source != AccessSourceKind::Referenced);
+        let of_host = look.host_cost.map(|cost| Share(cost.seconds() / request.interval.as_secs_f64()));
         let of_host = of_host.filter(|_| source == AccessSourceKind::Referenced);
-        sums.add(&truth, told_hits, &classes, of_host.or(told.cost));
+        sums.add(&truth, measured_hits, &classes, of_host.or(look.cost));
     }
-    Ok(sums.mean(source, pattern, lacking))
+    Ok(sums.mean(source, pattern, missing))
 }
 
 #[derive(Default)]
@@ -172,8 +172,10 @@ impl Sums {
     fn mean(self, source: AccessSourceKind, pattern: &'static str, lacking: Option<String>) -> Accuracy {
         let mean = |all: &[f64]| (!all.is_empty()).then(|| Share(all.iter().sum::<f64>() / all.len() as f64));
         let looks = self.looks.max(1.0);
-        let curve =
-            PLACES.iter().zip(self.curve).map(|(part, (truth, told))| (*part, truth / looks, told / looks));
+        let curve = PLACES
+            .iter()
+            .zip(self.curve)
+            .map(|(part, (truth, measured))| (*part, truth / looks, measured / looks));
         Accuracy {
             source,
             pattern,

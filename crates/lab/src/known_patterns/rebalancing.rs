@@ -1,5 +1,5 @@
-//! Guests whose working sets shift as it is known, under each way of sharing fast memory out among them: what share of their accesses
-//! it serves, against the best that the patterns allow.
+//! Compares policies for sharing fast memory between guests whose working sets shift in a known way. The metric is
+//! the share of accesses served by fast memory, relative to the optimum for the patterns.
 
 use std::{
     collections::BTreeMap,
@@ -17,34 +17,34 @@ use units::{Bytes, Share};
 use super::{FAST, FAST_MEMORY, FLOOR, Guests, KnownGuest, MIB, PROGRAM, SLOW_MEMORY, failed, served, truth};
 use crate::{error::RunError, stop::Stop};
 
-/// The hot part of a program's memory, where it is small.
+/// The small hot part of a program's memory.
 const SMALL: Bytes = Bytes(16 * MIB);
-/// Of all fast memory that a guest can have, what it needs with the large hot part, if its program has so much.
+/// The large hot part, as a share of the fast memory that a guest can have.
 const LARGE: f64 = 0.93;
-/// What of its accesses go there.
+/// Share of accesses to the hot part.
 const HOT_SHARE: f64 = 0.99;
-/// Of the hot part nearly all: the ways are compared by hits. Beyond it, a point is tens of MiB, and what is needed is uncertain by that.
+/// Nearly all accesses: policies are compared by hits. Outside the hot part, one percentage point corresponds to tens
+/// of MiB.
 const TARGET: Share = Share(0.96);
-/// Fast memory in proportion to what the hot parts and the guests themselves need, if it is not said: all targets can be met, with the
-/// rebalancer's headroom.
+/// Default fast memory relative to the needs of the hot parts and the guests themselves. Includes the rebalancer's
+/// headroom, so that all targets can be met.
 const ROOM: f64 = 1.15;
-/// The steps of sizes among which the best is looked for.
+/// Step size in the search for the optimum.
 const STEP: u64 = 2 * MIB;
-/// Until memory that was asked for has moved.
+/// Timeout for memory to move.
 const PATIENCE: Duration = Duration::from_secs(60);
 const GLANCE: Duration = Duration::from_millis(200);
 const NAMES: [&str; 2] = ["a", "b"];
 
-/// A way of sharing fast memory out.
+/// A policy for sharing fast memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Arm {
-    /// Equal parts, always.
+    /// Equal shares.
     Static,
-    /// In proportion to memory in use, as memory overcommitment managers go by.
+    /// In proportion to memory in use, like memory overcommitment managers.
     Pressure,
-    /// `plumb rebalance`.
     Rebalancer,
-    /// The sizes that the patterns make the best, as soon as they shift.
+    /// The optimal sizes for the patterns, immediately after each shift.
     Optimum,
 }
 
@@ -62,57 +62,57 @@ impl Arm {
     }
 }
 
-/// What is to be run.
+/// Parameters.
 #[derive(Debug, Clone)]
 pub struct RebalancingRequest {
     pub kernel: Kernel,
-    /// This program.
+    /// The plumb program.
     pub program: PathBuf,
     pub tool: String,
-    /// Accesses a second of each guest's program.
+    /// Accesses per second of each guest's program.
     pub rate: u64,
     pub interval: Duration,
-    /// How often working sets shift, and looks from one shift to the next.
+    /// Number of shifts, and of looks per shift.
     pub phases: u32,
     pub looks: u32,
-    /// All fast memory that the guests share; without it, what they need and some room.
+    /// Total fast memory. Default: the needs plus some headroom.
     pub capacity: Option<Bytes>,
-    /// The ways that are compared.
+    /// The policies to compare.
     pub arms: Vec<Arm>,
     pub stop: Stop,
 }
 
-/// A guest at a look.
+/// State of a guest at a look.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct KnownVm {
     pub fast: Bytes,
-    /// Share of its accesses since the look before that fast memory served, as its program counts.
+    /// Share of accesses served by fast memory since the previous look, counted by its program.
     pub hits: Share,
-    /// That by which the sizes that would be best would serve them.
+    /// The same share with optimal sizes.
     pub best: Share,
 }
 
-/// A look at all guests.
+/// State of all guests at a look.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Look {
     pub phase: u32,
     pub vms: Vec<KnownVm>,
 }
 
-/// What came of it.
+/// Result.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Rebalancing {
-    /// What told the rebalancer of accesses.
+    /// Source of access data for the rebalancer.
     pub source: AccessSourceKind,
     pub vms: Vec<String>,
-    /// All fast memory that they share.
+    /// Total fast memory.
     pub capacity: Bytes,
-    /// The looks under each.
+    /// Looks by policy.
     pub arms: Vec<(Arm, Vec<Look>)>,
 }
 
 impl Rebalancing {
-    /// Share of all accesses that fast memory served under it; of one guest or of all.
+    /// Share of accesses served by fast memory, for one guest or all.
     #[must_use]
     pub fn hits(&self, arm: Arm, vm: Option<usize>) -> Option<Share> {
         let looks = &self.arms.iter().find(|(it, _)| *it == arm)?.1;
@@ -123,7 +123,7 @@ impl Rebalancing {
         (!hits.is_empty()).then(|| Share(hits.iter().sum::<f64>() / hits.len() as f64))
     }
 
-    /// The same without the first half of each phase, in which memory is still on its way.
+    /// The same without the first half of each phase, while memory is still moving.
     #[must_use]
     pub fn settled(&self) -> Self {
         let later = |looks: &[Look]| -> Vec<Look> {
@@ -134,7 +134,7 @@ impl Rebalancing {
         Self { vms: self.vms.clone(), arms, ..*self }
     }
 
-    /// How far of the way from equal parts to the optimum it came; `None` where there is next to no way.
+    /// Position between equal shares (0) and the optimum (1). `None` if they hardly differ.
     #[must_use]
     pub fn way(&self, arm: Arm) -> Option<Share> {
         let hits = |arm| Some(self.hits(arm, None)?.0);
@@ -143,10 +143,10 @@ impl Rebalancing {
     }
 }
 
-/// Runs the same shifts under each arm, one after the other, on the same guests; `tell` is told of each look.
+/// Runs the same shifts on the same guests with each policy in turn. Calls `tell` with each look.
 ///
 /// # Errors
-/// When a guest does not boot, or its memory does not move.
+/// If a guest does not boot, or its memory does not move.
 pub fn rebalancing(
     request: &RebalancingRequest,
     tell: &mut dyn FnMut(Arm, &Look),
@@ -157,7 +157,7 @@ pub fn rebalancing(
         .iter()
         .map(|name| Ok(((*name).to_owned(), guests.boot(name)?)))
         .collect::<Result<_, RunError>>()?;
-    // What ends with the machines is kept beside what reaches them.
+    // Keep the machines alive as long as their connections.
     let (mut vms, mut machines) = (BTreeMap::new(), Vec::new());
     for (name, KnownGuest { vm, _machine: machine }) in booted {
         vms.insert(name, vm);
@@ -175,23 +175,23 @@ pub fn rebalancing(
     Ok(Rebalancing { source, vms: NAMES.map(str::to_owned).to_vec(), capacity: runner.capacity, arms })
 }
 
-/// What tells of accesses in these guests. A kernel that has page generations alone has them switched on.
+/// The access source in these guests. Enables page generations if they are the only one.
 fn sees(
     vms: &mut BTreeMap<String, AttachedVm>,
     request: &RebalancingRequest,
 ) -> Result<AccessSourceKind, RunError> {
     let mut source = AccessSourceKind::None;
     for (name, vm) in vms {
-        let mut told = vm.look(request.interval).map_err(failed(name))?;
-        if told.source == AccessSourceKind::None {
+        let mut look = vm.look(request.interval).map_err(failed(name))?;
+        if look.source == AccessSourceKind::None {
             vm.set_source(AccessSourceKind::Mglru);
-            told = vm.look(request.interval).map_err(failed(name))?;
+            look = vm.look(request.interval).map_err(failed(name))?;
         }
-        source = told.source;
+        source = look.source;
     }
     match source {
         AccessSourceKind::None => Err(RunError::Lacks {
-            because: "the guests' kernel tells of no accesses: neither DAMON nor page generations".to_owned(),
+            because: "the guests' kernel supports neither DAMON nor page generations".to_owned(),
         }),
         source => Ok(source),
     }
@@ -200,28 +200,28 @@ fn sees(
 struct Runner<'a> {
     request: &'a RebalancingRequest,
     vms: BTreeMap<String, AttachedVm>,
-    /// Bytes of fast memory, by guest, that its program cannot have: its kernel's, its files', its agent's, and what stays free.
+    /// Fast memory per guest that its program cannot use: kernel, files, agent and free reserve.
     own: Vec<u64>,
     capacity: Bytes,
-    /// Each guest by the last look. One look an interval: what was accessed is told since the look before, whoever made that.
+    /// Looks at each guest once per interval. Accesses are counted since the previous look of any caller.
     seen: BTreeMap<String, GuestMemory>,
 }
 
 impl Runner<'_> {
-    /// The program has more than fits, so that it fills what it can have.
+    /// The program has more memory than fits, so it fills all that is available.
     fn learn_own(&mut self) -> Result<(), RunError> {
         self.shift(0)?;
         self.resize(&[Bytes(u64::midpoint(FLOOR.0, FAST_MEMORY.0)); NAMES.len()], true)?;
         thread::sleep(self.request.interval);
         let truths = self.truths()?;
         let sizes = self.vms.values().map(|vm| vm.has().fast.0);
-        // It boots with its floor: what is beyond that is memory to which the program has not come back yet.
+        // A guest boots with its floor. The rest is memory that the program has not touched yet.
         let own = |(size, (_, on_fast)): (u64, &(Share, Bytes))| size.saturating_sub(on_fast.0).min(FLOOR.0);
         self.own = sizes.zip(&truths).map(own).collect();
         Ok(())
     }
 
-    /// What the guests need in whichever phase, and some room.
+    /// The maximum needs over all phases, plus headroom.
     fn enough(&self) -> Bytes {
         let need = |phase: u32| -> u64 {
             let of_vm = |(place, own): (usize, &u64)| (own + self.hot(phase, place).0).max(FLOOR.0);
@@ -267,20 +267,20 @@ impl Runner<'_> {
         Ok(looks)
     }
 
-    /// The guests' working sets become those of the phase.
+    /// Shifts the working sets to those of the phase.
     fn shift(&mut self, phase: u32) -> Result<(), RunError> {
         let shapes: Vec<PatternShape> = (0..NAMES.len()).map(|place| shape(self.hot(phase, place))).collect();
         for (shape, (name, vm)) in shapes.into_iter().zip(&mut self.vms) {
             let pattern =
                 AccessPattern { memory: PROGRAM, shape, rate: self.request.rate, prefers: Some(FAST) };
             vm.ask(MemoryOrder::Pattern { pattern }).map_err(failed(name))?;
-            // What was accessed before does not count for it.
+            // Discard accesses before the shift.
             truth(vm).map_err(failed(name))?;
         }
         Ok(())
     }
 
-    /// Share of accesses that fast memory served, and what of it the program has, by guest.
+    /// Per guest: share of accesses served by fast memory, and the program's fast memory.
     fn truths(&mut self) -> Result<Vec<(Share, Bytes)>, RunError> {
         let of_vm = |(name, vm): (&String, &mut AttachedVm)| -> Result<(Share, Bytes), RunError> {
             let truth = truth(vm).map_err(failed(name))?;
@@ -310,12 +310,12 @@ impl Runner<'_> {
         hot(phase, place, self.own.get(place).map_or(FLOOR, |own| Bytes(*own)))
     }
 
-    /// Share of a guest's accesses that so many bytes of fast memory serve.
+    /// Share of a guest's accesses served by this much fast memory.
     fn hits_with(&self, phase: u32, place: usize, size: u64) -> f64 {
         hit_share(shape(self.hot(phase, place)), size.saturating_sub(self.own[place]) as f64)
     }
 
-    /// The sizes by which most accesses are served, by the patterns and by what each guest needs for itself.
+    /// Sizes that maximize hits for the patterns and the guests' own needs.
     fn best(&self, phase: u32) -> Vec<Bytes> {
         let capacity = self.capacity.0;
         let sizes = (0..).map(|step| FLOOR.0 + step * STEP);
@@ -332,7 +332,7 @@ impl Runner<'_> {
         vec![Bytes(best.0), Bytes(best.1)]
     }
 
-    /// Those that shrink first, so that there is never more than the capacity.
+    /// Shrink before growing, to stay within the capacity.
     fn resize(&mut self, sizes: &[Bytes], wait: bool) -> Result<(), RunError> {
         let mut order: Vec<(&String, &mut AttachedVm, Bytes)> =
             self.vms.iter_mut().zip(sizes).map(|((name, vm), size)| (name, vm, *size)).collect();
@@ -387,7 +387,7 @@ impl Runner<'_> {
         Rebalancer::new(settings).map_err(|error| RunError::Lacks { because: error.to_string() })
     }
 
-    /// A round, whose look is that of this interval.
+    /// One round, with this interval's look.
     fn rebalance(&mut self, rebalancer: &mut Rebalancer) -> Result<(), RunError> {
         let vms = std::mem::take(&mut self.vms);
         let mut rebalance = Rebalance::new(rebalancer.clone(), vms, self.request.interval);
@@ -401,8 +401,8 @@ impl Runner<'_> {
     }
 }
 
-/// The hot part of a guest's memory, where it has so much fast memory for itself: the first begins with the large one, and both change
-/// places with each phase.
+/// The hot part of a guest that has this much fast memory. The first guest starts with the large one, and they swap
+/// with each phase.
 fn hot(phase: u32, place: usize, own: Bytes) -> Bytes {
     let large = ((FAST_MEMORY.0 as f64 * LARGE) as u64).saturating_sub(own.0).min(PROGRAM.0 - SMALL.0);
     if (phase as usize + place).is_multiple_of(2) { SMALL.max(Bytes(large)) } else { SMALL }
@@ -412,7 +412,7 @@ fn shape(hot: Bytes) -> PatternShape {
     PatternShape::TwoLevel { hot, share: HOT_SHARE }
 }
 
-/// What of a pattern's accesses so much memory serves that has its hottest pages.
+/// Share of a pattern's accesses served by this much memory with the hottest pages.
 fn hit_share(shape: PatternShape, bytes: f64) -> f64 {
     let PatternShape::TwoLevel { hot, share } = shape else { return 0.0 };
     let class =
@@ -430,36 +430,36 @@ mod tests {
     }
 
     #[test]
-    fn the_way_is_told_between_equal_parts_and_the_optimum() {
+    fn locates_policy_between_equal_shares_and_optimum() {
         let arms = vec![
             (Arm::Static, vec![look([0.5, 0.9])]),
             (Arm::Rebalancer, vec![look([0.8, 0.9]), look([0.8, 0.9])]),
             (Arm::Optimum, vec![look([0.9, 0.9])]),
         ];
-        let told = Rebalancing { source: AccessSourceKind::Damon, vms: Vec::new(), capacity: FLOOR, arms };
-        let way = told.way(Arm::Rebalancer).expect("there is a way").0;
+        let result = Rebalancing { source: AccessSourceKind::Damon, vms: Vec::new(), capacity: FLOOR, arms };
+        let way = result.way(Arm::Rebalancer).expect("a difference").0;
         assert!((way - 0.75).abs() < 1e-9, "{way}");
-        assert_eq!(told.hits(Arm::Static, Some(1)), Some(Share(0.9)));
-        assert_eq!(told.way(Arm::Pressure), None);
+        assert_eq!(result.hits(Arm::Static, Some(1)), Some(Share(0.9)));
+        assert_eq!(result.way(Arm::Pressure), None);
     }
 
     #[test]
-    fn once_it_is_settled_the_first_half_of_each_phase_does_not_count() {
+    fn settled_excludes_first_half_of_each_phase() {
         let of_phase = |phase: u32, hits: f64| Look { phase, ..look([hits, hits]) };
         let looks =
             vec![of_phase(0, 0.1), of_phase(0, 0.9), of_phase(1, 0.2), of_phase(1, 0.3), of_phase(1, 0.9)];
-        let told = Rebalancing {
+        let result = Rebalancing {
             source: AccessSourceKind::Damon,
             vms: Vec::new(),
             capacity: FLOOR,
             arms: vec![(Arm::Rebalancer, looks)],
         };
-        let settled = told.settled().hits(Arm::Rebalancer, None).expect("there are looks").0;
+        let settled = result.settled().hits(Arm::Rebalancer, None).expect("there are looks").0;
         assert!((settled - (0.9 + 0.3 + 0.9) / 3.0).abs() < 1e-9, "{settled}");
     }
 
     #[test]
-    fn working_sets_change_places() {
+    fn working_sets_swap_with_each_phase() {
         let own = Bytes(100 * MIB);
         assert_eq!(hot(0, 0, own), hot(1, 1, own));
         assert_eq!((hot(0, 1, own), hot(1, 0, own)), (SMALL, SMALL));
@@ -469,7 +469,7 @@ mod tests {
     }
 
     #[test]
-    fn a_hot_part_that_fits_serves_its_share() {
+    fn serves_hot_share_if_hot_part_fits() {
         let hot = Bytes(128 * MIB);
         assert!((hit_share(shape(hot), hot.0 as f64) - HOT_SHARE).abs() < 1e-6);
         assert!((hit_share(shape(hot), hot.0 as f64 / 2.0) - HOT_SHARE / 2.0).abs() < 1e-6);

@@ -1,4 +1,4 @@
-//! Virtual hypervisors that conduct another run than they were told to, or speak the protocol badly; without one.
+//! Tests virtual hypervisors that run the wrong scenario or violate the protocol, with simulated machines.
 
 use std::{convert::Infallible, iter, os::unix::net::UnixStream};
 
@@ -10,11 +10,11 @@ use serde_json::{Value, json};
 use super::*;
 
 const RUN: &str = include_str!("../../../analysis/tests/golden/egress.run.json");
-const ASKED: &str = "egress-asked-for";
+const REQUESTED: &str = "egress-asked-for";
 
-/// Says this, and then nothing more; whether it ends then, too.
+/// Sends this, then optionally closes the channel.
 struct Hostile {
-    says: Box<dyn Iterator<Item = Vec<u8>> + Send>,
+    messages: Box<dyn Iterator<Item = Vec<u8>> + Send>,
     ends: bool,
     open: Option<UnixStream>,
 }
@@ -23,9 +23,9 @@ impl Machine for Hostile {
     fn start(&mut self) -> Result<Channel, MachineError> {
         let (ours, mut theirs) = UnixStream::pair().expect("a pair");
         self.open = (!self.ends).then(|| theirs.try_clone().expect("a copy"));
-        let mut says = std::mem::replace(&mut self.says, Box::new(iter::empty()));
-        // Whoever is given up cannot say all.
-        thread::spawn(move || says.try_for_each(|piece| theirs.write_all(&piece)));
+        let mut messages = std::mem::replace(&mut self.messages, Box::new(iter::empty()));
+        // The write fails once the hypervisor is given up.
+        thread::spawn(move || messages.try_for_each(|piece| theirs.write_all(&piece)));
         Ok(Channel { from_agent: Box::new(ours.try_clone().expect("a copy")), to_agent: Box::new(ours) })
     }
 
@@ -44,7 +44,7 @@ impl Machine for Hostile {
     }
 }
 
-/// For which run something was kept.
+/// Run IDs of stored records.
 #[derive(Default)]
 struct KeptFor(Vec<RunId>);
 
@@ -78,8 +78,8 @@ impl Sink for KeptFor {
     }
 }
 
-/// What comes of a run that such a one conducts, and for which run something was kept.
-fn conducted(says: impl Iterator<Item = Vec<u8>> + Send + 'static, ends: bool) -> (RunError, Vec<RunId>) {
+/// Returns the error of a nested run, and the run IDs of stored records.
+fn conducted(messages: impl Iterator<Item = Vec<u8>> + Send + 'static, ends: bool) -> (RunError, Vec<RunId>) {
     let text = builtin::find("quick").expect("it is built in").text;
     let scenario = Scenario::parse("quick", text).expect("it is right");
     let plan = Plan::expand(&scenario, 1, &PlanOptions::default());
@@ -87,7 +87,7 @@ fn conducted(says: impl Iterator<Item = Vec<u8>> + Send + 'static, ends: bool) -
         scenario: &scenario,
         text,
         plan: &plan,
-        id: RunId(ASKED.into()),
+        id: RunId(REQUESTED.into()),
         tries: None,
         resume: None,
         agent: "/nonexistent".into(),
@@ -98,15 +98,15 @@ fn conducted(says: impl Iterator<Item = Vec<u8>> + Send + 'static, ends: bool) -
         fleet: None,
         inside: None,
     };
-    let mut machine = Hostile { says: Box::new(says), ends, open: None };
+    let mut machine = Hostile { messages: Box::new(messages), ends, open: None };
     let mut hypervisor = Hypervisor::start(&mut machine, &plan).expect("it starts");
     let mut sink = KeptFor::default();
     let outcome = follow(&mut hypervisor, &request, &mut sink, &mut |_: &Event<'_>| (), &Stop::new());
     (outcome.expect_err("it ends early"), sink.0)
 }
 
-fn line(said: &FromConductor) -> Vec<u8> {
-    serde_json::to_vec(said).map(|text| [&text[..], b"\n"].concat()).expect("JSON")
+fn line(message: &FromConductor) -> Vec<u8> {
+    serde_json::to_vec(message).map(|text| [&text[..], b"\n"].concat()).expect("JSON")
 }
 
 fn header(id: &str) -> FromConductor {
@@ -116,24 +116,24 @@ fn header(id: &str) -> FromConductor {
 }
 
 #[test]
-fn whatever_run_it_names_nothing_is_kept_but_of_the_one_that_was_asked_for() {
+fn stores_records_only_for_requested_run() {
     let hello = || line(&FromConductor::Hello(Hello::new("test")));
     let end = FromConductor::End(CellEnd { cell: "a/b".into(), why: EndReason::Settled, trials: 1 });
-    for (says, kept, told) in [
-        (vec![hello(), line(&header("another"))], 0, "began the run another"),
-        (vec![hello(), line(&header(""))], 0, "began the run"),
-        (vec![hello(), line(&header(ASKED)), line(&header("another"))], 1, "began the run another"),
+    for (messages, stored, expected) in [
+        (vec![hello(), line(&header("another"))], 0, "started run another"),
+        (vec![hello(), line(&header(""))], 0, "started run"),
+        (vec![hello(), line(&header(REQUESTED)), line(&header("another"))], 1, "started run another"),
         (vec![hello(), line(&end), line(&FromConductor::Complete)], 2, "hypervisor"),
-        (vec![line(&header(ASKED))], 1, "hypervisor"),
+        (vec![line(&header(REQUESTED))], 1, "hypervisor"),
     ] {
-        let (error, runs) = conducted(says.into_iter(), true);
-        assert!(error.to_string().contains(told), "{error}");
-        assert_eq!(runs, vec![RunId(ASKED.into()); kept], "{error}");
+        let (error, runs) = conducted(messages.into_iter(), true);
+        assert!(error.to_string().contains(expected), "{error}");
+        assert_eq!(runs, vec![RunId(REQUESTED.into()); stored], "{error}");
     }
 }
 
 #[test]
-fn one_that_speaks_badly_is_an_error_that_names_it() {
+fn names_hypervisor_in_protocol_error() {
     const PIECE: usize = 1 << 20;
     let once = |text: &str| -> Box<dyn Iterator<Item = Vec<u8>> + Send> { Box::new(iter::once(text.into())) };
     let flood = |begin: &str, again: &str| -> Box<dyn Iterator<Item = Vec<u8>> + Send> {
@@ -141,7 +141,7 @@ fn one_that_speaks_badly_is_an_error_that_names_it() {
             iter::once(begin.into()).chain(iter::repeat_n(again.repeat(PIECE / again.len()).into(), 300)),
         )
     };
-    for (says, ends) in [
+    for (messages, ends) in [
         (once(""), true),
         (once(""), false),
         (once("hello\n"), false),
@@ -154,9 +154,9 @@ fn one_that_speaks_badly_is_an_error_that_names_it() {
         (flood("", "["), false),
         (flood("", " "), false),
     ] {
-        let (error, runs) = conducted(says, ends);
-        let said = error.to_string();
-        assert!(said.contains(NAME) && said.len() < 1000, "{said}");
-        assert_eq!(runs, [], "{said}");
+        let (error, runs) = conducted(messages, ends);
+        let message = error.to_string();
+        assert!(message.contains(NAME) && message.len() < 1000, "{message}");
+        assert_eq!(runs, [], "{message}");
     }
 }

@@ -1,4 +1,4 @@
-//! Observers that say what a test has them say: what is told, what is made once more, and what the run goes on without.
+//! Tests failures of the observer and its probes, with simulated agents.
 
 use std::{cell::Cell, io::pipe, thread};
 
@@ -10,11 +10,11 @@ use workload::{StreamSettings, Until};
 use super::*;
 
 thread_local! {
-    /// Whether the observer of this test was ended.
+    /// Whether the observer was stopped.
     static ENDED: Cell<bool> = const { Cell::new(false) };
 }
 
-/// A machine whose agent answers each order as it is told to; with nothing it hangs up.
+/// A machine whose agent sends scripted replies, and closes the channel on `None`.
 struct Fake(Option<Box<dyn FnMut(Order) -> Option<Reply> + Send>>);
 
 impl Machine for Fake {
@@ -28,7 +28,7 @@ impl Machine for Fake {
             while let Ok(message) = orders.receive() {
                 let ToAgent::Request { id, order, .. } = message else { continue };
                 let Some(reply) = answer(order) else { return };
-                // Whoever does not wait for an answer may be gone.
+                // The receiver may be gone if it does not wait for the reply.
                 let _ = answers.send(&FromAgent::Reply { id, reply: Box::new(reply) });
             }
         });
@@ -56,7 +56,7 @@ fn started(
     let mut watcher =
         Watcher::greeted((HostName::new(NAME), machine), "test", &Stop::new(), probes, Vec::new())
             .expect("it greets");
-    let missing = watcher.try_probes().expect("nobody stops it");
+    let missing = watcher.try_probes().expect("not interrupted");
     (watcher, missing)
 }
 
@@ -64,7 +64,7 @@ fn missing(kind: samples::ProbeKind) -> MissingProbe {
     MissingProbe { probe: kind, because: "of a test".into() }
 }
 
-/// Answers as an observer does in whose `n`th watching, the trying not counted, these probes fail.
+/// Replies of an observer whose `probes` fail in the `n`th trial, not counting the initial attempt.
 fn failing(times: &'static [&'static [samples::ProbeKind]]) -> impl FnMut(Order) -> Option<Reply> + Send {
     let mut watched = 0;
     move |order| {
@@ -80,54 +80,54 @@ fn failing(times: &'static [&'static [samples::ProbeKind]]) -> impl FnMut(Order)
     }
 }
 
-/// Watches a stream once: what was told, and what becomes of the trial.
+/// Observes one stream trial. Returns notices and verdict.
 fn watch(watcher: &mut Watcher) -> (Vec<String>, Verdict) {
-    watcher.observe(Token(1), Vec::new(), &ProbeKind::ALL, None).expect("nobody interrupts");
-    watcher.end().expect("nobody interrupts");
-    let mut told = Vec::new();
+    watcher.observe(Token(1), Vec::new(), &ProbeKind::ALL, None).expect("not interrupted");
+    watcher.end().expect("not interrupted");
+    let mut notices = Vec::new();
     let mut tell = |event: &Event<'_>| match event {
-        Event::Notice(text) => told.push((*text).to_owned()),
+        Event::Notice(text) => notices.push((*text).to_owned()),
         other => panic!("{other:?}"),
     };
     let stream = WorkloadSettings::Stream(StreamSettings::new(Until::Elapsed(Nanos::from_secs(1))));
     let verdict = watcher.judge(&stream, &mut tell);
-    (told, verdict)
+    (notices, verdict)
 }
 
 const CPU: samples::ProbeKind = samples::ProbeKind::Cpu;
 const SYSCALLS: samples::ProbeKind = samples::ProbeKind::Syscalls;
 
 #[test]
-fn what_cannot_run_here_is_known_before_the_first_trial() {
+fn finds_unsupported_probes_before_first_trial() {
     let (watcher, lacking) = started(failing(&[&[SYSCALLS]]), &[ProbeKind::Cpu, ProbeKind::Syscalls]);
     assert_eq!(lacking, [missing(SYSCALLS)]);
     assert_eq!(watcher.probes(), [ProbeKind::Cpu]);
 }
 
 #[test]
-fn a_trial_is_made_once_more_when_a_probe_fails_and_then_the_run_goes_on_without_it() {
+fn repeats_trial_after_probe_failure_then_drops_probe() {
     let answers = failing(&[&[], &[CPU], &[CPU], &[SYSCALLS], &[], &[SYSCALLS], &[SYSCALLS]]);
     let (mut watcher, lacking) = started(answers, &[ProbeKind::Cpu, ProbeKind::Syscalls]);
     assert_eq!(lacking, []);
-    let (told, verdict) = watch(&mut watcher);
-    assert_eq!((told.len(), verdict), (1, Verdict::Again));
-    assert!(told[0].contains("probe cpu: of a test; the trial is made once more"), "{told:?}");
-    let (told, verdict) = watch(&mut watcher);
-    assert_eq!(verdict, Verdict::Kept, "the other saw it");
-    assert!(told[0].contains("the run goes on without it"), "{told:?}");
+    let (notices, verdict) = watch(&mut watcher);
+    assert_eq!((notices.len(), verdict), (1, Verdict::Again));
+    assert!(notices[0].contains("probe cpu: of a test; repeating the trial"), "{notices:?}");
+    let (notices, verdict) = watch(&mut watcher);
+    assert_eq!(verdict, Verdict::Kept, "the other probe worked");
+    assert!(notices[0].contains("continuing without it"), "{notices:?}");
     watcher.next_trial();
     assert_eq!(watch(&mut watcher).1, Verdict::Again);
     assert_eq!(watch(&mut watcher), (Vec::new(), Verdict::Kept));
     watcher.next_trial();
-    assert_eq!(watch(&mut watcher).1, Verdict::Again, "each trial has its own second chance");
-    let (told, verdict) = watch(&mut watcher);
-    assert_eq!((told.len(), verdict), (1, Verdict::Over), "none is left");
+    assert_eq!(watch(&mut watcher).1, Verdict::Again, "each trial is repeated once");
+    let (notices, verdict) = watch(&mut watcher);
+    assert_eq!((notices.len(), verdict), (1, Verdict::Over), "no probe is left");
     assert_eq!(watcher.probes(), []);
-    assert_eq!(watcher.gone(), [missing(CPU), missing(SYSCALLS)], "in the order in which they went");
+    assert_eq!(watcher.dropped(), [missing(CPU), missing(SYSCALLS)], "in order of failure");
 }
 
 #[test]
-fn a_trial_is_over_when_the_probes_that_are_left_see_nothing_of_it() {
+fn accepts_trial_without_applicable_probes() {
     let answers = failing(&[&[], &[CPU], &[CPU]]);
     let (mut watcher, _) = started(answers, &[ProbeKind::Cpu, ProbeKind::PacketWay]);
     assert_eq!(watch(&mut watcher).1, Verdict::Again);
@@ -136,21 +136,24 @@ fn a_trial_is_over_when_the_probes_that_are_left_see_nothing_of_it() {
 }
 
 #[test]
-fn an_observer_that_does_not_answer_is_told_and_ended() {
+fn reports_and_stops_silent_observer() {
     let mut orders = 0;
     let answers = move |order| {
         orders += 1;
-        // The trying and its end, then one trial of which it says no more.
+        // Replies for trying the probes and its end, then for one trial.
         let mut usual = failing(&[]);
         if orders > 3 { None } else { usual(order) }
     };
     let (mut watcher, lacking) = started(answers, &[ProbeKind::Cpu]);
     assert_eq!((lacking, ENDED.get()), (Vec::new(), false));
-    let (told, verdict) = watch(&mut watcher);
-    assert_eq!((told.len(), verdict), (1, Verdict::Over));
-    assert!(ENDED.get(), "it may only be slow, and then leave its probes on");
-    assert!(told[0].contains("observer") && told[0].contains("goes on without probes"), "{told:?}");
+    let (notices, verdict) = watch(&mut watcher);
+    assert_eq!((notices.len(), verdict), (1, Verdict::Over));
+    assert!(ENDED.get(), "a slow agent would leave its probes loaded");
+    assert!(
+        notices[0].contains("observer") && notices[0].contains("continuing without probes"),
+        "{notices:?}"
+    );
     assert_eq!(watcher.probes(), []);
-    let [gone] = watcher.gone() else { panic!("{:?}", watcher.gone()) };
+    let [gone] = watcher.dropped() else { panic!("{:?}", watcher.dropped()) };
     assert!(gone.probe == CPU && gone.because.contains("observer"), "{gone:?}");
 }

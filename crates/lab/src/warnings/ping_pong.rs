@@ -1,24 +1,25 @@
-//! What is doubtful about a ping-pong.
+//! Warnings for ping-pongs.
 
 use samples::ValidityWarning;
 use units::Nanos;
 use workload::{OpenLoopData, PingPongData, PingPongSettings, Schedule};
 
-use super::rate_not_kept;
+use super::rate_not_reached;
 
-/// From this share of messages lost on, the 99 % of those that came back are not the 99 % of all.
+/// Minimum share of lost messages. Above it, the 99th percentile of received messages differs from that of all
+/// messages.
 const LOSSY: f64 = 0.01;
-/// The share of what an open loop's slowest messages show that may be its generator's own lateness.
+/// Maximum share of the tail latency that may come from a late generator.
 const OWN_LATENESS: f64 = 0.5;
 
-/// Threads that spin are always busy, and a stream beside them is meant to take what it can: neither is a limit.
+/// Ignores spinning threads, which are always busy, and a stream that runs at the same time.
 pub(super) fn warnings(asked: &PingPongSettings, data: &PingPongData) -> Vec<ValidityWarning> {
     let late = match (asked.schedule, &data.open_loop) {
         (Schedule::Open { period }, Some(open)) => late_generator(period, open),
         _ => None,
     };
     let rate = asked.under.and_then(|under| under.rate);
-    let beside = data.under.as_ref().zip(rate).and_then(|(under, rate)| rate_not_kept(rate, &under.flows));
+    let beside = data.under.as_ref().zip(rate).and_then(|(under, rate)| rate_not_reached(rate, &under.flows));
     late.into_iter().chain(beside).chain(lossy(data)).chain(stray_answers(data)).collect()
 }
 

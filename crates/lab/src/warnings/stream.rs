@@ -1,18 +1,18 @@
-//! What is doubtful about a stream.
+//! Warnings for streams.
 
 use samples::{CpuUsage, ThreadCpu, ThreadRole, ValidityWarning};
 use units::Bytes;
 use workload::{EndSeries, Flow, StreamData, StreamSettings};
 
-use super::rate_not_kept;
+use super::rate_not_reached;
 
-/// A thread this busy may itself be the limit.
+/// Minimum share of time for a thread to count as the bottleneck.
 const AT_ITS_LIMIT: f64 = 0.97;
 
 pub(super) fn warnings(asked: &StreamSettings, data: &StreamData, cpu: &CpuUsage) -> Vec<ValidityWarning> {
-    let slow = asked.rate.and_then(|rate| rate_not_kept(rate, &data.flows));
+    let slow = asked.rate.and_then(|rate| rate_not_reached(rate, &data.flows));
     let mut doubts = Vec::new();
-    // A sender that kept its rate was no limit, however busy it was with keeping it.
+    // A sender that reached its rate was not the bottleneck.
     if asked.rate.is_none() || slow.is_some() {
         doubts.extend(
             busiest(cpu, ThreadRole::Send).map(|(end, busy)| ValidityWarning::GeneratorLimited { end, busy }),
@@ -47,11 +47,11 @@ fn busiest(cpu: &CpuUsage, role: ThreadRole) -> Option<(String, f64)> {
         .max_by(|a, b| a.1.total_cmp(&b.1))
 }
 
-/// TCP's receivers read to the end of the stream, so whatever was sent must have been received.
+/// TCP receivers read until the end of the stream, so all sent bytes must arrive.
 fn ends_disagree(flows: &[Flow]) -> Option<ValidityWarning> {
     let all = |series: &EndSeries| series.intervals.iter().map(|interval| interval.bytes).sum::<Bytes>();
-    let told = |flow: &&Flow| !flow.sender.intervals.is_empty() && !flow.receiver.intervals.is_empty();
-    let sent: Bytes = flows.iter().filter(told).map(|flow| all(&flow.sender)).sum();
-    let received: Bytes = flows.iter().filter(told).map(|flow| all(&flow.receiver)).sum();
+    let has_data = |flow: &&Flow| !flow.sender.intervals.is_empty() && !flow.receiver.intervals.is_empty();
+    let sent: Bytes = flows.iter().filter(has_data).map(|flow| all(&flow.sender)).sum();
+    let received: Bytes = flows.iter().filter(has_data).map(|flow| all(&flow.receiver)).sum();
     (sent != received).then_some(ValidityWarning::EndsDisagree { sent, received })
 }

@@ -1,4 +1,4 @@
-//! Trials that give cause for doubt, and near ones that do not.
+//! Tests trials that cause warnings, and similar ones that do not.
 
 use samples::{MachineCpu, ThreadCpu, ThreadRole};
 use units::Bytes;
@@ -50,21 +50,21 @@ fn times(nanos: u64) -> LatencyHistogram {
 }
 
 #[test]
-fn a_trial_in_which_a_thread_did_not_run_is_void_and_one_a_little_long_is_doubtful() {
+fn discards_interrupted_trial_and_warns_about_long_one() {
     let load = stream(|_| {});
-    for (millis, bytes, is_void, doubtful) in
+    for (millis, bytes, is_void, has_warning) in
         [(1000, 9, false, false), (1200, 9, false, true), (400, 9, true, true), (1000, 0, true, false)]
     {
         let measured = carried(end(bytes, millis), end(bytes, millis));
         assert_eq!(void(&load, &measured).is_some(), is_void, "{millis} ms, {bytes} B");
-        let said = warnings(&load, &measured, &CpuUsage::default());
-        let other = matches!(said.as_slice(), [ValidityWarning::OtherDuration { .. }]);
-        assert_eq!(other, doubtful, "{millis} ms, {bytes} B: {said:?}");
+        let warnings_found = warnings(&load, &measured, &CpuUsage::default());
+        let other = matches!(warnings_found.as_slice(), [ValidityWarning::OtherDuration { .. }]);
+        assert_eq!(other, has_warning, "{millis} ms, {bytes} B: {warnings_found:?}");
     }
 }
 
 #[test]
-fn an_end_that_gave_no_sign_for_a_tenth_of_the_trial_stalled() {
+fn reports_stall_of_a_tenth_of_the_trial() {
     let bytes = WorkloadSettings::Stream(StreamSettings::new(Until::Sent(Bytes(1))));
     let report = |millis, stalled| EndReport {
         measured: EndMeasurement::Stream(StreamEnd::default()),
@@ -73,30 +73,30 @@ fn an_end_that_gave_no_sign_for_a_tenth_of_the_trial_stalled() {
         softnet: None,
         stalled: Nanos::from_millis(stalled),
     };
-    for (load, millis, stalled, is_told) in [
+    for (load, millis, stalled, expected) in [
         (stream(|_| {}), 1000, 99, false),
         (stream(|_| {}), 1000, 100, true),
         (bytes.clone(), 5000, 499, false),
         (bytes, 5000, 500, true),
     ] {
         let (quiet, late) = (report(millis, 0), report(millis, stalled));
-        let told = super::stalled(&load, [Some(&quiet), Some(&late)], [false; 2]);
-        let end = told.map(|doubt| match doubt {
+        let found = super::stalled(&load, [Some(&quiet), Some(&late)], [false; 2]);
+        let end = found.map(|warning| match warning {
             ValidityWarning::Stalled { end, .. } => end,
             other => panic!("{other:?}"),
         });
-        assert_eq!(end.as_deref(), is_told.then_some("server"), "{stalled} of {millis} ms");
+        assert_eq!(end.as_deref(), expected.then_some("server"), "{stalled} of {millis} ms");
         assert_eq!(
             super::stalled(&load, [Some(&quiet), Some(&late)], [false, true]),
             None,
-            "a guest's own clock"
+            "guests are skipped"
         );
     }
 }
 
-/// A thousand threads on two CPUs come to the same one every two seconds.
+/// 1000 threads on two CPUs: each runs every two seconds.
 #[test]
-fn an_end_whose_threads_take_turns_has_not_stalled() {
+fn scheduling_of_many_threads_is_not_a_stall() {
     let report = |of_them: usize, stalled| EndReport {
         measured: EndMeasurement::Stream(StreamEnd::default()),
         machine: MachineCpu { elapsed: SECOND, cpus: 2, ..MachineCpu::default() },
@@ -104,15 +104,15 @@ fn an_end_whose_threads_take_turns_has_not_stalled() {
         softnet: None,
         stalled: Nanos::from_millis(stalled),
     };
-    for (threads, stalled, is_told) in [(1, 900, true), (500, 1900, false), (500, 2100, true)] {
+    for (threads, stalled, expected) in [(1, 900, true), (500, 1900, false), (500, 2100, true)] {
         let [client, server] = [report(threads, stalled), report(threads, 0)];
-        let told = super::stalled(&stream(|_| {}), [Some(&client), Some(&server)], [false; 2]);
-        assert_eq!(told.is_some(), is_told, "{threads} threads, {stalled} ms");
+        let found = super::stalled(&stream(|_| {}), [Some(&client), Some(&server)], [false; 2]);
+        assert_eq!(found.is_some(), expected, "{threads} threads, {stalled} ms");
     }
 }
 
 #[test]
-fn a_trial_without_a_connection_or_a_round_trip_is_void() {
+fn discards_trial_without_connection_or_round_trip() {
     let ping = WorkloadSettings::PingPong(PingPongSettings::new(SECOND));
     let connect = WorkloadSettings::Connect(workload::ConnectSettings::new(SECOND));
     let full = |times| PingPongData { round_trips: times, elapsed: SECOND, ..PingPongData::default() };
@@ -124,52 +124,59 @@ fn a_trial_without_a_connection_or_a_round_trip_is_void() {
 }
 
 #[test]
-fn bytes_that_vanish_are_a_doubt_of_tcp_and_a_result_of_udp() {
+fn warns_about_missing_bytes_for_tcp_only() {
     let (tcp, udp) = (stream(|_| {}), stream(|load| load.transport = Transport::Udp));
-    for (load, sent, received, doubtful) in [(&tcp, 9, 9, false), (&tcp, 9, 8, true), (&udp, 9, 8, false)] {
-        let said = warnings(load, &carried(end(sent, 1000), end(received, 1000)), &CpuUsage::default());
-        assert_eq!(!said.is_empty(), doubtful, "{sent} {received}: {said:?}");
+    for (load, sent, received, has_warning) in [(&tcp, 9, 9, false), (&tcp, 9, 8, true), (&udp, 9, 8, false)]
+    {
+        let warnings_found =
+            warnings(load, &carried(end(sent, 1000), end(received, 1000)), &CpuUsage::default());
+        assert_eq!(!warnings_found.is_empty(), has_warning, "{sent} {received}: {warnings_found:?}");
     }
 }
 
 #[test]
-fn an_end_that_told_nothing_gives_no_cause() {
+fn end_without_data_causes_no_warning() {
     let load = stream(|load| load.rate = Some(BitRate(1e9)));
-    let said = warnings(&load, &carried(EndSeries::default(), end(125_000_000, 1000)), &CpuUsage::default());
-    assert_eq!(said, []);
+    let warnings_found =
+        warnings(&load, &carried(EndSeries::default(), end(125_000_000, 1000)), &CpuUsage::default());
+    assert_eq!(warnings_found, []);
 }
 
 #[test]
-fn a_thread_at_its_limit_is_a_doubt_unless_it_kept_a_rate() {
-    // 9 bytes in a second are 72 bit/s.
+fn warns_about_busy_thread_unless_it_reached_its_rate() {
+    // 9 bytes per second are 72 bit/s.
     for (rate, busy, expected) in
         [(None, 960, 0), (None, 990, 1), (Some(72.0), 990, 0), (Some(73.0), 990, 0), (Some(80.0), 990, 2)]
     {
         let load = stream(|load| load.rate = rate.map(BitRate));
         let measured = carried(end(9, 1000), end(9, 1000));
-        let said = warnings(&load, &measured, &threads(ThreadRole::Send, busy));
-        assert_eq!(said.len(), expected, "{rate:?} {busy}: {said:?}");
-        let generator = said.iter().any(|doubt| matches!(doubt, ValidityWarning::GeneratorLimited { .. }));
-        assert_eq!(generator, expected > 0, "{said:?}");
+        let warnings_found = warnings(&load, &measured, &threads(ThreadRole::Send, busy));
+        assert_eq!(warnings_found.len(), expected, "{rate:?} {busy}: {warnings_found:?}");
+        let generator =
+            warnings_found.iter().any(|warning| matches!(warning, ValidityWarning::GeneratorLimited { .. }));
+        assert_eq!(generator, expected > 0, "{warnings_found:?}");
     }
 }
 
 #[test]
-fn a_sender_that_skipped_a_part_of_its_schedule_did_not_keep_it_whatever_its_rate() {
-    // 9 bytes in a second are 72 bit/s.
+fn warns_about_skipped_schedule_regardless_of_rate() {
+    // 9 bytes per second are 72 bit/s.
     for (rate, skipped, expected) in
         [(Some(72.0), None, 0), (Some(72.0), Some(0), 0), (Some(72.0), Some(1), 1)]
     {
         let load = stream(|load| load.rate = rate.map(BitRate));
         let sender = EndSeries { skipped: skipped.map(Nanos), ..end(9, 1000) };
-        let said = warnings(&load, &carried(sender, end(9, 1000)), &CpuUsage::default());
-        assert_eq!(said.len(), expected, "{skipped:?}: {said:?}");
-        assert!(said.iter().all(|doubt| matches!(doubt, ValidityWarning::RateNotKept { .. })), "{said:?}");
+        let warnings_found = warnings(&load, &carried(sender, end(9, 1000)), &CpuUsage::default());
+        assert_eq!(warnings_found.len(), expected, "{skipped:?}: {warnings_found:?}");
+        assert!(
+            warnings_found.iter().all(|warning| matches!(warning, ValidityWarning::RateNotKept { .. })),
+            "{warnings_found:?}"
+        );
     }
 }
 
 #[test]
-fn threads_that_spin_or_fill_the_path_beside_messages_are_no_limit() {
+fn ignores_spinning_threads_and_background_streams() {
     let load = WorkloadSettings::PingPong(PingPongSettings {
         waiting: workload::Waiting::Spin,
         ..PingPongSettings::new(SECOND)
@@ -185,7 +192,7 @@ fn threads_that_spin_or_fill_the_path_beside_messages_are_no_limit() {
 }
 
 #[test]
-fn a_stream_beside_messages_has_to_keep_its_rate() {
+fn background_stream_must_reach_its_rate() {
     let under = Background {
         mode: Mode::App,
         streams: 1,
@@ -202,15 +209,15 @@ fn a_stream_beside_messages_has_to_keep_its_rate() {
             under: Some(flows(end(9, 1000), end(9, 1000))),
             ..PingPongData::default()
         };
-        let said =
+        let warnings_found =
             warnings(&WorkloadSettings::PingPong(load), &Measurement::PingPong(data), &CpuUsage::default());
-        assert_eq!(said.len(), expected, "{rate:?}: {said:?}");
+        assert_eq!(warnings_found.len(), expected, "{rate:?}: {warnings_found:?}");
     }
 }
 
 #[test]
-fn messages_that_get_lost_are_a_doubt_from_one_in_a_hundred_on() {
-    for (lost, doubtful) in [(0, false), (1, false), (2, true), (32, true)] {
+fn warns_about_loss_from_1_percent() {
+    for (lost, has_warning) in [(0, false), (1, false), (2, true), (32, true)] {
         let data = PingPongData {
             round_trips: times(9),
             elapsed: SECOND,
@@ -218,15 +225,15 @@ fn messages_that_get_lost_are_a_doubt_from_one_in_a_hundred_on() {
             ..PingPongData::default()
         };
         let load = WorkloadSettings::PingPong(PingPongSettings::new(SECOND));
-        let said = warnings(&load, &Measurement::PingPong(data), &CpuUsage::default());
-        let expected = doubtful.then_some(ValidityWarning::Lossy { lost, of: lost + 100 });
-        assert_eq!(said, expected.into_iter().collect::<Vec<_>>(), "{lost} beside 100");
+        let warnings_found = warnings(&load, &Measurement::PingPong(data), &CpuUsage::default());
+        let expected = has_warning.then_some(ValidityWarning::Lossy { lost, of: lost + 100 });
+        assert_eq!(warnings_found, expected.into_iter().collect::<Vec<_>>(), "{lost} beside 100");
     }
 }
 
 #[test]
-fn a_single_stray_answer_is_a_doubt_and_a_late_one_is_none() {
-    for (strays, duplicates, doubtful) in
+fn warns_about_stray_replies_but_not_duplicates() {
+    for (strays, duplicates, has_warning) in
         [(None, None, false), (Some(0), Some(9), false), (Some(1), Some(9), true)]
     {
         let data = PingPongData {
@@ -237,15 +244,15 @@ fn a_single_stray_answer_is_a_doubt_and_a_late_one_is_none() {
             ..PingPongData::default()
         };
         let load = WorkloadSettings::PingPong(PingPongSettings::new(SECOND));
-        let said = warnings(&load, &Measurement::PingPong(data), &CpuUsage::default());
-        let expected = doubtful.then_some(ValidityWarning::Strays { strays: 1, of: 110 });
-        assert_eq!(said, expected.into_iter().collect::<Vec<_>>(), "{strays:?} {duplicates:?}");
+        let warnings_found = warnings(&load, &Measurement::PingPong(data), &CpuUsage::default());
+        let expected = has_warning.then_some(ValidityWarning::Strays { strays: 1, of: 110 });
+        assert_eq!(warnings_found, expected.into_iter().collect::<Vec<_>>(), "{strays:?} {duplicates:?}");
     }
 }
 
 #[test]
-fn a_late_generator_is_one_that_misses_its_period_or_makes_up_the_tail() {
-    for (lateness, period, tail, doubtful) in
+fn warns_about_late_generator() {
+    for (lateness, period, tail, has_warning) in
         [(20_000, 100_000, 90_000, false), (20_000, 10_000, 90_000, true), (60_000, 100_000, 90_000, true)]
     {
         let schedule = Schedule::Open { period: Nanos(period) };
@@ -257,7 +264,11 @@ fn a_late_generator_is_one_that_misses_its_period_or_makes_up_the_tail() {
             open_loop: Some(open),
             ..PingPongData::default()
         };
-        let said = warnings(&load, &Measurement::PingPong(data), &CpuUsage::default());
-        assert_eq!(matches!(said.as_slice(), [ValidityWarning::LateGenerator { .. }]), doubtful, "{said:?}");
+        let warnings_found = warnings(&load, &Measurement::PingPong(data), &CpuUsage::default());
+        assert_eq!(
+            matches!(warnings_found.as_slice(), [ValidityWarning::LateGenerator { .. }]),
+            has_warning,
+            "{warnings_found:?}"
+        );
     }
 }

@@ -1,4 +1,4 @@
-//! Trials that others disturbed: which are made again, how often, and that a resumed run goes on alike.
+//! Tests which disturbed trials are repeated and how often, also after a resume.
 
 use samples::Disturber;
 
@@ -9,7 +9,7 @@ fn disturb(trial: &mut Trial) {
     trial.doubts.push(ValidityWarning::Disturbed { share: 0.4, by });
 }
 
-/// Makes the plan's own trials, of which those with these indices are disturbed.
+/// Makes the planned trials. The trials in `disturbed` are disturbed.
 fn made(plan: &Plan, disturbed: &[u32]) -> Vec<Trial> {
     let mut design = Design::new(plan, []);
     let mut trials = Vec::new();
@@ -25,10 +25,10 @@ fn made(plan: &Plan, disturbed: &[u32]) -> Vec<Trial> {
 }
 
 #[test]
-fn a_disturbed_trial_is_made_again_until_it_is_not_or_was_three_times() {
+fn repeats_disturbed_trial_at_most_three_times() {
     let plan = plan(3, &PlanOptions { trials: Some(2), ..PlanOptions::default() });
     let trials = made(&plan, &[4, 9]);
-    // From what is kept, as a resumed run has it.
+    // From stored trials, like a resumed run.
     let mut design = Design::new(&plan, &trials);
     assert!(design.next_trial().is_none());
     let mut attempts = Vec::new();
@@ -45,7 +45,7 @@ fn a_disturbed_trial_is_made_again_until_it_is_not_or_was_three_times() {
 }
 
 #[test]
-fn what_cannot_be_made_any_more_is_not_asked_for_again() {
+fn does_not_repeat_skipped_or_excluded_trials() {
     let plan = plan(3, &PlanOptions { trials: Some(2), ..PlanOptions::default() });
     let trials = made(&plan, &[4, 9]);
     let mut design = Design::new(&plan, &trials);
@@ -59,7 +59,7 @@ fn what_cannot_be_made_any_more_is_not_asked_for_again() {
 }
 
 #[test]
-fn the_next_attempt_of_a_disturbed_trial_stands_in_its_place() {
+fn next_attempt_replaces_disturbed_trial() {
     let plan = plan(3, &precisely(Objective::Max));
     let mut trials = made(&plan, &[]);
     let best = recommended(&trials, Objective::Max);

@@ -1,4 +1,4 @@
-//! Trials that are watched: beside which others they are made, and that nothing is decided by them.
+//! Tests when probed trials are made, and that they decide nothing.
 
 use samples::{Arm, ProbeKind};
 
@@ -9,7 +9,7 @@ fn watched(options: PlanOptions) -> PlanOptions {
 }
 
 #[test]
-fn a_cell_is_probed_only_beside_its_own_trial_of_the_same_block_and_nothing_is_decided_by_it() {
+fn probes_only_measured_cells_and_ignores_probed_results() {
     let plan = plan(5, &watched(precisely(Objective::Efficient)));
     let (trials, ends) = run(&PEAKED, &plan, 5, Vec::new());
     let made = |arm: samples::Arm| -> BTreeSet<(u32, &str)> {
@@ -17,10 +17,10 @@ fn a_cell_is_probed_only_beside_its_own_trial_of_the_same_block_and_nothing_is_d
         of_arm.map(|trial| (trial.block, trial.cell.as_str())).collect()
     };
     let (probed, measured) = (made(samples::Arm::Probed), made(samples::Arm::Measure));
-    assert!(probed.len() >= 2 * plan.cells.len(), "in the screening every cell is");
-    assert!(probed.len() < 7 * plan.cells.len(), "then only those that are measured");
+    assert!(probed.len() >= 2 * plan.cells.len(), "screening probes all cells");
+    assert!(probed.len() < 7 * plan.cells.len(), "later blocks probe only measured cells");
     assert!(probed.is_subset(&measured));
-    // Whatever they came to.
+    // Extreme results must not matter.
     let worthless = |trial: &mut Trial| {
         if trial.arm == samples::Arm::Probed {
             trial.measurement = Measurement::Stream(StreamData { flows: Vec::new() });
@@ -32,7 +32,7 @@ fn a_cell_is_probed_only_beside_its_own_trial_of_the_same_block_and_nothing_is_d
 }
 
 #[test]
-fn trials_that_are_left_out_are_not_made_and_all_others_are() {
+fn makes_all_trials_except_those_left_out() {
     let plan = plan(5, &watched(PlanOptions { trials: Some(3), ..PlanOptions::default() }));
     let mut design = Design::new(&plan, []);
     let mut made = Vec::new();

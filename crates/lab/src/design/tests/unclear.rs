@@ -1,4 +1,4 @@
-//! Blocks that go on until every comparison is clear: which cells they hold, when they end, and what it costs in false alarms.
+//! Tests `until_clear`: selected cells, end of the run and false alarms.
 
 use samples::Arm;
 
@@ -16,7 +16,7 @@ fn plan(seed: u64) -> Plan {
     Plan::expand(&Scenario::parse("test", TEXT).expect("a scenario"), seed, &PlanOptions::default())
 }
 
-/// Makes a run; `rate` is the true one of a cell, and what its trials scatter by.
+/// Makes a run. `rate` returns a cell's true rate and its noise.
 fn run(plan: &Plan, seed: u64, rate: impl Fn(&str) -> (f64, f64)) -> (Vec<Trial>, Vec<CellEnd>) {
     let mut design = Design::new(plan, []);
     let (mut trials, mut now) = (Vec::new(), 0);
@@ -38,7 +38,7 @@ fn trials_of(trials: &[Trial], cell: &str) -> usize {
 }
 
 #[test]
-fn only_a_workload_whose_step_is_unclear_gets_more_blocks() {
+fn adds_blocks_only_for_undecided_workloads() {
     let plan = plan(3);
     let (trials, ends) = run(&plan, 1, |cell| match cell {
         "p/one" => (10.0, 0.01),
@@ -51,14 +51,14 @@ fn only_a_workload_whose_step_is_unclear_gets_more_blocks() {
     }
     let clear = ends.iter().filter(|end| end.why == EndReason::Clear).map(|end| end.cell.as_str());
     assert!(clear.collect::<BTreeSet<_>>().is_superset(&BTreeSet::from(["p/one", "q/one"])), "{ends:?}");
-    // A noise floor needs the baseline beside itself as often as what is compared with it.
+    // The noise floor needs as many baseline pairs as the comparison.
     let again = |cell| trials.iter().filter(|trial| trial.cell == cell && trial.arm == Arm::Again).count();
     assert_eq!(again("p/two"), trials_of(&trials, "p/two"));
 }
 
-/// Each further look at the numbers could find a difference that is none.
+/// Each further look at the data could produce a false alarm.
 #[test]
-fn equal_paths_are_called_different_in_no_more_than_one_of_twenty_runs() {
+fn false_alarm_rate_is_at_most_5_percent() {
     let plan = plan(3);
     let (mut alarms, mut judged, mut blocks) = (0, 0, 0);
     for seed in 0..200 {
@@ -83,11 +83,11 @@ fn equal_paths_are_called_different_in_no_more_than_one_of_twenty_runs() {
         }
     }
     assert!(alarms * 20 <= judged, "{alarms} of {judged}");
-    assert!(blocks < 200 * 8, "{blocks} blocks in 200 runs: most are clear after five or six");
+    assert!(blocks < 200 * 8, "{blocks} blocks in 200 runs");
 }
 
 #[test]
-fn the_time_ends_what_stays_unclear() {
+fn budget_ends_undecided_comparison() {
     let text = TEXT.replace("until =", "budget = \"40s\"\nuntil =");
     let plan = Plan::expand(&Scenario::parse("test", &text).expect("a scenario"), 3, &PlanOptions::default());
     let (trials, ends) = run(&plan, 1, |cell| if cell.starts_with('p') { (10.0, 0.3) } else { (9.0, 0.3) });
