@@ -19,17 +19,17 @@ fn run(network: &Network, scenario: &str) -> Output {
 pub(crate) fn ssh_errors() {
     let network = crate::network(1);
     let to = |destination: &str| pair([&format!("ssh = \"{destination}\""), "ssh = \"h0\""], 1, "300ms");
-    says(&run(&network, &to("h9.invalid")), &["host a (h9.invalid)", "no host of that name"]);
+    says(&run(&network, &to("h9.invalid")), &["host a (h9.invalid)", "unknown host name"]);
     says(
         &run(&network, &to("root@198.18.0.77")),
-        &["host a (root@198.18.0.77)", "cannot be reached", "route"],
+        &["host a (root@198.18.0.77)", "cannot reach it", "route"],
     );
     let keys = network.sandbox.home().join("authorized_keys");
     let kept = fs::read(&keys).expect("the file exists");
     fs::write(&keys, "").expect("it is ours");
     says(
         &run(&network, &first_two(1, "300ms")),
-        &["host a (h0)", "let no key of yours in", "authorized_keys"],
+        &["host a (h0)", "accepts none of your keys", "authorized_keys"],
     );
     fs::write(&keys, kept).expect("it is ours");
     let known = network.sandbox.home().join("known_hosts");
@@ -37,7 +37,7 @@ pub(crate) fn ssh_errors() {
     fs::write(&known, format!("any {other}")).expect("it is ours");
     says(&run(&network, &first_two(1, "300ms")), &["not the one that is known", "ssh-keygen -R"]);
     fs::write(&known, "").expect("it is ours");
-    says(&run(&network, &first_two(1, "300ms")), &["host key is not known", "known_hosts"]);
+    says(&run(&network, &first_two(1, "300ms")), &["host key is unknown", "known_hosts"]);
 }
 
 pub(crate) fn one_machine_by_two_names() {

@@ -95,7 +95,7 @@ pub(crate) fn shows_a_panic() {
         &sandbox,
         &["--kernel", program, "--modules", &modules],
         1,
-        &["cannot start virtual machine guest", "QEMU ended with status 1"],
+        &["cannot start virtual machine guest", "QEMU exited with status 1"],
     );
 }
 
@@ -108,7 +108,7 @@ pub(crate) fn kvm_is_checked() {
     if kvm["status"] == "works" {
         let _ = sandbox.succeed(&["vm", "run", "--accel", "kvm"]);
     } else {
-        check(&sandbox, &["--accel", "kvm"], 3, &["no guest can be run by KVM", "/dev/kvm", "--accel tcg"]);
+        check(&sandbox, &["--accel", "kvm"], 3, &["KVM does not work", "/dev/kvm", "--accel tcg"]);
     }
 }
 

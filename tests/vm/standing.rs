@@ -144,7 +144,7 @@ pub(crate) fn free_monitor_adds_details_and_is_released() {
     let _client = UnixStream::connect(&monitor).expect("it is free");
     let output = sandbox.plumb(&["measure", "--qemu", &monitor, "--for", FOR]);
     assert_eq!(output.status, Some(1), "{output:?}");
-    assert!(output.err.contains("takes one client at a time"), "{}", output.err);
+    assert!(output.err.contains("accepts one client at a time"), "{}", output.err);
     assert!(output.err.contains("by PID"), "the error suggests an alternative: {}", output.err);
     let page = sandbox.succeed(&["measure", "--qemu", NAME, "--for", FOR]).out;
     for part in [

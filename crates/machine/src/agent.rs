@@ -1,5 +1,4 @@
-//! The process of an agent: a child of ours whose channel is its stdio, and the last lines of its error output.
-//! Must not know what kind of machine it is the agent of.
+//! The process of an agent: a child process with its stdio as channel. Keeps the last lines of its standard error.
 
 use std::{
     os::unix::process::CommandExt,
@@ -12,7 +11,7 @@ use sys::netns::NetNs;
 
 use crate::{error::MachineError, last_lines::LastLines};
 
-/// A child process that is an agent. Dropping it ends it.
+/// An agent's child process. Dropping it kills the process.
 #[derive(Debug)]
 pub(crate) struct AgentProcess {
     host: HostName,
@@ -21,12 +20,11 @@ pub(crate) struct AgentProcess {
 }
 
 impl AgentProcess {
-    /// The agent of `host`.
     pub(crate) fn new(host: HostName) -> Self {
         Self { host, child: None, errors: LastLines::default() }
     }
 
-    /// The command that is the agent, of `program`.
+    /// The command that runs `program` as an agent.
     pub(crate) fn command(program: &Path) -> Command {
         let mut command = Command::new(program);
         command.env_remove(crate::STORE);
@@ -34,7 +32,7 @@ impl AgentProcess {
         command
     }
 
-    /// Starts `command` in `namespace`, or else in the one of the calling thread.
+    /// Starts `command` in `namespace`, by default that of the calling thread.
     pub(crate) fn start(
         &mut self,
         mut command: Command,
@@ -47,14 +45,14 @@ impl AgentProcess {
         let label = format!("{} agent", command.get_program().display());
         let mut child = sys::child::spawn_in(&mut command, namespace, &label)
             .map_err(|source| MachineError::Start { host: self.host.to_string(), source })?;
-        let piped = "its three streams were asked for as pipes";
+        let piped = "all three streams are pipes";
         let streams = (child.stdin.take().expect(piped), child.stdout.take().expect(piped));
         self.errors.keep(child.stderr.take().expect(piped), |_| true);
         self.child = Some(child);
         Ok(streams)
     }
 
-    /// The process, while it was started and not stopped.
+    /// The process ID while it runs.
     pub(crate) fn pids(&self) -> Vec<u32> {
         self.child.iter().map(Child::id).collect()
     }
@@ -65,21 +63,21 @@ impl AgentProcess {
         self.child.as_mut().is_none_or(|child| !matches!(child.try_wait(), Ok(None)))
     }
 
-    /// Waits until it has ended by itself; its exit status, if it has one.
+    /// Waits for the process to exit, and returns its exit status.
     pub(crate) fn wait(&mut self) -> Option<i32> {
         self.child.take()?.wait().ok()?.code()
     }
 
-    /// Ends it, if it still runs, and waits until it is gone.
+    /// Kills the process if it runs, and waits for it.
     pub(crate) fn stop(&mut self) {
         if let Some(mut child) = self.child.take() {
-            // Either fails only when the child is gone, which is what is wanted.
+            // Fails only if the process has exited.
             let _ = child.kill();
             let _ = child.wait();
         }
     }
 
-    /// The last lines that it wrote to its error output.
+    /// The last lines of its standard error.
     pub(crate) fn last_output(&self) -> String {
         self.errors.text()
     }

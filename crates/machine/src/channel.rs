@@ -2,11 +2,11 @@
 
 use std::io::{Read, Write};
 
-/// Both halves of the stream; each can be given to a thread of its own.
+/// Both halves of the stream. They can be used by different threads.
 pub struct Channel {
-    /// What the agent says. Ends when the agent does.
+    /// Output of the agent. Ends when the agent exits.
     pub from_agent: Box<dyn Read + Send>,
-    /// What the agent is told. The agent ends when this is dropped.
+    /// Input of the agent. The agent exits when it is dropped.
     pub to_agent: Box<dyn Write + Send>,
 }
 

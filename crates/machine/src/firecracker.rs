@@ -1,6 +1,5 @@
-//! A virtual machine of Firecracker: the agent is its guest's first process, its channel a virtual socket. Whatever it
-//! opens by path is a descriptor that it inherits or lies in a folder in memory, so that it leaves no file behind.
-//! Must not know what the guest is asked to do.
+//! Firecracker virtual machines. The agent is the guest's first process, and its channel is a virtual socket.
+//! Firecracker opens only inherited descriptors and files in a memory-backed folder, so it leaves no files behind.
 
 mod api;
 mod error;
@@ -36,16 +35,16 @@ use crate::{
     last_lines::LastLines,
 };
 
-/// Firecracker, as it is found on the PATH.
+/// Program name, looked up on the PATH.
 pub(crate) const PROGRAM: &str = "firecracker";
-/// The socket of its interface, in the folder.
+/// The API socket in the folder.
 const API_FILE: &str = "api.sock";
-/// It warns of each port that a guest looks for and does not find.
-const LEVEL: &str = "Error";
-/// How a kernel complains that it was told not to look for PCI: on every start, and of no use to anybody.
-const USUAL: &str = "PCI: Fatal: No config space access function found";
+/// Suppresses a warning for each guest connection to an unused port.
+const LOG_LEVEL: &str = "Error";
+/// Printed by every kernel with `pci=off`.
+const NO_PCI_MESSAGE: &str = "PCI: Fatal: No config space access function found";
 
-/// A virtual machine of Firecracker. Dropping it ends it.
+/// A Firecracker virtual machine. Dropping it stops the machine.
 #[derive(Debug)]
 pub struct Firecracker {
     host: HostName,
@@ -65,60 +64,59 @@ struct Running {
     first_process: Arc<OnceLock<Instant>>,
 }
 
-/// One that was started, and what ends when it does.
+/// A process, and a pipe that closes when it exits.
 struct Instance {
     child: Child,
     ended: PipeReader,
 }
 
 impl Firecracker {
-    /// The modules that an [`Image`] for it must have.
+    /// Modules required in the [`Image`].
     pub const MODULES: &'static [&'static str] = &["virtio_mmio", "vmw_vsock_virtio_transport", "virtio_net"];
 
-    /// With less memory, a guest has no room for kernel, image and a measurement.
+    /// Minimum memory for kernel, image and a measurement.
     pub const LEAST_MEMORY: Bytes = Vm::LEAST_MEMORY;
 
-    /// The machine `vm` of `host`, which will boot `kernel` with `image`.
+    /// Machine `vm` of `host` with this kernel and image.
     #[must_use]
     pub fn new(host: HostName, vm: Vm, kernel: Arc<Vmlinux>, image: Arc<Image>) -> Self {
         let (program, words) = (PROGRAM.into(), LastLines::default());
         Self { host, vm, program, kernel, image, tap: None, running: None, words }
     }
 
-    /// Run by `program`, if one is named, instead of the one on the PATH.
+    /// Selects the Firecracker program. Default: from the PATH.
     #[must_use]
     pub fn program(mut self, program: Option<PathBuf>) -> Self {
         self.program = program.unwrap_or_else(|| PROGRAM.into());
         self
     }
 
-    /// With the network device whose other side is `tap`.
+    /// Adds a network device backed by `tap`.
     #[must_use]
     pub fn with_tap(mut self, tap: NamedTap) -> Self {
         self.tap = Some(tap);
         self
     }
 
-    /// Why no guest can be run by `program`, or the one on the PATH, if none can: it is not installed, or there is no
-    /// KVM, without which it runs nothing. Takes up to ten seconds.
+    /// The reason why `program` cannot run guests: it is not installed, or KVM does not work. Takes up to 10 s.
     #[must_use]
     pub fn lacks(program: Option<&Path>) -> Option<FirecrackerError> {
         let installed = Self::version(program).map(drop);
         installed.and_then(|()| sys::kvm::try_run().map_err(FirecrackerError::NoKvm)).err()
     }
 
-    /// What `program`, or the one on the PATH, calls itself and its version.
+    /// Name and version as printed by `program`.
     ///
     /// # Errors
-    /// When it is not there, or does not say.
+    /// If it is not installed or prints neither.
     pub fn version(program: Option<&Path>) -> Result<String, FirecrackerError> {
         let program = program.unwrap_or(Path::new(PROGRAM));
         let mut command = crate::without_environment(program);
         command.arg("--version").stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
         let child = start(&mut command, None, program)?;
-        let said = child.wait_with_output()?.stdout;
-        let said = String::from_utf8_lossy(&said);
-        let first = said.lines().next().filter(|line| line.starts_with("Firecracker "));
+        let output = child.wait_with_output()?.stdout;
+        let output = String::from_utf8_lossy(&output);
+        let first = output.lines().next().filter(|line| line.starts_with("Firecracker "));
         first.map(str::to_owned).ok_or_else(|| FirecrackerError::Other { program: program.to_owned() })
     }
 
@@ -134,15 +132,15 @@ impl Firecracker {
         let started = Instant::now();
         let Instance { mut child, ended } = self.spawn(&folder)?;
         let first_process = Arc::new(OnceLock::new());
-        self.words.keep(child.stderr.take().expect("asked for as a pipe"), |line| !line.is_empty());
-        self.listen(child.stdout.take().expect("asked for as a pipe"), &first_process);
+        self.words.keep(child.stderr.take().expect("it is a pipe"), |line| !line.is_empty());
+        self.listen(child.stdout.take().expect("it is a pipe"), &first_process);
         let stream = GuestStream::awaited(listener, ended);
         match self.boot(&folder, &mut child) {
             Ok(()) => Ok((Running { child, started, first_process }, stream)),
             Err(source) => {
                 let status = end(&mut child).and_then(|status| status.code());
                 let words = self.words.text();
-                // What it refuses says more than how it ended; one that was ended just now has no exit status of its own.
+                // Prefer the API error to the exit status. A process killed here has no exit status.
                 Err(match (status, &source) {
                     (_, ApiError::Refused { .. }) | (None, _) => FirecrackerError::Api { source, words },
                     (Some(status), _) => FirecrackerError::Ended { status, words },
@@ -160,13 +158,13 @@ impl Firecracker {
             (Descriptor::Life, life.into()),
         ];
         let mut command = crate::without_environment(&self.program);
-        command.arg("--api-sock").arg(requests::in_folder(API_FILE)).args(["--level", LEVEL]);
+        command.arg("--api-sock").arg(requests::in_folder(API_FILE)).args(["--level", LOG_LEVEL]);
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mappings =
             inherited.into_iter().map(|(child, parent_fd)| FdMapping { parent_fd, child_fd: child as i32 });
-        command.fd_mappings(mappings.collect()).expect("each descriptor has a number of its own");
+        command.fd_mappings(mappings.collect()).expect("descriptor numbers are unique");
         let namespace = self.tap.as_ref().map(|tap| &tap.namespace);
-        // With the command go the descriptors here: only so does its end end the pipe.
+        // Dropping the command closes this process's copies of the descriptors. Otherwise the pipe would stay open.
         Ok(Instance { child: start(&mut command, namespace, &self.program)?, ended })
     }
 
@@ -185,7 +183,7 @@ impl Firecracker {
             if first {
                 first_process.get_or_init(Instant::now);
             }
-            !first && !line.is_empty() && !line.contains(USUAL)
+            !first && !line.is_empty() && !line.contains(NO_PCI_MESSAGE)
         });
     }
 }
@@ -212,8 +210,8 @@ impl Machine for Firecracker {
         }
     }
 
-    /// A guest boots in a second; where the machine that has KVM is itself emulated, in three when nothing else runs, and
-    /// several with several CPUs hinder each other.
+    /// A guest boots within 1 s, or 3 s if KVM itself is emulated. Several such guests with several CPUs slow each
+    /// other down.
     fn boot(&self) -> Boot {
         let patience = Duration::from_secs(50 + 10 * u64::from(self.vm.vcpus));
         Boot { patience, own_kernel: true, may_hang: false }
@@ -244,9 +242,9 @@ fn start(
         .map_err(|error| FirecrackerError::of_start(error, program))
 }
 
-/// Ends it, if it still runs, and waits until it is gone; how it ended.
+/// Kills the process if it runs, waits for it, and returns its exit status.
 fn end(child: &mut Child) -> Option<ExitStatus> {
-    // Either fails only when the child is gone, which is what is wanted.
+    // Fails only if the process has exited.
     let _ = child.kill();
     child.wait().ok()
 }

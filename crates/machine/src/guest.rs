@@ -1,5 +1,5 @@
-//! What a guest boots: a kernel of the host's packages, and an image in memory with this program as its first process.
-//! Must not know which monitor runs the guest.
+//! Prepares what a guest boots: a kernel from the host's packages, and an initramfs with this program as first
+//! process. Independent of the monitor.
 
 mod error;
 mod image;

@@ -1,6 +1,5 @@
-//! A virtual hypervisor: an emulated machine whose kernel has KVM and vhost-net, with QEMU in its image, so that guests
-//! run in it as they do on hardware that has both. Its times are those of an emulated processor; what it counts holds.
-//! Must not know what is conducted in it.
+//! A virtual hypervisor: an emulated machine with KVM and vhost-net in its kernel and QEMU in its image. Guests run
+//! in it as on hardware with both. Its times are those of an emulated CPU, but counts are valid.
 
 mod contents;
 
@@ -15,7 +14,7 @@ use crate::{
     qemu::{Accelerator, Qemu},
 };
 
-/// What its kernel loads beside what any guest does: what labs are made of, and what runs guests.
+/// Additional kernel modules for labs and for guests.
 const MODULES: &[&str] = &[
     "kvm_amd",
     "tun",
@@ -33,20 +32,20 @@ const MODULES: &[&str] = &[
     "sch_fq",
     "tcp_bbr",
 ];
-/// Its own kernel, its image in memory and whoever conducts.
+/// Memory for its kernel, its image and the run.
 const OWN_MEMORY: Bytes = Bytes(1 << 30);
-/// With more, the threads that emulate them only wait for each other.
+/// More CPUs would only wait for each other's emulation threads.
 const MOST_CPUS: usize = 8;
-/// For one with guests. With two, QEMU 7.2 emulated eleven of twelve runs with four guests wrongly: guests that were
-/// reset or hung as they booted, and page faults of the hypervisor's kernel right after its VMRUN. With one, none.
+/// CPU count if it has guests. With two CPUs, QEMU 7.2 failed in 11 of 12 runs with four guests: guests reset or hung
+/// during boot, and the hypervisor's kernel had page faults right after VMRUN. With one CPU, no run failed.
 const CPUS_WITH_GUESTS: usize = 1;
 
-/// The virtual hypervisor `host` with room for `guests` of memory. `program` will be its first process, which conducts;
-/// guests in it boot the same `kernel` as it does. `firecracker` is what runs guests of that kind, if it is named;
-/// otherwise the one on the PATH does, if there is one.
+/// The virtual hypervisor `host` with `guests` of memory for guests. `program` is its first process, which executes
+/// the run. Its guests boot the same `kernel`. `firecracker` is copied into it, by default from the PATH if
+/// installed.
 ///
 /// # Errors
-/// When QEMU, or a part of its image, is missing.
+/// If QEMU or a part of its image is missing.
 pub fn hypervisor(
     host: HostName,
     kernel: Kernel,
@@ -55,7 +54,7 @@ pub fn hypervisor(
     firecracker: Option<&Path>,
 ) -> Result<Qemu, MachineError> {
     let modules: Vec<&str> = Qemu::MODULES.iter().chain(MODULES).copied().collect();
-    // Nothing has to be unpacked by an emulated machine.
+    // Decompress the kernel here: it is slow in an emulated machine.
     let vmlinux = kernel.uncompressed()?;
     let of_guests = Kernel { image: vmlinux.path(), modules: kernel.modules.clone() };
     let files = contents::of(&of_guests, firecracker)
@@ -64,5 +63,5 @@ pub fn hypervisor(
     let most = if guests > Bytes(0) { CPUS_WITH_GUESTS } else { MOST_CPUS };
     let cpus = thread::available_parallelism().map_or(1, |cpus| cpus.get().min(most));
     let vm = Vm { vcpus: cpus as u32, memory: Bytes(OWN_MEMORY.0 + guests.0), ..Vm::default() };
-    Ok(Qemu::new(host, vm, Accelerator::Tcg, kernel, image).that_conducts())
+    Ok(Qemu::new(host, vm, Accelerator::Tcg, kernel, image).with_nested_run())
 }

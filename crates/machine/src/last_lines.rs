@@ -1,5 +1,4 @@
-//! The last lines of what a process writes, kept for the error that may have to quote them. Must not know what they
-//! mean.
+//! Keeps the last lines of a process's output for error messages.
 
 use std::{
     collections::VecDeque,
@@ -9,14 +8,14 @@ use std::{
     time::Duration,
 };
 
-/// How many lines are kept: a kernel that panics writes some thirty, the reason first.
-const KEPT: usize = 40;
-/// A line without an end is cut here.
+/// Number of lines. A kernel panic prints about 30, the reason first.
+const MAX_LINES: usize = 40;
+/// Longer lines are split.
 const LONGEST: u64 = 4096;
-/// What a process said before it ended may still be on its way.
-const ON_ITS_WAY: Duration = Duration::from_millis(200);
+/// Wait for output that is still in transit after an exit.
+const DRAIN: Duration = Duration::from_millis(200);
 
-/// The last lines of any number of streams, in the order in which they came.
+/// The last lines of several streams, in order of arrival.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct LastLines {
     shared: Arc<State>,
@@ -24,19 +23,19 @@ pub(crate) struct LastLines {
 
 #[derive(Debug, Default)]
 struct State {
-    kept: Mutex<Lines>,
+    lines: Mutex<Lines>,
     ended: Condvar,
 }
 
 #[derive(Debug, Default)]
 struct Lines {
     lines: VecDeque<String>,
-    /// Streams that have not ended.
+    /// Number of open streams.
     open: usize,
 }
 
 impl LastLines {
-    /// Reads `from` to its end on a thread of its own; each line is kept that `matters`, which is shown all of them.
+    /// Reads `from` on a new thread. Keeps the lines for which `matters` returns true. It is called for every line.
     pub(crate) fn keep(
         &self,
         from: impl Read + Send + 'static,
@@ -45,8 +44,8 @@ impl LastLines {
         self.keep_some(from, LONGEST, move |line| matters(line).then(|| line.to_owned()));
     }
 
-    /// Reads `from` to its end on a thread of its own; kept is what `take`, which is shown every line, makes of them. A
-    /// line that is longer than `longest` bytes is cut.
+    /// Reads `from` on a new thread. Keeps the results of `take`, which is called for every line. Lines longer than
+    /// `longest` bytes are split.
     pub(crate) fn keep_some(
         &self,
         from: impl Read + Send + 'static,
@@ -62,12 +61,12 @@ impl LastLines {
         });
     }
 
-    /// What is kept, a line each. Waits a moment for streams that have not ended: they may be about to.
+    /// The kept lines. Waits briefly for streams that are still open.
     pub(crate) fn text(&self) -> String {
-        let open = |kept: &mut Lines| kept.open > 0;
-        let waited = self.shared.ended.wait_timeout_while(self.lock(), ON_ITS_WAY, open);
-        let (kept, _) = waited.unwrap_or_else(PoisonError::into_inner);
-        kept.lines.iter().map(String::as_str).collect::<Vec<_>>().join("\n")
+        let open = |lines: &mut Lines| lines.open > 0;
+        let waited = self.shared.ended.wait_timeout_while(self.lock(), DRAIN, open);
+        let (lines, _) = waited.unwrap_or_else(PoisonError::into_inner);
+        lines.lines.iter().map(String::as_str).collect::<Vec<_>>().join("\n")
     }
 
     fn read(&self, from: impl Read, longest: u64, mut take: impl FnMut(&str) -> Option<String>) {
@@ -82,15 +81,15 @@ impl LastLines {
     }
 
     fn push(&self, line: String) {
-        let mut kept = self.lock();
-        if kept.lines.len() == KEPT {
-            kept.lines.pop_front();
+        let mut lines = self.lock();
+        if lines.lines.len() == MAX_LINES {
+            lines.lines.pop_front();
         }
-        kept.lines.push_back(line);
+        lines.lines.push_back(line);
     }
 
     fn lock(&self) -> MutexGuard<'_, Lines> {
-        self.shared.kept.lock().unwrap_or_else(PoisonError::into_inner)
+        self.shared.lines.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -101,7 +100,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_last_lines_are_kept_and_those_that_do_not_matter_are_not() {
+    fn keeps_last_lines_that_matter() {
         let lines = LastLines::default();
         let (from, mut to) = std::io::pipe().expect("pipes");
         lines.keep(from, |line| line != "usual");

@@ -1,6 +1,6 @@
-//! What an endpoint lives in: starts an agent there and opens its channel.
+//! Starts agents on all kinds of endpoints and opens channels to them.
 //!
-//! Knows nothing of how links are made, nor of what the agent is asked to do.
+//! Independent of links and of the agents' orders.
 #![cfg_attr(test, expect(clippy::disallowed_methods, reason = "unit tests prepare files"))]
 
 mod agent;
@@ -38,57 +38,56 @@ pub use runtime_folder::runtime_folder;
 pub use ssh::{ProgramCopy, Ssh, SshError};
 pub use starvation::longest_wait;
 pub use subprocess::Subprocess;
-/// What can go wrong with a process: the kernel's refusal, naming operation and object.
+/// A process error: the kernel's refusal, with operation and object.
 pub use sys::Error as ProcessError;
-/// A folder that nobody but this user can write.
+/// A folder writable only by this user.
 pub use sys::PrivateFolder;
 
 use std::{env, ffi::OsStr, process::Command, time::Duration};
 
-/// Something that an agent can run in.
+/// A place where an agent can run.
 pub trait Machine: Send {
-    /// Starts the agent and opens the byte stream to it. The agent dies with the calling thread: call it from one that
-    /// lives as long as the agent is meant to.
+    /// Starts the agent and opens its byte stream. The agent dies with the calling thread, so call it from a thread
+    /// that lives long enough.
     ///
     /// # Errors
-    /// When the agent cannot be started.
+    /// If the agent cannot be started.
     fn start(&mut self) -> Result<Channel, MachineError>;
 
-    /// The numbers of the processes that it consists of while it runs, as the calling process sees them; none before it
-    /// starts and after it stops.
+    /// Process IDs of the machine while it runs, in the caller's PID namespace.
     fn pids(&self) -> Vec<u32>;
 
-    /// Ends the agent, if it still runs, and waits until it is gone.
+    /// Kills the agent if it runs, and waits for it.
     fn stop(&mut self);
 
-    /// How it starts; known before it does.
+    /// Boot properties, known before the start.
     fn boot(&self) -> Boot {
         Boot::default()
     }
 
-    /// How long it was ready to run and had no CPU: so much longer may all take that is asked of it.
+    /// Time during which it was runnable but had no CPU. Timeouts are extended by this time.
     fn starved(&self) -> Duration {
         starvation::longest_wait(&self.pids())
     }
 
-    /// A monitor to move its memory by, whose only client the caller is; `None` of a machine without one, and when it was
-    /// handed out since the machine was started.
+    /// The monitor for resizing its memory. The caller becomes its only client. `None` if there is none, or it was
+    /// already taken.
     fn take_monitor(&mut self) -> Option<Monitor> {
         None
     }
 
-    /// How it is now, or was when it ended.
+    /// The current or last state.
     fn condition(&self) -> Condition;
 }
 
-/// How a machine starts. The default is one that runs already.
+/// Boot properties. The default is a machine that already runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Boot {
-    /// How long the agent may take from [`Machine::start`] to its greeting, beyond what it was [starved](Machine::starved).
+    /// Maximum time from [`Machine::start`] to the agent's greeting, not counting [starvation](Machine::starved).
     pub patience: Duration,
-    /// Whether it boots a kernel of its own, which takes a CPU until the agent has greeted.
+    /// Whether it boots its own kernel, which occupies a CPU until the greeting.
     pub own_kernel: bool,
-    /// Whether its start may hang without a reason, so that it is worth another try.
+    /// Whether the boot may hang for no reason, so that a retry is worthwhile.
     pub may_hang: bool,
 }
 
@@ -98,19 +97,19 @@ impl Default for Boot {
     }
 }
 
-/// How a machine is.
+/// State of a machine.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Condition {
-    /// How long it took from [`Machine::start`] until its first process ran; `None` before it does, and for a machine that
-    /// ran before.
+    /// Time from [`Machine::start`] to its first process. `None` before that, and for a machine that was already
+    /// running.
     pub booted_within: Option<Duration>,
-    /// What is wrong with the machine under the agent, if anything is and can be learned.
+    /// A known problem of the machine under the agent.
     pub trouble: Option<String>,
-    /// The last lines that the agent, or the machine under it, wrote where people look for errors, with the trouble.
+    /// Last error output of the agent or the machine, including the trouble.
     pub last_output: String,
 }
 
-/// Where runs are kept may be a server, and its password in this variable: nothing that is started here needs it.
+/// The address of the store may contain a password, so child processes do not inherit this variable.
 const STORE: &str = "PLUMB_DB";
 
 /// A command with only `PATH` in its environment. A guest may take over the program that runs it.

@@ -1,5 +1,4 @@
-//! A host on which a member of a fleet runs, as a machine: the member starts the agent, and its channel goes over NATS. Must not
-//! know how members are reached.
+//! A host with a fleet member as a machine. The member starts the agent, and the channel uses NATS.
 
 use std::sync::Arc;
 
@@ -8,12 +7,11 @@ use scenario::HostName;
 
 use crate::{Condition, Machine, channel::Channel, error::MachineError};
 
-/// A machine that a member is on.
 #[derive(Debug)]
 pub struct Member {
     host: HostName,
     name: String,
-    /// What the member is told that it is for.
+    /// The run's ID, passed to the member.
     run: String,
     fleet: Arc<Controller>,
     session: Option<Session>,
@@ -21,7 +19,7 @@ pub struct Member {
 }
 
 impl Member {
-    /// A machine for `host` where the member `name` of `fleet` starts the agent, for `run`.
+    /// A machine for `host` where the member `name` of `fleet` starts the agent for `run`.
     #[must_use]
     pub fn new(host: HostName, name: String, fleet: Arc<Controller>, run: String) -> Self {
         Self { host, name, run, fleet, session: None, last_output: String::new() }
@@ -40,7 +38,7 @@ impl Machine for Member {
         Ok(Channel { from_agent: Box::new(reader), to_agent: Box::new(writer) })
     }
 
-    /// None on this host.
+    /// It has no process on this host.
     fn pids(&self) -> Vec<u32> {
         Vec::new()
     }
@@ -52,8 +50,8 @@ impl Machine for Member {
     }
 
     fn condition(&self) -> Condition {
-        let said =
+        let output =
             self.session.as_ref().and_then(|session| session.last_output().or_else(|| session.trouble()));
-        Condition { last_output: said.unwrap_or_else(|| self.last_output.clone()), ..Condition::default() }
+        Condition { last_output: output.unwrap_or_else(|| self.last_output.clone()), ..Condition::default() }
     }
 }

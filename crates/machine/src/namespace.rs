@@ -1,5 +1,5 @@
-//! A network namespace as a machine: that of a lab's host, or the one that this process is in. The agent is a child
-//! process, its channel the child's stdio.
+//! A network namespace as a machine: a lab host's, or that of this process. The agent is a child process with its
+//! stdio as channel.
 
 use std::path::PathBuf;
 
@@ -9,32 +9,30 @@ use sys::netns::NetNs;
 
 use crate::{Condition, Machine, agent::AgentProcess, channel::Channel, error::MachineError};
 
-/// A machine that is a network namespace.
 #[derive(Debug)]
 pub struct Namespace {
-    /// `None` for the one that this process is in.
+    /// `None` for the namespace of this process.
     namespace: Option<NetNs>,
     program: PathBuf,
-    /// What is said to the agent beside its name.
+    /// Arguments after `agent`.
     arguments: Vec<String>,
     agent: AgentProcess,
 }
 
 impl Namespace {
-    /// A machine for `host` in `namespace`, whose agent is `program agent`.
+    /// A machine for `host` in `namespace` with `program agent` as agent.
     #[must_use]
     pub fn new(host: HostName, namespace: NetNs, program: PathBuf) -> Self {
         Self { namespace: Some(namespace), program, arguments: Vec::new(), agent: AgentProcess::new(host) }
     }
 
-    /// This machine itself, in no namespace of a lab, by the name that errors call it. Its agent, `program agent`, sees
-    /// what every other agent does.
+    /// This machine itself, outside any lab. `name` is used in errors.
     #[must_use]
     pub fn own(name: HostName, program: PathBuf) -> Self {
         Self { namespace: None, program, arguments: Vec::new(), agent: AgentProcess::new(name) }
     }
 
-    /// The same, whose agent lets itself be asked only what a policy has.
+    /// Restricts the agent to orders that the policy allows.
     #[must_use]
     pub fn under(self, policy: &HostPolicy) -> Self {
         Self { arguments: vec![HostPolicy::FLAG.to_owned(), policy.written()], ..self }
@@ -63,7 +61,7 @@ impl Machine for Namespace {
 }
 
 #[cfg(test)]
-#[expect(clippy::disallowed_macros, reason = "a skipped test says why")]
+#[expect(clippy::disallowed_macros, reason = "a skipped test prints the reason")]
 mod tests {
     use super::*;
     use std::{
@@ -82,10 +80,10 @@ mod tests {
     }
 
     #[test]
-    fn its_agent_is_a_child_here_and_has_a_number_while_it_runs() {
+    fn agent_is_a_child_process_while_it_runs() {
         let mut machine = Namespace::own(HostName::new("observer"), "/bin/cat".into());
         assert_eq!(machine.pids(), Vec::<u32>::new());
-        let _channel = machine.start().expect("cat is everywhere");
+        let _channel = machine.start().expect("cat is installed");
         let [pid] = machine.pids()[..] else { panic!("one process") };
         assert!(sys::child::start_time(pid).is_ok(), "it is a process of this machine");
         machine.stop();
@@ -93,20 +91,20 @@ mod tests {
     }
 
     #[test]
-    fn a_program_that_is_not_there_is_named_in_the_error() {
+    fn names_missing_program_in_error() {
         let Some(mut machine) = machine("/nonexistent/plumb") else { return };
-        let error = machine.start().expect_err("there is no such program").to_string();
+        let error = machine.start().expect_err("missing program").to_string();
         assert!(error.contains("host test") && error.contains("/nonexistent/plumb"), "{error}");
     }
 
     #[test]
-    fn the_channel_reaches_the_program_and_ends_with_it() {
-        // `cat agent` fails at once: its complaint is the machine's last output, and the channel ends.
+    fn channel_closes_when_program_exits() {
+        // `cat agent` fails at once: its error becomes the last output, and the channel closes.
         let Some(mut machine) = machine("/bin/cat") else { return };
-        let mut channel = machine.start().expect("cat is everywhere");
-        let mut said = String::new();
-        channel.from_agent.read_to_string(&mut said).expect("reads to the end");
-        assert_eq!(said, "");
+        let mut channel = machine.start().expect("cat is installed");
+        let mut output = String::new();
+        channel.from_agent.read_to_string(&mut output).expect("reads to the end");
+        assert_eq!(output, "");
         let _ = channel.to_agent.write_all(b"x");
         for _ in 0..100 {
             if machine.condition().last_output.contains("agent") {

@@ -1,4 +1,4 @@
-//! Going into the namespace of a standing lab's host: this process becomes a command there.
+//! Replaces this process with a command in a host's namespace of a persistent lab.
 
 use std::{io, os::unix::process::CommandExt, process::Command};
 
@@ -6,8 +6,8 @@ use sys::{netns::NetNs, userns::UserNs};
 
 use crate::holder::Holder;
 
-/// Replaces this process by `command` in the network namespace that `holder` holds by its descriptor of that number.
-/// Comes back only with an error. Must be called while the process has one thread.
+/// Executes `command` in the network namespace behind this descriptor of `holder`. Returns only on error. Must be
+/// called while the process has one thread.
 #[must_use]
 pub fn visit(holder: Holder, descriptor: i32, command: &mut Command) -> io::Error {
     match enter(holder, descriptor) {
@@ -17,12 +17,14 @@ pub fn visit(holder: Holder, descriptor: i32, command: &mut Command) -> io::Erro
 }
 
 fn enter(holder: Holder, descriptor: i32) -> io::Result<()> {
-    let process = holder.process()?.ok_or_else(|| io::Error::other("the process that held it has ended"))?;
-    // Opened first: inside the lab's user namespace the holder's descriptors may not be ours to open.
+    let process =
+        holder.process()?.ok_or_else(|| io::Error::other("the process that holds it has exited"))?;
+    // Open it first: after joining the lab's user namespace, the holder's descriptors may be inaccessible.
     let namespace = NetNs::held_by(&process, descriptor)?;
     let user = UserNs::of(&process)?;
     if UserNs::owning(&namespace)? != user {
-        let message = format!("network namespace {namespace} is not of the user namespace of {process}");
+        let message =
+            format!("network namespace {namespace} does not belong to the user namespace of {process}");
         return Err(io::Error::new(io::ErrorKind::PermissionDenied, message));
     }
     user.join()?;

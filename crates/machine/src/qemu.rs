@@ -1,5 +1,5 @@
-//! A virtual machine of QEMU: the agent is its guest's first process, its channel a virtio-serial port. Every stream to
-//! QEMU is a descriptor that it inherits, so that it leaves no file behind. Must not know what the guest is asked to do.
+//! QEMU virtual machines. The agent is the guest's first process, and its channel is a virtio-serial port. All
+//! streams to QEMU are inherited descriptors, so it leaves no files behind.
 
 mod accelerator;
 mod arguments;
@@ -26,7 +26,7 @@ use scenario::{HostName, Vm};
 use workload::BalloonMethod;
 
 pub use accelerator::Accelerator;
-/// What the device is called in QEMU by which memory is moved.
+/// QEMU's ID of the device that resizes memory.
 pub use arguments::BALLOON;
 pub use error::QemuError;
 pub use monitor::{Monitor, MonitorError, MonitorSays, NicSays};
@@ -46,21 +46,21 @@ use crate::{
     last_lines::LastLines,
 };
 
-/// QEMU, as it is found on the PATH.
+/// Program name, looked up on the PATH.
 pub(crate) const PROGRAM: &str = "qemu-system-x86_64";
-/// In a kernel's trace, a function of which it is not sure that it had been called: most of the lines of a panic.
+/// Marks uncertain entries in a kernel stack trace: most of the lines of a panic.
 const UNSURE: &str = "]  ? ";
-/// How QEMU complains of each feature of a CPU that it does not emulate: on every start, and of no use to anybody.
-const USUAL: &str = "TCG doesn't support requested feature";
+/// Printed at each start for every CPU feature that QEMU does not emulate.
+const NO_CPU_FEATURE: &str = "TCG doesn't support requested feature";
 
-/// What a start comes to.
+/// A started machine.
 struct Started {
     running: Running,
     agent: UnixStream,
     monitor: Option<Monitor>,
 }
 
-/// A virtual machine of QEMU. Dropping it ends it.
+/// A QEMU virtual machine. Dropping it stops the machine.
 #[derive(Debug)]
 pub struct Qemu {
     host: HostName,
@@ -69,20 +69,20 @@ pub struct Qemu {
     kernel: Kernel,
     image: Arc<Image>,
     nic: Option<Nic>,
-    /// For whoever moves its memory.
+    /// For resizing its memory.
     monitor: Option<Monitor>,
-    /// Whether its first process conducts runs with guests of its own.
-    conducts: bool,
+    /// Whether its first process executes a nested run.
+    nests: bool,
     running: Option<Running>,
     words: LastLines,
 }
 
 impl Qemu {
-    /// The modules that an [`Image`] for it must have.
+    /// Modules required in the [`Image`].
     pub const MODULES: &'static [&'static str] =
         &["virtio_pci", "virtio_mmio", "virtio_console", "virtio_net"];
 
-    /// Those that it must have beside them, so that memory can be taken from it.
+    /// Additional modules for resizing memory.
     #[must_use]
     pub const fn modules_of(method: BalloonMethod) -> &'static [&'static str] {
         match method {
@@ -92,7 +92,7 @@ impl Qemu {
         }
     }
 
-    /// The machine `vm` of `host`, which will boot `kernel` with `image`.
+    /// Machine `vm` of `host` with this kernel and image.
     #[must_use]
     pub fn new(host: HostName, vm: Vm, accelerator: Accelerator, kernel: Kernel, image: Arc<Image>) -> Self {
         let words = LastLines::default();
@@ -104,36 +104,35 @@ impl Qemu {
             image,
             nic: None,
             monitor: None,
-            conducts: false,
+            nests: false,
             running: None,
             words,
         }
     }
 
-    /// With this network device.
     #[must_use]
     pub fn with_nic(mut self, nic: Nic) -> Self {
         self.nic = Some(nic);
         self
     }
 
-    /// With a first process that conducts runs, and virtualisation for guests of its own.
+    /// Makes it a virtual hypervisor: its first process executes a run with nested guests.
     #[must_use]
-    pub(crate) fn that_conducts(mut self) -> Self {
-        self.conducts = true;
+    pub(crate) fn with_nested_run(mut self) -> Self {
+        self.nests = true;
         self
     }
 
-    /// What QEMU calls itself and its version.
+    /// Name and version as printed by QEMU.
     ///
     /// # Errors
-    /// When it is not installed, or does not say.
+    /// If it is not installed or prints neither.
     pub fn version() -> Result<String, QemuError> {
         let mut command = crate::without_environment(PROGRAM);
         command.arg("-version").stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
         let child = sys::child::spawn_in(&mut command, None, PROGRAM).map_err(QemuError::of_start)?;
-        let said = child.wait_with_output()?.stdout;
-        Ok(String::from_utf8_lossy(&said).lines().next().unwrap_or_default().to_owned())
+        let output = child.wait_with_output()?.stdout;
+        Ok(String::from_utf8_lossy(&output).lines().next().unwrap_or_default().to_owned())
     }
 
     fn run(&self) -> Result<Started, QemuError> {
@@ -154,7 +153,7 @@ impl Qemu {
         for (number, queue) in
             (Descriptor::FirstQueue as i32..).zip(self.nic.iter().flat_map(|nic| &nic.queues))
         {
-            // A guest that hung had QEMU put all but the first out of use, which it does not do twice.
+            // After a hung guest, QEMU leaves all queues but the first detached.
             sys::tap::attach(queue).map_err(QemuError::Start)?;
             inherited.push((number, queue.try_clone()?.into()));
         }
@@ -162,15 +161,15 @@ impl Qemu {
         command.args(arguments::of(self)).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped());
         let mappings =
             inherited.into_iter().map(|(child, parent_fd)| FdMapping { parent_fd, child_fd: child });
-        command.fd_mappings(mappings.collect()).expect("each descriptor has a number of its own");
+        command.fd_mappings(mappings.collect()).expect("descriptor numbers are unique");
         let started = Instant::now();
         let confines = confinement::of(self).map_err(QemuError::Start)?;
         let child = sys::child::spawn_confined(command, confines, PROGRAM);
         let mut child = child.map_err(QemuError::of_start)?;
         let first_process = Arc::new(OnceLock::new());
-        self.words.keep(child.stderr.take().expect("asked for as a pipe"), |line| !line.contains(USUAL));
+        self.words.keep(child.stderr.take().expect("it is a pipe"), |line| !line.contains(NO_CPU_FEATURE));
         self.listen(console.0, &first_process);
-        match self.take_charge(qmp.0, child.id()) {
+        match self.connect_monitor(qmp.0, child.id()) {
             Ok(qmp) => {
                 let running = Running::new(child, qmp, started, first_process);
                 match monitor.map(Monitor::greeted).transpose() {
@@ -185,19 +184,19 @@ impl Qemu {
         }
     }
 
-    /// Greets QEMU, and has its threads run where they are to.
-    fn take_charge(&self, socket: UnixStream, pid: u32) -> Result<Qmp, QemuError> {
+    /// Connects to QEMU's monitor and pins its threads.
+    fn connect_monitor(&self, socket: UnixStream, pid: u32) -> Result<Qmp, QemuError> {
         let mut qmp = Qmp::greet(socket, &self.words)
             .map_err(|source| QemuError::Monitor { source, words: String::new() })?;
         pinning::pin(pid, &mut qmp, &self.vm)?;
         Ok(qmp)
     }
 
-    /// The reason why nobody is in charge of a QEMU that ended so.
+    /// Adds exit status or last output to a monitor error.
     fn explain(&self, error: QemuError, status: Option<ExitStatus>) -> QemuError {
         let QemuError::Monitor { source, .. } = error else { return error };
         let words = self.words.text();
-        // One that was ended just now has no exit status of its own.
+        // A process killed here has no exit status.
         match status.and_then(|status| status.code()) {
             Some(status) => QemuError::Ended { status, words },
             None => QemuError::Monitor { source, words },
@@ -245,12 +244,12 @@ impl Machine for Qemu {
         }
     }
 
-    /// An emulated guest with one CPU boots in three to four seconds when nothing else runs; each more takes part of one.
-    /// By KVM it boots within one second, but in an emulated hypervisor within six, and there nobody sees how long that one was
-    /// starved. A hypervisor has a larger image itself. An emulated one now and then hangs, whatever it is given to boot.
+    /// An emulated guest with one CPU boots in 3 to 4 s on an idle machine, and each further CPU adds less than 1 s.
+    /// With KVM it boots within 1 s, or within 6 s in an emulated hypervisor, where starvation is invisible. A
+    /// hypervisor has a larger image. An emulated guest sometimes hangs for no reason.
     fn boot(&self) -> Boot {
         let least = match self.accelerator {
-            Accelerator::Tcg if !self.conducts => 25,
+            Accelerator::Tcg if !self.nests => 25,
             Accelerator::Tcg => 60,
             Accelerator::Kvm => 180,
         };

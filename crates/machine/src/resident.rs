@@ -1,10 +1,10 @@
-//! Memory that a machine's processes have in RAM. Must not know what they run.
+//! Resident memory of a machine's processes.
 
 use std::fs;
 
 use units::Bytes;
 
-/// All of these processes together; `None` where one is gone. Source: proc_pid_statm(5).
+/// Sum over these processes. `None` if one has exited. Source: proc_pid_statm(5).
 #[must_use]
 pub fn resident(pids: &[u32]) -> Option<Bytes> {
     pids.iter().map(|pid| of_process(*pid)).sum()
@@ -21,7 +21,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn memory_that_was_written_to_is_in_it() {
+    fn counts_written_memory() {
         let own = [std::process::id()];
         let before = resident(&own).expect("it runs");
         let written = vec![1_u8; 64 << 20];

@@ -1,21 +1,21 @@
-//! The rights that a lab needs: root's, or those of a user namespace of our own. And what is done with each capability.
+//! The rights required for labs: root, or a user namespace. Also lists the uses of capabilities.
 
 use serde::Serialize;
 
-/// Whose rights this process has over the namespaces it makes.
+/// The source of this process's rights over its namespaces.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Rights {
-    /// Root of the machine, or its capabilities.
+    /// Root of the machine, or equivalent capabilities.
     Root,
-    /// Root of a user namespace: what reaches beyond a lab's own namespaces is missing.
+    /// Root of a user namespace, without rights outside it.
     UserNamespace,
 }
 
 impl Rights {
-    /// Takes the rights that a lab needs. Must be called while the process has one thread.
+    /// Acquires the rights for labs. Must be called while the process has one thread.
     ///
     /// # Errors
-    /// When this process has none and the host forbids user namespaces; the error names the setting.
+    /// If the process has none and the host forbids user namespaces. The error names the setting.
     pub fn acquire() -> Result<Self, sys::Error> {
         if sys::userns::has_net_admin() {
             return Ok(if sys::userns::is_nested() { Self::UserNamespace } else { Self::Root });
@@ -25,31 +25,31 @@ impl Rights {
     }
 }
 
-/// What capabilities are used for.
+/// The use of a set of capabilities.
 #[derive(Debug, Serialize)]
 pub struct CapabilityUse {
-    /// All are needed.
+    /// All are required.
     pub capabilities: &'static [&'static str],
-    /// One that stands for all of them.
+    /// An alternative to all of them.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub or: Option<&'static str>,
     pub used_for: &'static str,
-    /// What is left without them.
+    /// The behaviour without them.
     pub without: &'static str,
 }
 
-/// Those of labs, probes, traces and servers, found by dropping all others; tests/cli `rights` holds the first and the third.
+/// Found by dropping all other capabilities. The `rights` test of tests/cli checks the first and the third.
 pub const CAPABILITY_USES: &[CapabilityUse] = &[
     CapabilityUse {
         capabilities: &["CAP_SYS_ADMIN", "CAP_NET_ADMIN"],
         or: None,
         used_for: "labs: namespaces, their devices, addresses, routes and rules",
-        without: "labs in a user namespace of their own, where the kernel lets any user make one",
+        without: "labs in a user namespace, if the kernel allows unprivileged ones",
     },
     CapabilityUse {
         capabilities: &["CAP_BPF", "CAP_PERFMON"],
         or: Some("CAP_SYS_ADMIN"),
-        used_for: "eBPF probes of runs and of `plumb trace`: system calls, a packet's way, exact CPU time",
+        used_for: "eBPF probes of runs and of `plumb trace`: system calls, packet latency by hop, exact CPU time",
         without: "CPU time in ticks; system calls by `plumb trace --fallback ptrace`",
     },
     CapabilityUse {
@@ -73,7 +73,7 @@ pub const CAPABILITY_USES: &[CapabilityUse] = &[
 ];
 
 impl CapabilityUse {
-    /// Whether this process holds them, or what stands for them, over the machine and not in a user namespace alone.
+    /// Whether this process has the capabilities over the machine, not only in a user namespace.
     #[must_use]
     pub fn is_held(&self) -> bool {
         let or = self.or.is_some_and(|or| sys::userns::has_capabilities(&[or]));

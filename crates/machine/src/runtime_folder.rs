@@ -1,4 +1,4 @@
-//! Where things live that do not survive a reboot: root's below /run, another user's in a folder of their own.
+//! The folder for data that does not survive a reboot: below /run for root, a private folder for other users.
 
 use std::{
     fs,
@@ -6,12 +6,12 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// /run for root, whatever is `named`: what names it may come from another user, as `sudo -E` and `su` keep it. For
-/// others the folder that is named, and without one a folder among the `temporary` ones.
+/// /run for root, regardless of `named`, which may come from another user (`sudo -E`, `su`). For others the `named`
+/// folder, or else a folder in `temporary`.
 #[must_use]
 pub fn runtime_folder(named: Option<PathBuf>, temporary: &Path) -> PathBuf {
     let user = sys::process::user();
-    // Root of a user namespace has no /run, unless somebody has brought one for it, as in a container.
+    // Root of a user namespace has no /run, except in a container that provides one.
     let has_run = !sys::userns::is_nested() || fs::metadata("/run").is_ok_and(|run| run.uid() == user);
     if user == 0 && has_run {
         return PathBuf::from("/run");

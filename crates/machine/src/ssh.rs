@@ -1,7 +1,7 @@
-//! A host that the system's `ssh` reaches, as a machine: the agent is this program, copied there once, and its channel is the
-//! stdio of `ssh`. Keys, jump hosts and shared connections are `ssh`'s business (ssh_config(5)).
+//! A host reached by the system's `ssh`. The agent is a cached copy of this program, and its channel is the stdio of
+//! `ssh`. Keys, jump hosts and shared connections are left to ssh_config(5).
 //!
-//! When the connection ends, whoever ends it, sshd closes the agent's input, at which it ends by itself.
+//! When the connection closes, sshd closes the agent's input, and the agent exits.
 
 mod error;
 mod program_copy;
@@ -28,7 +28,7 @@ use crate::{Boot, Condition, Machine, agent::AgentProcess, channel::Channel, err
 pub use error::SshError;
 pub use program_copy::ProgramCopy;
 
-/// What is asked of `ssh` beside what the user's configuration says: no questions, and an end to a connection that is dead.
+/// Additional options: no prompts, and detection of dead connections.
 const OPTIONS: &[&str] = &[
     "-T",
     "-oBatchMode=yes",
@@ -37,9 +37,9 @@ const OPTIONS: &[&str] = &[
     "-oServerAliveCountMax=3",
     "-oEscapeChar=none",
 ];
-/// Usual time limits.
+/// Default time limits.
 const PATIENCE: Patience = Patience { silence: LOGIN, copy: Duration::from_secs(3600) };
-/// How long a login may take.
+/// For a login.
 const LOGIN: Duration = Duration::from_secs(60);
 /// Limit in bytes for the output of a shell's start-up files.
 const MOST_CHATTER: u64 = 64 << 10;
@@ -48,7 +48,7 @@ const GLANCE: Duration = Duration::from_millis(50);
 /// Write size in bytes.
 const PIECE: usize = 64 << 10;
 
-/// A machine that is reached by SSH.
+/// A host reached by SSH.
 #[derive(Debug)]
 pub struct Ssh {
     host: HostName,
@@ -79,10 +79,10 @@ enum WaitEnd {
     Gone,
 }
 
-/// What came of a login.
+/// The result of a login.
 enum Login {
     Agent(Channel),
-    /// The program is not there yet.
+    /// The program is not on the host yet.
     Absent,
 }
 
@@ -100,7 +100,7 @@ impl Ssh {
         Self { host, destination, program, keep: true, agent, stop, client, patience }
     }
 
-    /// The same, whose program is removed from the host as soon as it runs.
+    /// Removes the program from the host as soon as it runs.
     #[must_use]
     pub fn without_cache(self) -> Self {
         Self { keep: false, ..self }
@@ -142,7 +142,7 @@ impl Ssh {
         }
     }
 
-    /// Copies the program there; what arrived is checked by its hash before it is given its name.
+    /// Copies the program to the host. It gets its final name after a hash check.
     fn install(&mut self) -> Result<(), MachineError> {
         let (input, output) = self.run(&script::install(&self.program))?;
         let copied = Arc::new(AtomicUsize::new(0));
@@ -171,8 +171,8 @@ impl Ssh {
         if status == Some(0) {
             return Ok(());
         }
-        let said = self.agent.last_output();
-        Err(self.failed(SshError::of_copy(status, &said)))
+        let output = self.agent.last_output();
+        Err(self.failed(SshError::of_copy(status, &output)))
     }
 
     /// Receives from another thread, unless the user stops the run or `is_late` first.
@@ -216,7 +216,7 @@ impl Ssh {
         self.agent = AgentProcess::new(self.host.clone());
         let mut command = Command::new(&self.client);
         command.env_remove(crate::STORE);
-        // What it says is read for its cause.
+        // Error messages are parsed.
         command.env("LC_ALL", "C").args(OPTIONS).arg("--").arg(&self.destination).arg(script);
         self.agent.start(command, None).map_err(|error| match error {
             MachineError::Start { source, .. } => self.failed(SshError::NoClient(source)),
@@ -357,7 +357,7 @@ mod tests {
     ];
 
     #[test]
-    fn ends_the_start_on_a_host_that_neither_answers_nor_reads() {
+    fn start_times_out_on_unresponsive_host() {
         let patience = Patience { silence: Duration::from_millis(500), copy: Duration::from_secs(60) };
         for (at_login, at_copy, part) in HOSTILE {
             let (error, left) = start(at_login, at_copy, patience, false);
@@ -371,7 +371,7 @@ mod tests {
     }
 
     #[test]
-    fn ends_the_start_when_the_user_asks_for_it() {
+    fn interrupt_ends_start() {
         for (at_login, at_copy, _) in HOSTILE.into_iter().filter(|(_, _, part)| !part.starts_with("sent")) {
             let (error, left) = start(at_login, at_copy, PATIENCE, true);
             assert!(matches!(error, MachineError::Interrupted { .. }), "{at_login}, {at_copy}: {error}");

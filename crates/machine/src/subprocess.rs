@@ -1,5 +1,4 @@
-//! A program that is run beside this one for a while: it ends with the thread that started it, and what it said last is kept. Must
-//! not know what it does.
+//! Runs a program that exits with the thread that started it, and keeps its last output.
 
 use std::{
     io::{self, Write},
@@ -11,7 +10,7 @@ use sys::process::Process;
 
 use crate::last_lines::LastLines;
 
-/// A child process that leads a group of its own. Dropping it ends it, with all of its group.
+/// A child process that leads its own process group. Dropping it kills the group.
 #[derive(Debug)]
 pub struct Subprocess {
     child: Child,
@@ -22,42 +21,42 @@ pub struct Subprocess {
 }
 
 impl Subprocess {
-    /// Starts it, with `input` on its standard input; `heard` gets each line of its standard error as it comes. The kernel kills
-    /// it when the calling thread ends.
+    /// Starts it with `input` as standard input. `heard` is called for each line of standard error. The kernel kills
+    /// it when the calling thread exits.
     ///
     /// # Errors
-    /// When it cannot be started; `label` names it then.
+    /// If it cannot be started. The error contains `label`.
     pub fn start(
         command: &mut Command,
         label: &str,
         input: Vec<u8>,
-        heard: fn(&str),
+        on_error: fn(&str),
     ) -> Result<Self, sys::Error> {
         let stdin = if input.is_empty() { Stdio::null() } else { Stdio::piped() };
         command.stdin(stdin).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = sys::child::spawn_in(command, None, label)?;
         if let Some(mut stdin) = child.stdin.take() {
-            // One that reads nothing of it, or ends before it has, is not held up by that, nor is this program.
+            // A separate thread, because the program may not read its input.
             thread::spawn(move || drop(stdin.write_all(&input)));
         }
         let (output, errors) = (LastLines::default(), LastLines::default());
-        let piped = "its streams were asked for as pipes";
+        let piped = "all streams are pipes";
         output.keep(child.stdout.take().expect(piped), |_| true);
         errors.keep(child.stderr.take().expect(piped), move |line| {
-            heard(line);
+            on_error(line);
             true
         });
-        // Not waited for yet, so its number is its own.
+        // Not reaped yet, so its PID is not reused.
         let start_time = sys::child::start_time(child.id());
         let process =
             start_time.and_then(|start_time| Process::own(child.id(), start_time)).unwrap_or_default();
         Ok(Self { child, process, ended: None, output, errors })
     }
 
-    /// How it ended, if it has.
+    /// Its exit status, if it has exited.
     ///
     /// # Errors
-    /// When the kernel does not say.
+    /// If the kernel does not report it.
     pub fn ended(&mut self) -> io::Result<Option<ExitStatus>> {
         if self.ended.is_none() {
             self.ended = self.child.try_wait()?;
@@ -65,7 +64,7 @@ impl Subprocess {
         Ok(self.ended)
     }
 
-    /// Asks it to end (SIGTERM), or ends it where that cannot be asked.
+    /// Sends SIGTERM, or kills it if that fails.
     pub fn terminate(&mut self) {
         let asked = self.process.as_ref().map(Process::terminate);
         if !matches!(asked, Some(Ok(()))) {
@@ -73,25 +72,25 @@ impl Subprocess {
         }
     }
 
-    /// Ends it, with all that it has started in its group, and waits until it is gone.
+    /// Kills its process group, and waits for it.
     pub fn kill(&mut self) {
         if !matches!(self.ended(), Ok(None)) {
             return;
         }
         if sys::child::kill_group(&self.child).is_err() {
-            // That alone is not in doubt.
+            // Cannot fail for a child.
             let _ = self.child.kill();
         }
         self.ended = self.child.wait().ok();
     }
 
-    /// The last lines of its standard output.
+    /// Last lines of standard output.
     #[must_use]
     pub fn output(&self) -> String {
         self.output.text()
     }
 
-    /// The last lines of its standard error.
+    /// Last lines of standard error.
     #[must_use]
     pub fn errors(&self) -> String {
         self.errors.text()
@@ -112,8 +111,7 @@ mod tests {
 
     fn shell(script: &str, input: &str) -> Subprocess {
         let mut command = Command::new("sh");
-        Subprocess::start(command.args(["-c", script]), "sh", input.into(), |_| ())
-            .expect("every system has sh")
+        Subprocess::start(command.args(["-c", script]), "sh", input.into(), |_| ()).expect("sh is installed")
     }
 
     fn status(program: &mut Subprocess) -> ExitStatus {
@@ -121,27 +119,27 @@ mod tests {
         loop {
             match program.ended().expect("our own child") {
                 Some(status) => return status,
-                None => assert!(begun.elapsed() < Duration::from_secs(20), "it does not end"),
+                None => assert!(begun.elapsed() < Duration::from_secs(20), "it still runs"),
             }
             thread::sleep(Duration::from_millis(5));
         }
     }
 
     #[test]
-    fn what_it_reads_writes_and_ends_with_is_told() {
+    fn reports_output_and_exit_status() {
         let mut program = shell("cat; echo wrong >&2; exit 3", "a line");
         assert_eq!(status(&mut program).code(), Some(3));
         assert_eq!((program.output().as_str(), program.errors().as_str()), ("a line", "wrong"));
-        assert_eq!(status(&mut program).code(), Some(3), "once more");
+        assert_eq!(status(&mut program).code(), Some(3), "again");
     }
 
     #[test]
-    fn one_that_reads_nothing_of_much_ends_all_the_same() {
+    fn unread_input_does_not_block_exit() {
         assert!(status(&mut shell("exit 0", &"x".repeat(1 << 20))).success());
     }
 
     #[test]
-    fn one_that_is_asked_to_end_can_end_as_it_likes() {
+    fn program_can_handle_sigterm() {
         let mut program = shell("trap 'exit 7' TERM; echo ready; while :; do sleep 0.05; done", "");
         let begun = Instant::now();
         while program.output() != "ready" && begun.elapsed() < Duration::from_secs(20) {}
@@ -150,7 +148,7 @@ mod tests {
     }
 
     #[test]
-    fn one_that_does_not_end_is_ended_with_what_it_has_started() {
+    fn kills_program_with_its_children() {
         let mut program = shell("trap '' TERM; sleep 60 & echo $!; wait", "");
         let begun = Instant::now();
         while program.output().is_empty() && begun.elapsed() < Duration::from_secs(20) {}
@@ -159,7 +157,7 @@ mod tests {
         program.kill();
         assert_eq!(status(&mut program).code(), None);
         while sys::child::is_alive(below, start_time) {
-            assert!(begun.elapsed() < Duration::from_secs(20), "it is left");
+            assert!(begun.elapsed() < Duration::from_secs(20), "the child still runs");
             thread::sleep(Duration::from_millis(5));
         }
     }

@@ -1,4 +1,4 @@
-//! Firecracker's interface: HTTP/1.1 over a Unix socket, JSON both ways. Source: docs/design.md and
+//! Client for Firecracker's API: HTTP/1.1 over a Unix socket, with JSON bodies. Sources: docs/design.md and
 //! src/firecracker/swagger/firecracker.yaml of Firecracker, RFC 9112.
 
 use std::{
@@ -12,50 +12,46 @@ use std::{
 use serde_json::Value;
 use thiserror::Error;
 
-/// Firecracker answers at once; on a busy machine its start, and that of its guest, takes a while.
+/// Firecracker replies at once. Starting it and its guest may take longer on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(20);
-const GLANCE: Duration = Duration::from_millis(1);
-/// What Firecracker answers is short; more is not it.
-const LONGEST: usize = 64 << 10;
-const MOST_HEADERS: usize = 32;
+const POLL: Duration = Duration::from_millis(1);
+/// Limit for a response in bytes.
+const MAX_RESPONSE: usize = 64 << 10;
+const MAX_HEADERS: usize = 32;
 
-/// A conversation with Firecracker failed.
+/// An API request failed.
 #[derive(Debug, Error)]
 pub enum ApiError {
-    /// Its socket is not there, or nobody listens.
-    #[error("Firecracker's interface does not come up within {} s: {source}", PATIENCE.as_secs())]
+    /// The socket does not exist, or Firecracker does not listen.
+    #[error("Firecracker's API socket is not available after {} s: {source}", PATIENCE.as_secs())]
     Absent {
-        /// Why it cannot be connected to.
         #[source]
         source: io::Error,
     },
-    /// It ended, or said nothing for long.
-    #[error("Firecracker does not answer `PUT {path}`: {source}")]
+    /// Firecracker exited or did not respond in time.
+    #[error("no response from Firecracker to `PUT {path}`: {source}")]
     Silent {
-        /// What was asked for.
         path: String,
-        /// Why.
         #[source]
         source: io::Error,
     },
-    #[error("Firecracker refuses `PUT {path} {body}` with status {status}: {reason}")]
+    #[error("Firecracker refused `PUT {path} {body}` with status {status}: {reason}")]
     Refused {
-        /// What was asked for.
         path: String,
-        /// What was to be put there.
+        /// The request body.
         body: String,
-        /// The status of its answer.
+        /// The HTTP status.
         status: u16,
-        /// Its own words.
+        /// Firecracker's error message.
         reason: String,
     },
 }
 
-/// An open connection to the interface.
+/// An open connection.
 #[derive(Debug)]
 pub(super) struct Api {
     socket: UnixStream,
-    /// What was read and not yet understood.
+    /// Received bytes that are not parsed yet.
     unread: Vec<u8>,
 }
 
@@ -66,7 +62,7 @@ struct Answer {
 }
 
 impl Api {
-    /// Connects as soon as it listens on `socket`, while it is alive.
+    /// Connects as soon as Firecracker listens, while the process is alive.
     pub(super) fn connect(socket: &Path, mut alive: impl FnMut() -> bool) -> Result<Self, ApiError> {
         let begun = Instant::now();
         loop {
@@ -77,7 +73,7 @@ impl Api {
                 Err(source) if !alive() || begun.elapsed() > PATIENCE => {
                     return Err(ApiError::Absent { source });
                 }
-                Err(_) => thread::sleep(GLANCE),
+                Err(_) => thread::sleep(POLL),
             }
         }
     }
@@ -88,7 +84,7 @@ impl Api {
         Ok(Self { socket, unread: Vec::new() })
     }
 
-    /// Has `body` put to `path`.
+    /// Sends a PUT request.
     pub(super) fn put(&mut self, path: &str, body: &Value) -> Result<(), ApiError> {
         let silent = |source| ApiError::Silent { path: path.to_owned(), source };
         let body = body.to_string();
@@ -111,11 +107,11 @@ impl Api {
             }
             let read = self.socket.read(&mut more)?;
             if read == 0 {
-                return Err(io::Error::new(io::ErrorKind::UnexpectedEof, "it has ended"));
+                return Err(io::Error::new(io::ErrorKind::UnexpectedEof, "the connection was closed"));
             }
             self.unread.extend_from_slice(&more[..read]);
-            if self.unread.len() > LONGEST {
-                return Err(unreadable(format!("its answer is longer than {LONGEST} bytes")));
+            if self.unread.len() > MAX_RESPONSE {
+                return Err(unreadable(format!("the response exceeds {MAX_RESPONSE} bytes")));
             }
         }
     }
@@ -129,15 +125,16 @@ fn request(path: &str, body: &str) -> String {
     )
 }
 
-/// The answer that `bytes` begin with, and its length; `None` while there is more to come.
+/// The first response in `bytes` and its length. `None` if it is incomplete.
 fn parse(bytes: &[u8]) -> io::Result<Option<(Answer, usize)>> {
-    let mut headers = [httparse::EMPTY_HEADER; MOST_HEADERS];
+    let mut headers = [httparse::EMPTY_HEADER; MAX_HEADERS];
     let mut head = httparse::Response::new(&mut headers);
-    let parsed = head.parse(bytes).map_err(|error| unreadable(format!("its answer is no HTTP: {error}")))?;
+    let parsed =
+        head.parse(bytes).map_err(|error| unreadable(format!("the response is not HTTP: {error}")))?;
     let httparse::Status::Complete(begin) = parsed else { return Ok(None) };
     let status = head.code.unwrap_or_default();
     let length = match body_length(&head)? {
-        // An answer of this status has no body, whatever is said of its length.
+        // Status 204 has no body, regardless of its length header.
         _ if status == 204 => 0,
         length => length,
     };
@@ -149,10 +146,10 @@ fn body_length(head: &httparse::Response<'_, '_>) -> io::Result<usize> {
     let named = |header: &&httparse::Header<'_>| header.name.eq_ignore_ascii_case("Content-Length");
     let Some(header) = head.headers.iter().find(named) else { return Ok(0) };
     let text = String::from_utf8_lossy(header.value);
-    text.trim().parse().map_err(|_| unreadable(format!("the length of its answer is `{text}`")))
+    text.trim().parse().map_err(|_| unreadable(format!("invalid response length `{text}`")))
 }
 
-/// The `fault_message` of an error, or all of it where it is none.
+/// The `fault_message` of an error response, or the whole body.
 fn reason(body: &[u8]) -> String {
     let message = |error: &Value| error["fault_message"].as_str().map(str::to_owned);
     let known = serde_json::from_slice(body).ok().and_then(|error| message(&error));
@@ -170,7 +167,7 @@ mod tests {
     const REFUSAL: &str = "HTTP/1.1 400 \r\nServer: Firecracker API\r\nConnection: keep-alive\r\nContent-Type: \
                            application/json\r\nContent-Length: 26\r\n\r\n{\"fault_message\":\"no tap\"}";
 
-    /// What comes of a request when this is answered, and then nothing more.
+    /// The result of a request with this response.
     fn answered(answer: &str) -> Result<(), ApiError> {
         let (ours, mut theirs) = UnixStream::pair().expect("sockets");
         theirs.write_all(answer.as_bytes()).expect("it is read");
@@ -179,17 +176,17 @@ mod tests {
     }
 
     #[test]
-    fn what_is_done_is_done_and_a_refusal_is_shown_whole() {
+    fn accepts_status_204_and_reports_refusal() {
         answered("HTTP/1.1 204 \r\nServer: Firecracker API\r\n\r\n").expect("done");
-        answered("HTTP/1.1 204 No Content\r\nContent-Length: 12\r\n\r\n").expect("no body comes");
+        answered("HTTP/1.1 204 No Content\r\nContent-Length: 12\r\n\r\n").expect("no body");
         let error = answered(REFUSAL).expect_err("refused").to_string();
-        assert_eq!(error, "Firecracker refuses `PUT /vsock {\"guest_cid\":3}` with status 400: no tap");
-        let other = REFUSAL.replace("{\"fault_message\":\"no tap\"}", "something else than it is.");
-        assert!(answered(&other).expect_err("refused").to_string().ends_with("something else than it is."));
+        assert_eq!(error, "Firecracker refused `PUT /vsock {\"guest_cid\":3}` with status 400: no tap");
+        let other = REFUSAL.replace("{\"fault_message\":\"no tap\"}", "some other text.");
+        assert!(answered(&other).expect_err("refused").to_string().ends_with("some other text."));
     }
 
     #[test]
-    fn an_answer_is_read_however_it_is_cut_and_the_next_one_stays() {
+    fn parses_split_response_and_keeps_next() {
         let two = format!("{REFUSAL}HTTP/1.1 204 \r\n\r\n");
         for cut in 0..REFUSAL.len() {
             assert_eq!(parse(&two.as_bytes()[..cut]).expect("right so far"), None, "{cut}");
@@ -199,39 +196,39 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_answer_is_an_error_that_says_what_was_asked() {
-        for (answer, said) in [
-            ("", "it has ended"),
-            ("HTTP/1.1 400 \r\nContent-Length: 9\r\n\r\n{", "it has ended"),
-            ("SSH-2.0-OpenSSH_9.2\r\n", "is no HTTP"),
+    fn names_request_in_error_for_invalid_response() {
+        for (answer, expected) in [
+            ("", "the connection was closed"),
+            ("HTTP/1.1 400 \r\nContent-Length: 9\r\n\r\n{", "the connection was closed"),
+            ("SSH-2.0-OpenSSH_9.2\r\n", "is not HTTP"),
             ("HTTP/1.1 400 \r\nContent-Length: -1\r\n\r\n", "`-1`"),
             (
                 &format!("HTTP/1.1 200 \r\nContent-Length: {}\r\n\r\n{}", 1 << 20, "x".repeat(1 << 16)),
-                "is longer",
+                "exceeds",
             ),
         ] {
-            let error = answered(answer).expect_err(said).to_string();
-            assert!(error.contains("`PUT /vsock`") && error.contains(said), "{error}");
+            let error = answered(answer).expect_err(expected).to_string();
+            assert!(error.contains("`PUT /vsock`") && error.contains(expected), "{error}");
         }
     }
 
     #[test]
-    fn one_that_says_nothing_is_not_waited_for_without_end() {
+    fn times_out_without_response() {
         let (ours, _theirs) = UnixStream::pair().expect("sockets");
         let mut api = Api::over(ours, Duration::from_millis(20)).expect("a socket");
-        let error = api.put("/actions", &Value::Null).expect_err("nothing is said").to_string();
-        assert!(error.contains("does not answer `PUT /actions`"), "{error}");
+        let error = api.put("/actions", &Value::Null).expect_err("no response").to_string();
+        assert!(error.contains("to `PUT /actions`"), "{error}");
     }
 
     #[test]
-    fn a_socket_that_never_comes_is_waited_for_while_somebody_could_make_it() {
+    fn waits_for_socket_while_process_is_alive() {
         let mut looks = 3;
         let alive = || {
             looks -= 1;
             looks > 0
         };
         let error = Api::connect(Path::new("/nonexistent/socket"), alive).expect_err("not there").to_string();
-        assert!(error.contains("does not come up"), "{error}");
+        assert!(error.contains("is not available"), "{error}");
         assert_eq!(looks, 0);
     }
 }

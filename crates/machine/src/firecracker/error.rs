@@ -1,4 +1,4 @@
-//! Why a virtual machine of Firecracker does not run.
+//! Errors of Firecracker virtual machines.
 
 use std::{
     io,
@@ -10,53 +10,43 @@ use units::Bytes;
 
 use super::api::ApiError;
 
-/// A virtual machine of Firecracker could not be started.
 #[derive(Debug, Error)]
 pub enum FirecrackerError {
-    /// There is no Firecracker.
     #[error(
-        "there is no {}: get the release for this machine from https://github.com/firecracker-microvm/firecracker/releases \
-         and put its program on the PATH as `firecracker`, or name it with --firecracker PATH", program.display()
+        "{} is not installed; get the release for this machine from https://github.com/firecracker-microvm/firecracker/releases \
+         and put it on the PATH as `firecracker`, or use --firecracker PATH", program.display()
     )]
-    NotInstalled {
-        /// What was looked for.
-        program: PathBuf,
-    },
-    /// It is another program.
-    #[error("{} is not Firecracker: it does not say so when it is asked for its --version", program.display())]
+    NotInstalled { program: PathBuf },
+    /// The program is not Firecracker.
+    #[error("{} is not Firecracker: its --version output does not start with `Firecracker`", program.display())]
     Other { program: PathBuf },
-    /// It runs guests by KVM only.
-    #[error("Firecracker needs KVM, by which no guest can be run: {0}")]
+    /// Firecracker requires KVM.
+    #[error("Firecracker needs KVM, which does not work here: {0}")]
     NoKvm(#[source] sys::Error),
-    /// The guest would not boot.
-    #[error("a guest needs {least} of memory, {asked} is too little")]
+    #[error("{asked} of memory is too little for a guest; the minimum is {least}")]
     TooLittleMemory {
-        /// What it was to have.
+        /// Configured memory.
         asked: Bytes,
-        /// What it needs.
+        /// Minimum memory.
         least: Bytes,
     },
-    /// The process, or what it needs, could not be started.
+    /// A process or resource could not be created.
     #[error(transparent)]
     Start(#[from] sys::Error),
-    /// A stream to it could not be made.
-    #[error("cannot make the streams to Firecracker: {0}")]
+    #[error("cannot create the streams to Firecracker: {0}")]
     Streams(#[from] io::Error),
-    /// It ended at once.
-    #[error("Firecracker ended with status {status}{}", said(words))]
+    /// Firecracker exited at once.
+    #[error("Firecracker exited with status {status}{}", last_output(words))]
     Ended {
-        /// Its exit status.
         status: i32,
-        /// Its last lines.
+        /// Last console lines.
         words: String,
     },
-    /// It does not answer, or refuses.
-    #[error("{source}{}", said(words))]
+    #[error("{source}{}", last_output(words))]
     Api {
-        /// What its interface says.
         #[source]
         source: ApiError,
-        /// Its last lines.
+        /// Last console lines.
         words: String,
     },
 }
@@ -71,6 +61,6 @@ impl FirecrackerError {
     }
 }
 
-fn said(words: &str) -> String {
+fn last_output(words: &str) -> String {
     if words.is_empty() { String::new() } else { format!("; last console output:\n{words}") }
 }

@@ -1,5 +1,5 @@
-//! The stream to a guest's agent, which connects when it is there: until then reading waits, and what is written is kept.
-//! It ends for both halves when the monitor ends, or when the half that writes is dropped.
+//! The stream to a guest's agent, which connects during boot. Before that, reads block and writes are buffered. The
+//! stream closes when the monitor exits or the write half is dropped.
 
 use std::{
     io::{self, PipeReader, Read, Write},
@@ -11,18 +11,18 @@ use std::{
 
 use sys::poller::{Interest, Poller};
 
-/// A stream to an agent that may not yet be there.
+/// A stream to an agent that may not be connected yet.
 pub(super) struct GuestStream {
     shared: Arc<SharedState>,
 }
 
-/// The half that reads. An agent that never comes has said nothing.
+/// Read half. At end of file if the agent never connects.
 pub(super) struct FromGuest {
     shared: Arc<SharedState>,
     stream: Option<UnixStream>,
 }
 
-/// The half that writes.
+/// Write half.
 pub(super) struct ToGuest {
     shared: Arc<SharedState>,
     stream: Option<UnixStream>,
@@ -34,19 +34,19 @@ struct SharedState {
 }
 
 enum State {
-    /// With what is to be said first.
-    Awaited(Vec<u8>),
-    There(UnixStream),
-    Gone,
+    /// Buffered writes.
+    Waiting(Vec<u8>),
+    Connected(UnixStream),
+    Closed,
 }
 
 impl GuestStream {
-    /// The first stream that connects to `listener` before `ended` does.
+    /// Accepts the first connection to `listener`, until `ended` closes.
     pub(super) fn awaited(listener: UnixListener, ended: PipeReader) -> Self {
-        let state = Mutex::new(State::Awaited(Vec::new()));
+        let state = Mutex::new(State::Waiting(Vec::new()));
         let shared = Arc::new(SharedState { state, changed: Condvar::new() });
         let there = Arc::clone(&shared);
-        thread::spawn(move || there.becomes(accept(&listener, &ended)));
+        thread::spawn(move || there.set(accept(&listener, &ended)));
         Self { shared }
     }
 
@@ -56,7 +56,7 @@ impl GuestStream {
     }
 }
 
-/// The first stream, or why there will be none.
+/// The first connection, or an error if the monitor exits.
 fn accept(listener: &UnixListener, ended: &PipeReader) -> io::Result<UnixStream> {
     const GUEST: u64 = 0;
     const END: u64 = 1;
@@ -67,31 +67,33 @@ fn accept(listener: &UnixListener, ended: &PipeReader) -> io::Result<UnixStream>
     while ready.is_empty() {
         poller.wait(&mut ready, None)?;
     }
-    // One that connected and ended at once may have said why.
+    // Accept first: a guest that connected and exited may have sent an error.
     if ready.iter().any(|ready| ready.token == GUEST) {
         Ok(listener.accept()?.0)
     } else {
-        Err(io::Error::new(io::ErrorKind::UnexpectedEof, "the monitor has ended"))
+        Err(io::Error::new(io::ErrorKind::UnexpectedEof, "the monitor has exited"))
     }
 }
 
 impl SharedState {
-    fn becomes(&self, stream: io::Result<UnixStream>) {
+    fn set(&self, stream: io::Result<UnixStream>) {
         let mut state = self.lock();
         *state = match (&*state, stream) {
-            // It is a greeting: a socket has room for it.
-            (State::Awaited(said), Ok(stream)) if (&stream).write_all(said).is_ok() => State::There(stream),
-            _ => State::Gone,
+            // Only a greeting, which fits the socket buffer.
+            (State::Waiting(buffer), Ok(stream)) if (&stream).write_all(buffer).is_ok() => {
+                State::Connected(stream)
+            }
+            _ => State::Closed,
         };
         self.changed.notify_all();
     }
 
-    /// The stream, once it is there; `None` if it never will be.
+    /// Waits for the stream. `None` if the agent never connects.
     fn stream(&self) -> io::Result<Option<UnixStream>> {
-        let awaited = |state: &mut State| matches!(state, State::Awaited(_));
+        let awaited = |state: &mut State| matches!(state, State::Waiting(_));
         let state = self.changed.wait_while(self.lock(), awaited).unwrap_or_else(PoisonError::into_inner);
         match &*state {
-            State::There(stream) => stream.try_clone().map(Some),
+            State::Connected(stream) => stream.try_clone().map(Some),
             _ => Ok(None),
         }
     }
@@ -115,15 +117,15 @@ impl Write for ToGuest {
         if self.stream.is_none() {
             let mut state = self.shared.lock();
             match &mut *state {
-                State::Awaited(said) => {
-                    said.extend_from_slice(bytes);
+                State::Waiting(buffer) => {
+                    buffer.extend_from_slice(bytes);
                     return Ok(bytes.len());
                 }
-                State::There(stream) => self.stream = Some(stream.try_clone()?),
-                State::Gone => {}
+                State::Connected(stream) => self.stream = Some(stream.try_clone()?),
+                State::Closed => {}
             }
         }
-        let gone = || io::Error::new(io::ErrorKind::BrokenPipe, "the guest's agent never came");
+        let gone = || io::Error::new(io::ErrorKind::BrokenPipe, "the guest's agent never connected");
         self.stream.as_mut().ok_or_else(gone)?.write(bytes)
     }
 
@@ -135,11 +137,11 @@ impl Write for ToGuest {
 impl Drop for ToGuest {
     fn drop(&mut self) {
         let mut state = self.shared.lock();
-        if let State::There(stream) = &*state {
-            // It fails only when the other side is gone.
+        if let State::Connected(stream) = &*state {
+            // Fails only if the peer has closed it.
             let _ = stream.shutdown(Shutdown::Both);
         }
-        *state = State::Gone;
+        *state = State::Closed;
         self.shared.changed.notify_all();
     }
 }
@@ -164,20 +166,20 @@ mod tests {
     }
 
     fn rest(mut from: impl Read) -> String {
-        let mut said = String::new();
-        from.read_to_string(&mut said).expect("text to the end");
-        said
+        let mut text = String::new();
+        from.read_to_string(&mut text).expect("text to the end");
+        text
     }
 
     #[test]
-    fn what_was_said_before_the_guest_came_is_said_to_it_first() {
+    fn sends_buffered_bytes_first() {
         let Case { folder, life, mut from, mut to } = case();
-        to.write_all(b"hello, ").expect("kept");
-        let mut guest = UnixStream::connect(folder.path().join("socket")).expect("it is awaited");
+        to.write_all(b"hello, ").expect("buffered");
+        let mut guest = UnixStream::connect(folder.path().join("socket")).expect("the socket exists");
         guest.write_all(b"hello, host").expect("connected");
         let (mut first, mut answer) = ([0; 7], [0; 11]);
-        guest.read_exact(&mut first).expect("kept for it");
-        from.read_exact(&mut answer).expect("it was said");
+        guest.read_exact(&mut first).expect("buffered");
+        from.read_exact(&mut answer).expect("it was sent");
         assert_eq!(answer, *b"hello, host");
         to.write_all(b"guest").expect("connected");
         drop(to);
@@ -187,16 +189,16 @@ mod tests {
     }
 
     #[test]
-    fn a_monitor_that_ends_before_its_guest_comes_ends_the_stream() {
+    fn closes_stream_if_monitor_exits_before_guest_connects() {
         let Case { life, from, mut to, .. } = case();
-        to.write_all(b"hello").expect("kept");
+        to.write_all(b"hello").expect("buffered");
         drop(life);
         assert_eq!(rest(from), "");
-        assert_eq!(to.write_all(b"more").expect_err("nobody comes").kind(), io::ErrorKind::BrokenPipe);
+        assert_eq!(to.write_all(b"more").expect_err("closed").kind(), io::ErrorKind::BrokenPipe);
     }
 
     #[test]
-    fn hanging_up_ends_the_wait_for_the_guest() {
+    fn dropping_write_half_ends_wait_for_guest() {
         let Case { from, to, life, .. } = case();
         drop(to);
         assert_eq!(rest(from), "");

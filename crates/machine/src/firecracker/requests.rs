@@ -1,5 +1,5 @@
-//! What Firecracker is asked for: a request for each part of the machine, then its start. Source: the description of its
-//! interface, src/firecracker/swagger/firecracker.yaml of Firecracker 1.17; what is asked for here is in 1.8 and later.
+//! The API requests that configure and start a machine. Source: src/firecracker/swagger/firecracker.yaml of
+//! Firecracker 1.17. All requests exist since 1.8.
 
 use protocol::guest::{VSOCK, VSOCK_PORT};
 use scenario::Vm;
@@ -8,39 +8,38 @@ use sys::MemoryFolder;
 
 use super::tap::NamedTap;
 
-/// The numbers of the descriptors that Firecracker inherits.
+/// Descriptor numbers inherited by Firecracker.
 #[derive(Debug, Clone, Copy)]
 #[repr(i32)]
 pub(super) enum Descriptor {
     Kernel = 10,
-    /// The guest's image.
     Image,
     /// The folder of its sockets.
     Folder,
-    /// What it never reads or writes, and closes when it ends.
+    /// Write end of a pipe that closes when Firecracker exits. It is not used otherwise.
     Life,
 }
 
-/// The socket by which the guest's could be reached, in the folder.
+/// The host-side vsock socket in the folder.
 const VSOCK_FILE: &str = "guest.vsock";
-/// The least number that a guest can have: lower ones are reserved.
+/// The smallest CID for guests. Lower ones are reserved.
 const GUEST_CID: u32 = 3;
-/// A panic restarts the guest at once, as its end does; Firecracker ends when a guest asks the keyboard's controller to
-/// restart it (docs/api_requests/actions.md). It has one serial port, no mouse and no PCI to look for.
+/// A panic reboots the guest. Firecracker exits when a guest requests a reboot through the keyboard controller
+/// (docs/api_requests/actions.md). There is one serial port, no mouse and no PCI.
 const KERNEL_ARGUMENTS: &str = "console=ttyS0 quiet panic=-1 rootfstype=ramfs reboot=k pci=off 8250.nr_uarts=1 i8042.noaux i8042.nomux i8042.dumbkbd";
 
-/// The name, in the folder, of the socket that Firecracker connects to when the guest connects to the controller's port
-/// (docs/vsock.md of Firecracker).
+/// File name of the socket to which Firecracker forwards guest connections to the controller's port (docs/vsock.md of
+/// Firecracker).
 pub(super) fn host_socket() -> String {
     format!("{VSOCK_FILE}_{VSOCK_PORT}")
 }
 
-/// The path of a file of the folder for Firecracker.
+/// Path of a file in the folder, as seen by Firecracker.
 pub(super) fn in_folder(file: &str) -> String {
     MemoryFolder::path_by(Descriptor::Folder as i32, file).display().to_string()
 }
 
-/// The requests that boot a guest, in order: paths, and what is put there.
+/// Paths and bodies of the requests, in order.
 pub(super) fn to_boot(vm: &Vm, tap: Option<&NamedTap>) -> Vec<(String, Value)> {
     let inherited = |descriptor: Descriptor| format!("/proc/self/fd/{}", descriptor as i32);
     let machine = json!({ "vcpu_count": vm.vcpus, "mem_size_mib": vm.memory.0 >> 20 });
@@ -60,7 +59,7 @@ pub(super) fn to_boot(vm: &Vm, tap: Option<&NamedTap>) -> Vec<(String, Value)> {
     requests
 }
 
-/// Without rate limiters, nothing limits it. Its guest's agent gives it its MTU.
+/// Without rate limiters. The guest's agent sets the MTU.
 fn network_interface(tap: &NamedTap) -> (String, Value) {
     const ID: &str = "eth0";
     let mac: Vec<String> = tap.mac.iter().map(|byte| format!("{byte:02x}")).collect();

@@ -1,14 +1,13 @@
-//! The tap device of a guest's network device, which Firecracker opens by its name.
+//! A guest's tap device, which Firecracker opens by name.
 
 use sys::netns::NetNs;
 
-/// A tap device that nobody has opened.
+/// An unopened tap device.
 #[derive(Debug)]
 pub struct NamedTap {
-    /// Its name.
     pub device: String,
-    /// The network namespace that it is in, and that Firecracker will run in.
+    /// The network namespace of the device, in which Firecracker will run.
     pub namespace: NetNs,
-    /// The MAC address that the guest's device must have.
+    /// MAC address for the guest's device.
     pub mac: [u8; 6],
 }

@@ -1,19 +1,17 @@
-//! Why a guest has nothing to boot.
+//! Errors of guest kernels and images.
 
 use std::{io, path::PathBuf};
 
 use thiserror::Error;
 
-/// A guest's kernel or image could not be put together.
 #[derive(Debug, Error)]
 pub enum GuestError {
-    /// No kernel is installed that a guest could boot.
     #[error(
-        "no kernel for guests: {folder} has no vmlinuz-RELEASE whose modules are installed; install one with \
-         `apt-get install linux-image-cloud-amd64`, or name one with --kernel and --modules"
+        "no kernel for guests: {folder} has no vmlinuz-RELEASE with installed modules; install one with \
+         `apt-get install linux-image-cloud-amd64`, or use --kernel and --modules"
     )]
     NoKernel {
-        /// Where kernels are looked for.
+        /// The searched folder.
         folder: PathBuf,
     },
     #[error(
@@ -21,58 +19,35 @@ pub enum GuestError {
          PLUMB_GUEST_KERNEL) or install {release} with its modules"
     )]
     NoSuchRelease { release: String, installed: String },
-    /// A file could not be read.
     #[error("cannot read {what} {path}: {source}")]
     Read {
         what: &'static str,
-        /// The file.
         path: PathBuf,
-        /// Why.
         #[source]
         source: io::Error,
     },
-    /// A kernel's modules cannot be found by its name.
+    /// The module folder cannot be derived from the kernel's file name.
     #[error(
-        "the name of kernel {image} has no release (as vmlinuz-6.1.0 has), by which its modules are found; name their \
+        "cannot find the modules of kernel {image}: its name has no release, e.g. vmlinuz-6.1.0; pass their \
          folder with --modules"
     )]
-    NoRelease {
-        /// The kernel's file.
-        image: PathBuf,
-    },
-    #[error("{image} is no kernel that a PC could boot (a bzImage, or an ELF file)")]
+    NoRelease { image: PathBuf },
+    #[error("{image} is not a bootable x86 kernel (bzImage or ELF file)")]
     NoKernelFile { image: PathBuf },
-    /// The kernel cannot be taken out of its file.
+    /// The kernel could not be decompressed.
     #[error(
-        "cannot unpack the kernel in {image}: {reason}; name another with --kernel, or an uncompressed one (vmlinux)"
+        "cannot decompress the kernel in {image}: {reason}; pass another one with --kernel, or an uncompressed one (vmlinux)"
     )]
-    Packed {
-        /// The kernel's file.
-        image: PathBuf,
-        /// Why.
-        reason: String,
-    },
-    /// The kernel has no such module.
+    Packed { image: PathBuf, reason: String },
     #[error(
-        "the kernel of {folder} has no module `{module}`, which a guest needs; take another with --kernel and --modules"
+        "the kernel of {folder} has no module `{module}`, which guests need; choose another with --kernel and --modules"
     )]
-    NoModule {
-        /// Its name.
-        module: String,
-        folder: PathBuf,
-    },
-    /// The program is nothing that a guest could run.
-    #[error("{path} is no 64-bit ELF program, so that no guest can run it: {reason}")]
-    NoProgram {
-        /// The file.
-        path: PathBuf,
-        /// Why.
-        reason: String,
-    },
-    /// The image could not be written.
+    NoModule { module: String, folder: PathBuf },
+    /// The program cannot run in a guest.
+    #[error("guests cannot run {path}: not a 64-bit ELF program: {reason}")]
+    NoProgram { path: PathBuf, reason: String },
     #[error("cannot write the guest's image: {0}")]
     Write(#[from] io::Error),
-    /// No memory for the image.
     #[error(transparent)]
     Memory(#[from] sys::Error),
 }

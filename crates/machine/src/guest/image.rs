@@ -1,4 +1,4 @@
-//! The guest's whole file system: an initramfs in memory. Source of the format:
+//! Builds the guest's file system, an initramfs in memory. Source of the format:
 //! Documentation/driver-api/early-userspace/buffer-format.rst of Linux (newc).
 
 use std::{
@@ -13,25 +13,25 @@ use protocol::guest::{MODULE_ORDER, MODULES};
 
 use super::{error::GuestError, kernel::Kernel, modules::Modules, program};
 
-/// The folders that the first process mounts something on.
+/// Mount points.
 const MOUNTED: [&str; 5] = ["/dev", "/proc", "/sys", "/tmp", "/run"];
 
 const FOLDER_MODE: u32 = 0o040_755;
 const PROGRAM_MODE: u32 = 0o100_755;
 const FILE_MODE: u32 = 0o100_644;
 
-/// An initramfs: a file in memory that is gone with its last holder. One serves any number of guests.
+/// An initramfs in a memory file. Several guests can share it.
 #[derive(Debug)]
 pub struct Image {
     file: File,
 }
 
 impl Image {
-    /// Puts together `program` as the guest's first process, the `modules` of `kernel` that it loads, with what they
-    /// need, and these `files`.
+    /// Builds an image with `program` as first process, the `modules` of `kernel` with their dependencies, and
+    /// `files`.
     ///
     /// # Errors
-    /// When a part is missing or there is no memory for it.
+    /// If a part is missing or memory runs out.
     pub fn build(
         kernel: &Kernel,
         program: &Path,
@@ -69,12 +69,12 @@ impl Image {
     }
 }
 
-/// A file of this machine that a guest is to have.
+/// A file of this machine to copy into the guest.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ImageFile {
-    /// Here.
+    /// Path on this machine.
     pub from: PathBuf,
-    /// In the guest, an absolute path.
+    /// Absolute path in the guest.
     pub to: PathBuf,
 }
 
@@ -89,7 +89,7 @@ struct Archive {
 }
 
 impl Archive {
-    /// Adds a file, and the folders that it lies in.
+    /// Adds a file and its parent folders.
     fn add(&mut self, path: &Path, mode: u32, bytes: &[u8]) -> Result<(), GuestError> {
         if let Some(folder) = path.parent() {
             self.add_folder(folder)?;
@@ -121,7 +121,7 @@ impl Archive {
     fn finish(self) -> Result<File, GuestError> {
         let mut file = newc::trailer(self.to)?;
         file.rewind()?;
-        // Every guest's monitor holds it.
+        // All monitors share it.
         sys::memory_file::seal(&file)?;
         Ok(file)
     }

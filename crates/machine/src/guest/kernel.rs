@@ -1,4 +1,4 @@
-//! The kernel that guests boot: one that is installed on this machine, or one that the user names.
+//! Selects the kernel for guests: an installed one, or one passed by the user.
 
 use std::{
     env,
@@ -14,21 +14,21 @@ use super::{error::GuestError, image::ImageFile, modules::Modules};
 
 const KERNELS: &str = "/boot";
 const MODULES: &str = "/lib/modules";
-/// What the name of a kernel's file begins with; its release follows.
+/// File name prefix, followed by the release.
 const PREFIX: &str = "vmlinuz-";
-/// In the release of Debian's kernel for virtual machines: the smallest of its kernels.
+/// Part of the release of Debian's kernels for virtual machines, the smallest ones.
 const FOR_GUESTS: &str = "-cloud-";
 
-/// Where a bzImage says that it is one (Documentation/arch/x86/boot.rst of Linux).
+/// Signature of a bzImage (Documentation/arch/x86/boot.rst of Linux).
 pub(super) const MAGIC: std::ops::Range<usize> = 0x202..0x206;
 pub(super) const BZ_IMAGE: &[u8] = b"HdrS";
-/// What an ELF file begins with.
+/// ELF signature.
 pub(super) const ELF: &[u8] = b"\x7fELF";
 
 /// A kernel and its modules.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Kernel {
-    /// The file that a boot loader would load: a bzImage.
+    /// A bzImage or ELF file.
     pub image: PathBuf,
     /// The folder with its `modules.dep`.
     pub modules: PathBuf,
@@ -38,10 +38,11 @@ impl Kernel {
     /// Environment variable with the default kernel of guests: a release or a file.
     pub const VARIABLE: &str = "PLUMB_GUEST_KERNEL";
 
-    /// The kernel in [`Self::VARIABLE`], or the newest installed kernel with modules. Kernels built for virtual machines come first.
+    /// The kernel in [`Self::VARIABLE`], or the newest installed kernel with modules. Kernels built for virtual
+    /// machines come first.
     ///
     /// # Errors
-    /// When there is none.
+    /// If there is none.
     pub fn installed() -> Result<Self, GuestError> {
         let named = env::var_os(Self::VARIABLE).filter(|value| !value.is_empty());
         let choice = match named.map(OsString::into_string) {
@@ -52,10 +53,11 @@ impl Kernel {
         Self::chosen(&choice, None)
     }
 
-    /// The chosen kernel. `modules` is the module folder of a file; by default its name has the release.
+    /// The chosen kernel. `modules` is the module folder for a kernel file. By default it follows from the release in
+    /// the file name.
     ///
     /// # Errors
-    /// When there is none.
+    /// If there is none.
     pub fn chosen(choice: &GuestKernel, modules: Option<PathBuf>) -> Result<Self, GuestError> {
         let (kernels, all_modules) = (Path::new(KERNELS), Path::new(MODULES));
         match choice {
@@ -65,10 +67,10 @@ impl Kernel {
         }
     }
 
-    /// The kernel in the file `image`, with the modules in `modules`, or else those of the release in its name.
+    /// The kernel in the file `image` with these modules.
     ///
     /// # Errors
-    /// When either is not there, or the file is no kernel.
+    /// If either is missing, or the file is not a kernel.
     fn named(image: PathBuf, modules: Option<PathBuf>) -> Result<Self, GuestError> {
         let failed = |what, path: &Path| {
             let path = path.to_owned();
@@ -87,10 +89,10 @@ impl Kernel {
         Ok(Self { image, modules })
     }
 
-    /// It and these of its modules, with what they need, at the places where [`Kernel::installed`] looks for them.
+    /// The kernel and these modules with their dependencies, at the paths where [`Kernel::installed`] finds them.
     ///
     /// # Errors
-    /// When a module or their lists cannot be found.
+    /// If a module or a module list is missing.
     pub(crate) fn as_installed(&self, modules: &[&str]) -> Result<Vec<ImageFile>, GuestError> {
         let release = self.modules.file_name().unwrap_or_default();
         let mut name = OsString::from(PREFIX);
@@ -125,14 +127,14 @@ impl Kernel {
         })
     }
 
-    /// As the name of its file has it; empty for one without.
+    /// The release in the file name, or an empty string.
     #[must_use]
     pub fn release(&self) -> &str {
         release(&self.image).unwrap_or_default()
     }
 }
 
-/// Whether a release belongs to a series, e.g. 6.1.0-56-cloud-amd64 to 6.1 but 6.12.3 not.
+/// Whether a release belongs to a series, e.g. 6.1.0-56-cloud-amd64 to 6.1, but not 6.12.3.
 fn is_of(release: &str, series: &str) -> bool {
     let rest = release.strip_prefix(series);
     rest.is_some_and(|rest| !rest.starts_with(|letter: char| letter.is_ascii_alphanumeric()))
@@ -148,7 +150,7 @@ fn release(image: &Path) -> Option<&str> {
     image.file_name()?.to_str()?.strip_prefix(PREFIX)
 }
 
-/// Higher for what a guest should rather boot: 6.1.0-56 comes after 6.1.0-9.
+/// Sort key. Numbers are compared by value: 6.1.0-56 is newer than 6.1.0-9.
 fn rank(release: &str) -> (bool, Vec<u64>) {
     let numbers = release.split(|c: char| !c.is_ascii_digit()).filter_map(|number| number.parse().ok());
     (release.contains(FOR_GUESTS), numbers.collect())
@@ -159,7 +161,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_newest_one_for_guests_that_has_modules_is_taken() {
+    fn selects_newest_guest_kernel_with_modules() {
         let folder = tempfile::tempdir().expect("a temporary folder");
         let (boot, modules) = (folder.path().join("boot"), folder.path().join("modules"));
         let install = |release: &str, with_modules: bool| {
@@ -181,7 +183,7 @@ mod tests {
             ("6.9.0-1-cloud-amd64", false, "6.1.0-56-cloud-amd64"),
         ] {
             install(release, with_modules);
-            assert_eq!(newest().expect("one is there"), boot.join(format!("vmlinuz-{best}")));
+            assert_eq!(newest().expect("installed"), boot.join(format!("vmlinuz-{best}")));
         }
         let of = |series: &str| Kernel::newest(&boot, &modules, Some(series));
         for (series, best) in
@@ -194,12 +196,12 @@ mod tests {
     }
 
     #[test]
-    fn a_kernel_without_its_modules_is_refused_by_their_name() {
+    fn names_missing_modules_in_error() {
         let folder = tempfile::tempdir().expect("a temporary folder");
-        let refused = |name: &str, modules: Option<&Path>, said: &str| {
+        let refused = |name: &str, modules: Option<&Path>, expected: &str| {
             let kernel = Kernel::named(folder.path().join(name), modules.map(Path::to_owned));
             let error = kernel.expect_err(name).to_string();
-            assert!(error.contains(said), "{error}");
+            assert!(error.contains(expected), "{error}");
         };
         let mut file = vec![0; MAGIC.end];
         fs::write(folder.path().join("vmlinuz-0.0.0-text"), &file).expect("writable");
@@ -208,7 +210,7 @@ mod tests {
             fs::write(folder.path().join(name), &file).expect("writable");
         }
         refused("no", None, "cannot read the kernel ");
-        refused("vmlinuz-0.0.0-text", None, "is no kernel that a PC could boot");
+        refused("vmlinuz-0.0.0-text", None, "is not a bootable x86 kernel");
         refused("vmlinuz-0.0.0-none", None, "/lib/modules/0.0.0-none/modules.dep");
         refused("bzImage", None, "--modules");
         refused("bzImage", Some(Path::new("/nonexistent")), "/nonexistent/modules.dep");

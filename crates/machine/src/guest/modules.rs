@@ -1,5 +1,4 @@
-//! Which kernel modules a guest needs, with those that they need, in the order in which they can be loaded.
-//! Source: depmod(8), modules.dep(5).
+//! Finds kernel modules with their dependencies, in load order. Sources: depmod(8), modules.dep(5).
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -12,13 +11,13 @@ use super::error::GuestError;
 /// The modules of a kernel.
 pub(super) struct Modules {
     folder: PathBuf,
-    /// By name: its file, and the files that it needs, the last of which is to be loaded first.
+    /// By name: the file and its dependencies, last one first in load order.
     loadable: BTreeMap<String, Vec<PathBuf>>,
     builtin: BTreeSet<String>,
 }
 
 impl Modules {
-    /// Reads the lists that lie in `folder`.
+    /// Reads the module lists in `folder`.
     pub(super) fn read(folder: &Path) -> Result<Self, GuestError> {
         let path = folder.join("modules.dep");
         let text = fs::read_to_string(&path).map_err(|source| GuestError::Read {
@@ -26,7 +25,7 @@ impl Modules {
             path,
             source,
         })?;
-        // A kernel with nothing built in has no such list.
+        // A kernel without built-in modules has no such list.
         let builtin = fs::read_to_string(folder.join("modules.builtin")).unwrap_or_default();
         Ok(Self {
             folder: folder.to_owned(),
@@ -35,7 +34,7 @@ impl Modules {
         })
     }
 
-    /// The files of `wanted` and of what they need, each once, each after what it needs.
+    /// Files of `wanted` and their dependencies, in load order without duplicates.
     pub(super) fn in_order(&self, wanted: &[&str]) -> Result<Vec<PathBuf>, GuestError> {
         let mut order: Vec<PathBuf> = Vec::new();
         for module in wanted.iter().filter(|module| !self.builtin.contains(**module)) {
@@ -59,7 +58,7 @@ fn entry(line: &str) -> Option<(String, Vec<PathBuf>)> {
     Some((name(Path::new(file)), files.map(PathBuf::from).collect()))
 }
 
-/// The kernel takes `-` and `_` in a module's name for the same.
+/// The kernel treats `-` and `_` in module names as equal.
 fn name(file: &Path) -> String {
     let file = file.file_name().unwrap_or_default().to_string_lossy();
     file.split('.').next().unwrap_or_default().replace('-', "_")
@@ -70,7 +69,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_is_loaded_once_and_after_what_it_needs() {
+    fn orders_modules_after_their_dependencies() {
         let folder = tempfile::tempdir().expect("a temporary folder");
         let dep = "k/virtio_net.ko: k/net_failover.ko k/failover.ko k/virtio.ko k/virtio_ring.ko\n\
                    k/virtio-console.ko.xz: k/virtio.ko k/virtio_ring.ko\n\

@@ -1,4 +1,5 @@
-//! A program without what only debuggers read: a guest loads its image slowly, and debug information is most of a file.
+//! Strips a program to its loadable part. Debug information is most of the file and would slow down the boot of
+//! emulated guests.
 
 use std::{
     fs::File,
@@ -14,13 +15,13 @@ use object::{
 
 use super::error::GuestError;
 
-/// Program headers follow the file's header in whatever a linker writes.
+/// Linkers place program headers right after the file header.
 const HEADERS: u64 = 64 << 10;
-/// Where a 64-bit ELF header says where its section table is, and how many sections there are (elf(5)).
+/// Section table offset and section counts in a 64-bit ELF header (elf(5)).
 const SECTION_TABLE: std::ops::Range<usize> = 0x28..0x30;
 const SECTION_COUNTS: std::ops::Range<usize> = 0x3c..0x40;
 
-/// The part of the program in `path` that a kernel loads.
+/// The part of the program that the kernel loads.
 pub(crate) fn loadable(path: &Path) -> Result<Vec<u8>, GuestError> {
     let failed = |source| GuestError::Read { what: "the program", path: path.to_owned(), source };
     let mut file = File::open(path).map_err(failed)?;
@@ -31,14 +32,14 @@ pub(crate) fn loadable(path: &Path) -> Result<Vec<u8>, GuestError> {
     file.rewind().map_err(failed)?;
     let mut bytes = Vec::new();
     file.take(end).read_to_end(&mut bytes).map_err(failed)?;
-    // The table of sections lies behind what is loaded.
+    // The section table is behind the loadable part.
     for place in [SECTION_TABLE, SECTION_COUNTS] {
         bytes[place].fill(0);
     }
     Ok(bytes)
 }
 
-/// Where the last segment that is loaded ends in the file.
+/// File offset of the end of the last loadable segment.
 fn end(headers: &[u8]) -> Result<u64, object::read::Error> {
     let header = FileHeader64::<Endianness>::parse(headers)?;
     let endian = header.endian()?;
@@ -54,7 +55,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_left_of_a_program_still_runs() {
+    fn stripped_program_runs() {
         let program = std::env::current_exe().expect("a test is a file");
         let bytes = loadable(&program).expect("a test is a program");
         assert!((bytes.len() as u64) < fs::metadata(&program).expect("readable").len());
@@ -67,9 +68,9 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_program_is_named() {
+    fn names_file_that_is_not_a_program() {
         let error = loadable(Path::new("/proc/version")).expect_err("text").to_string();
-        assert!(error.starts_with("/proc/version is no 64-bit ELF program"), "{error}");
+        assert!(error.starts_with("guests cannot run /proc/version: not a 64-bit ELF program"), "{error}");
         let error = loadable(Path::new("/nonexistent")).expect_err("no file").to_string();
         assert!(error.starts_with("cannot read the program /nonexistent"), "{error}");
     }

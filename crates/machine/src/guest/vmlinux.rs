@@ -1,6 +1,5 @@
-//! The kernel as it runs, an ELF file, taken out of the file that a boot loader would load, which holds it compressed.
-//! Source: Documentation/arch/x86/boot.rst of Linux (`payload_offset`, `payload_length`), and scripts/extract-vmlinux for
-//! how each compression is told.
+//! Extracts the ELF kernel from a compressed kernel image. Sources: Documentation/arch/x86/boot.rst of Linux
+//! (`payload_offset`, `payload_length`), and scripts/extract-vmlinux for the compression signatures.
 
 use std::{
     fs::File,
@@ -14,18 +13,18 @@ use super::{
     kernel::{BZ_IMAGE, ELF, Kernel, MAGIC},
 };
 
-/// Sectors of the part of a bzImage that runs before the rest, and the sector itself, which is not counted.
+/// Number of setup sectors in a bzImage, not counting the boot sector.
 const SETUP_SECTORS: usize = 0x1f1;
 const SECTOR: usize = 512;
-/// What a file without the number of its sectors has.
+/// Default if the number is 0.
 const USUAL_SECTORS: u8 = 4;
-/// Where the compressed kernel lies behind that part, and how long it is.
+/// Offset of the compressed kernel after the setup sectors, and its length.
 const PAYLOAD_OFFSET: usize = 0x248;
 const PAYLOAD_LENGTH: usize = 0x24c;
-/// Size limit in bytes for a kernel, compressed or not. Kernels of distributions have up to 100 MB.
+/// Size limit in bytes, compressed or not. Distribution kernels have up to 100 MB.
 const LARGEST: u64 = 1 << 30;
 
-/// A kernel that is not compressed: a file in memory that is gone with its last holder. One serves any number of guests.
+/// An uncompressed kernel in a memory file. Several guests can share it.
 #[derive(Debug)]
 pub struct Vmlinux {
     file: File,
@@ -38,18 +37,17 @@ impl Vmlinux {
         &self.file
     }
 
-    /// Where this process finds it while it holds it (proc_pid_fd(5)).
+    /// Path of the file in this process (proc_pid_fd(5)).
     pub(crate) fn path(&self) -> PathBuf {
         PathBuf::from(format!("/proc/self/fd/{}", self.file.as_raw_fd()))
     }
 }
 
 impl Kernel {
-    /// The same kernel, not compressed: some monitors take no other, and a guest that has to do the work itself boots
-    /// later.
+    /// Decompresses the kernel. Some monitors require it, and emulated guests boot faster.
     ///
     /// # Errors
-    /// When the file cannot be read, has no kernel in it, or there is no memory for it.
+    /// If the file cannot be read or contains no kernel, or memory runs out.
     pub fn uncompressed(&self) -> Result<Vmlinux, GuestError> {
         let failed = |source| GuestError::Read { what: "the kernel", path: self.image.clone(), source };
         let mut bytes = Vec::new();
@@ -84,7 +82,7 @@ fn payload(image: &[u8]) -> Option<&[u8]> {
     image.get(begin..begin.checked_add(number(PAYLOAD_LENGTH)?)?)
 }
 
-/// Writes to `to` what is in `payload`, an ELF file.
+/// Decompresses `payload`, which must contain an ELF file.
 fn unpack(payload: &[u8], to: &mut File) -> io::Result<()> {
     match payload {
         [0x1f, 0x8b, ..] => bounded_copy(flate2::read::GzDecoder::new(payload), to)?,
@@ -99,29 +97,29 @@ fn unpack(payload: &[u8], to: &mut File) -> io::Result<()> {
         _ => {
             let head = payload.get(..6).unwrap_or(payload);
             return Err(io::Error::other(format!(
-                "it is none of gzip, lz4, xz and zstd, but begins with {head:02x?}"
+                "unknown compression (not gzip, lz4, xz or zstd): the data starts with {head:02x?}"
             )));
         }
     }
     let mut head = [0; ELF.len()];
     to.rewind()?;
     to.read_exact(&mut head)?;
-    if head == *ELF { Ok(()) } else { Err(io::Error::other("what is in it is no ELF file")) }
+    if head == *ELF { Ok(()) } else { Err(io::Error::other("the decompressed data is not an ELF file")) }
 }
 
-/// Source: doc/lz4_Frame_format.md of lz4, "legacy frame": blocks, each after its length; it has no end of its own.
+/// Source: doc/lz4_Frame_format.md of lz4, "legacy frame": blocks with length prefixes and no end mark.
 fn unpack_lz4(mut blocks: &[u8], to: &mut File) -> io::Result<()> {
     const LARGEST_BLOCK: usize = 8 << 20;
     let mut block = vec![0; LARGEST_BLOCK];
     let mut written = 0;
     while let Some((length, rest)) = blocks.split_first_chunk::<4>() {
         if rest.is_empty() {
-            // Not a length but the size of the whole.
+            // The last word is the total size.
             break;
         }
         let length = u32::from_le_bytes(*length) as usize;
         let (packed, rest) =
-            rest.split_at_checked(length).ok_or_else(|| io::Error::other("it ends within a block"))?;
+            rest.split_at_checked(length).ok_or_else(|| io::Error::other("truncated lz4 block"))?;
         let size = lz4_flex::block::decompress_into(packed, &mut block).map_err(io::Error::other)?;
         to.write_all(&block[..size])?;
         written += size as u64;
@@ -139,7 +137,7 @@ fn bounded_copy(from: impl Read, to: &mut impl Write) -> io::Result<()> {
 }
 
 fn too_large() -> io::Error {
-    io::Error::other(format!("it has more than {LARGEST} bytes"))
+    io::Error::other(format!("it exceeds {LARGEST} bytes"))
 }
 
 #[cfg(test)]
@@ -149,7 +147,7 @@ mod tests {
     use super::*;
 
     const TEXT: &str = "\x7fELF and the rest of a kernel, which says kernel, kernel, kernel\n";
-    /// The same, packed by gzip, lz4 -l, xz --check=crc32 --x86 and zstd, as the kernel's build does.
+    /// `TEXT` compressed with gzip, lz4 -l, xz --check=crc32 --x86 and zstd, like the kernel build.
     const PACKED: [&str; 4] = [
         "1f8b0800000000000203ab77f5715348cc4b5128c94855284a2d2e51c84f534854c84e2dca4bcdd15128cfc84cce50284eac2c860ba1d\
          25c009e0c636541000000",
@@ -167,7 +165,7 @@ mod tests {
         hexadecimal.as_bytes().chunks(2).map(|pair| digit(pair[0]) << 4 | digit(pair[1])).collect()
     }
 
-    /// A bzImage with one sector before the payload, and something behind it.
+    /// A bzImage with one setup sector, and extra bytes after the payload.
     fn image(payload: &[u8]) -> Vec<u8> {
         let mut image = vec![0; 2 * SECTOR + 16];
         image[SETUP_SECTORS] = 1;
@@ -187,7 +185,7 @@ mod tests {
     }
 
     #[test]
-    fn a_kernel_packed_in_any_of_four_ways_is_taken_out() {
+    fn unpacks_gzip_lz4_xz_and_zstd() {
         let folder = tempfile::tempdir().expect("a temporary folder");
         for packed in PACKED {
             let image = image(&bytes(packed));
@@ -199,11 +197,11 @@ mod tests {
     #[test]
     fn refuses_a_kernel_that_unpacks_without_end() {
         let error = bounded_copy(io::repeat(0), &mut io::sink()).expect_err("has no end");
-        assert!(error.to_string().contains("more than 1073741824 bytes"), "{error}");
+        assert!(error.to_string().contains("exceeds 1073741824 bytes"), "{error}");
     }
 
     #[test]
-    fn what_is_packed_otherwise_or_broken_is_refused_by_the_name_of_its_file() {
+    fn names_file_with_unknown_or_damaged_compression() {
         let folder = tempfile::tempdir().expect("a temporary folder");
         let mut endless = image(&bytes(PACKED[1]));
         endless[PAYLOAD_LENGTH..PAYLOAD_LENGTH + 4].copy_from_slice(&u32::MAX.to_le_bytes());
@@ -212,15 +210,15 @@ mod tests {
         let mut text = bytes(PACKED[0]);
         let last = text.len() - 20;
         text[last] ^= 1;
-        for (image, said) in [
-            (image(b"BZh9 and more"), "none of gzip, lz4, xz and zstd"),
-            (image(&cut), "ends within a block"),
+        for (image, expected) in [
+            (image(b"BZh9 and more"), "not gzip, lz4, xz or zstd"),
+            (image(&cut), "truncated lz4 block"),
             (image(&text), "vmlinuz"),
-            (endless, "is no kernel"),
-            (b"no kernel".to_vec(), "is no kernel"),
+            (endless, "is not a bootable x86 kernel"),
+            (b"no kernel".to_vec(), "is not a bootable x86 kernel"),
         ] {
-            let error = unpacked(folder.path(), &image).expect_err(said).to_string();
-            assert!(error.contains(said) && error.contains("/vmlinuz"), "{error}");
+            let error = unpacked(folder.path(), &image).expect_err(expected).to_string();
+            assert!(error.contains(expected) && error.contains("/vmlinuz"), "{error}");
         }
     }
 }

@@ -1,5 +1,5 @@
-//! The files of this machine that run guests: QEMU with its libraries and firmware, and the kernel that guests boot, each
-//! at the place where it is looked for.
+//! Files that a virtual hypervisor needs to run guests: QEMU with libraries and firmware, and the guests' kernel, at
+//! their usual paths.
 
 use std::{
     env,
@@ -13,25 +13,25 @@ use crate::{
     qemu::{PROGRAM, Qemu, QemuError},
 };
 
-/// The dynamic linker, which also says what it would load (ld.so(8)).
+/// The dynamic linker, which can also list libraries (ld.so(8)).
 const LINKER: &str = "/lib64/ld-linux-x86-64.so.2";
-/// Where the linker remembers libraries outside its own folders.
+/// Cache of libraries outside the linker's own folders.
 const LINKER_CACHE: &str = "/etc/ld.so.cache";
-/// What QEMU reads to start a PC or a microvm with a kernel given to it; some are in one of its folders, some in another.
+/// Firmware for a PC or microvm with a direct kernel boot. It is spread over several of QEMU's folders.
 const FIRMWARE: &[&str] =
     &["bios-256k.bin", "bios-microvm.bin", "kvmvapic.bin", "linuxboot.bin", "linuxboot_dma.bin", "pvh.bin"];
 
-/// All of them; of the kernel's modules, those that guests need. Firecracker is among them where there is one.
+/// All files, with the kernel modules for guests, and Firecracker if installed.
 pub(super) fn of(kernel: &Kernel, firecracker: Option<&Path>) -> Result<Vec<ImageFile>, QemuError> {
     let program = on_path(PROGRAM).ok_or(QemuError::NotInstalled)?;
     let mut files =
-        vec![kept(LINKER), ImageFile { from: program.clone(), to: Path::new("/usr/bin").join(PROGRAM) }];
-    files.extend(libraries(&program)?.into_iter().map(kept));
-    files.extend(Path::new(LINKER_CACHE).exists().then(|| kept(LINKER_CACHE)));
+        vec![same_path(LINKER), ImageFile { from: program.clone(), to: Path::new("/usr/bin").join(PROGRAM) }];
+    files.extend(libraries(&program)?.into_iter().map(same_path));
+    files.extend(Path::new(LINKER_CACHE).exists().then(|| same_path(LINKER_CACHE)));
     files.extend(firmware(&program)?);
     let mut modules = Qemu::MODULES.to_vec();
     if let Some(from) = firecracker.map(Path::to_owned).or_else(|| on_path(firecracker::PROGRAM)) {
-        files.extend(libraries(&from)?.into_iter().map(kept));
+        files.extend(libraries(&from)?.into_iter().map(same_path));
         files.push(ImageFile { from, to: Path::new("/usr/bin").join(firecracker::PROGRAM) });
         modules.extend(Firecracker::MODULES);
     }
@@ -39,7 +39,7 @@ pub(super) fn of(kernel: &Kernel, firecracker: Option<&Path>) -> Result<Vec<Imag
     Ok(files)
 }
 
-fn kept(path: impl Into<PathBuf>) -> ImageFile {
+fn same_path(path: impl Into<PathBuf>) -> ImageFile {
     let path = path.into();
     ImageFile { from: path.clone(), to: path }
 }
@@ -51,11 +51,11 @@ fn on_path(program: &str) -> Option<PathBuf> {
 
 /// The libraries that the linker would load for it.
 fn libraries(program: &Path) -> Result<Vec<PathBuf>, QemuError> {
-    let said = output(Command::new(LINKER).arg("--list").arg(program))?;
-    Ok(said.lines().filter_map(library).collect())
+    let listing = output(Command::new(LINKER).arg("--list").arg(program))?;
+    Ok(listing.lines().filter_map(library).collect())
 }
 
-/// `libz.so.1 => /lib/x86_64-linux-gnu/libz.so.1 (0x…)`; what the kernel itself maps has no file.
+/// Parses `libz.so.1 => /lib/x86_64-linux-gnu/libz.so.1 (0x…)`. The vDSO has no file.
 fn library(line: &str) -> Option<PathBuf> {
     let (_, found) = line.split_once("=>")?;
     let (path, _) = found.trim().rsplit_once(" (")?;
@@ -63,11 +63,11 @@ fn library(line: &str) -> Option<PathBuf> {
 }
 
 fn firmware(program: &Path) -> Result<Vec<ImageFile>, QemuError> {
-    let said = output(Command::new(program).args(["-L", "help"]))?;
-    let folders: Vec<&Path> = said.lines().map(Path::new).collect();
+    let listing = output(Command::new(program).args(["-L", "help"]))?;
+    let folders: Vec<&Path> = listing.lines().map(Path::new).collect();
     let find = |name: &&str| folders.iter().map(|folder| folder.join(name)).find(|file| file.is_file());
     let found = FIRMWARE.iter().filter_map(find);
-    // All in the folder that QEMU looks into first.
+    // Copy all to the folder that QEMU searches first.
     let into = |from: PathBuf| {
         let name = from.file_name()?.to_owned();
         Some(ImageFile { from, to: Path::new("/usr/share/qemu").join(name) })
@@ -76,8 +76,8 @@ fn firmware(program: &Path) -> Result<Vec<ImageFile>, QemuError> {
 }
 
 fn output(command: &mut Command) -> Result<String, QemuError> {
-    let said = command.stdin(Stdio::null()).stderr(Stdio::null()).output()?;
-    Ok(String::from_utf8_lossy(&said.stdout).into_owned())
+    let output = command.stdin(Stdio::null()).stderr(Stdio::null()).output()?;
+    Ok(String::from_utf8_lossy(&output.stdout).into_owned())
 }
 
 #[cfg(test)]
@@ -85,7 +85,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_linkers_lines_give_files() {
+    fn parses_linker_output() {
         assert_eq!(
             library("\tlibz.so.1 => /lib/x86_64-linux-gnu/libz.so.1 (0x00007f4a)"),
             Some(PathBuf::from("/lib/x86_64-linux-gnu/libz.so.1"))

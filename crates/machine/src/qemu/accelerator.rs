@@ -1,18 +1,17 @@
-//! What runs a guest's instructions: the CPU itself, or QEMU instruction by instruction.
+//! Selects KVM or emulation for a guest.
 
 use super::error::QemuError;
 
-/// What runs a guest's instructions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Accelerator {
-    /// The CPU's own virtualisation.
+    /// Hardware virtualization.
     Kvm,
-    /// Emulation: what it counts holds, its times do not compare with hardware.
+    /// Emulation. Counts are valid, but times are not comparable with hardware.
     Tcg,
 }
 
 impl Accelerator {
-    /// The fastest that this machine has; with the reason when that is emulation. Takes up to ten seconds.
+    /// The fastest accelerator of this machine, and the reason if it is emulation. Takes up to 10 s.
     #[must_use]
     pub fn best() -> (Self, Option<String>) {
         match sys::kvm::try_run() {
@@ -21,10 +20,10 @@ impl Accelerator {
         }
     }
 
-    /// This one, where the machine has it. Takes up to ten seconds.
+    /// Checks that the machine supports this accelerator. Takes up to 10 s.
     ///
     /// # Errors
-    /// When it is KVM and no guest could be run in it.
+    /// If it is KVM and KVM does not work.
     pub fn checked(self) -> Result<Self, QemuError> {
         match self {
             Self::Kvm => sys::kvm::try_run().map(|()| self).map_err(QemuError::NoKvm),
@@ -32,7 +31,7 @@ impl Accelerator {
         }
     }
 
-    /// QEMU's word for it.
+    /// As in QEMU's options.
     #[must_use]
     pub fn word(self) -> &'static str {
         match self {

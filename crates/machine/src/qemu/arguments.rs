@@ -1,4 +1,4 @@
-//! QEMU's command line. Source: qemu(1) and docs/system/i386/microvm.rst of QEMU 7.2.
+//! QEMU's command line. Sources: qemu(1) and docs/system/i386/microvm.rst of QEMU 7.2.
 
 use protocol::guest::{CONDUCT, PORT};
 use scenario::Board;
@@ -6,55 +6,53 @@ use workload::BalloonMethod;
 
 use super::{Qemu, accelerator::Accelerator};
 
-/// The numbers of the descriptors that QEMU inherits.
+/// Descriptor numbers inherited by QEMU.
 #[derive(Debug, Clone, Copy)]
 #[repr(i32)]
 pub(super) enum Descriptor {
-    /// The guest's image.
     Image = 10,
-    /// To the guest's agent.
+    /// Channel of the guest's agent.
     Agent,
-    /// To QEMU itself.
+    /// Monitor (QMP).
     Qmp,
-    /// From the guest's first serial port.
+    /// First serial port of the guest.
     Console,
-    /// To QEMU itself, about its memory.
+    /// Monitor for resizing memory.
     Memory,
-    /// The first queue of its network device; the others follow.
+    /// First tap queue. Further ones follow.
     FirstQueue,
 }
 
 pub const BALLOON: &str = "balloon";
-/// The system calls that QEMU refuses itself: what is obsolete, other users, other programs.
+/// Seccomp filter: denies obsolete system calls, changes of user, and new programs.
 const SANDBOX: &str = "on,obsolete=deny,elevateprivileges=deny,spawn=deny";
-/// A panic ends the guest at once, and QEMU with it.
+/// A panic ends the guest and QEMU.
 const KERNEL_ARGUMENTS: &str = "console=ttyS0 quiet panic=-1 rootfstype=ramfs";
-/// An emulated timer comes late when the host has other work. A kernel that takes its measure by it hangs at boot or
-/// distrusts the CPU's counter, which is the host's own. Source: admin-guide/kernel-parameters.txt of Linux.
+/// An emulated timer is late when the host is busy. A kernel that calibrates with it hangs at boot or rejects the
+/// TSC, which is the host's. Source: admin-guide/kernel-parameters.txt of Linux.
 const EMULATED_KERNEL_ARGUMENTS: &str = "tsc=reliable no_timer_check";
-/// With fewer extensions than `max`, a guest is emulated four times faster, and does not hang now and then.
+/// Has fewer extensions than `max`: emulation is four times as fast and does not hang.
 const EMULATED_CPU: &str = "EPYC";
-/// With virtualisation, which QEMU emulates for AMD's kind only (nested page tables included).
+/// QEMU emulates virtualization (with nested paging) only for AMD CPUs.
 const EMULATED_HYPERVISOR_CPU: &str = "EPYC,+svm";
 
-/// The command line for this machine.
 pub(super) fn of(machine: &Qemu) -> Vec<String> {
-    let Qemu { host, vm, accelerator, kernel, nic, conducts, .. } = machine;
+    let Qemu { host, vm, accelerator, kernel, nic, nests, .. } = machine;
     let accelerator = *accelerator;
     let (board, accel) = (vm.board.word(), accelerator.word());
     let cpu = match accelerator {
         Accelerator::Kvm => "host",
-        Accelerator::Tcg if *conducts => EMULATED_HYPERVISOR_CPU,
+        Accelerator::Tcg if *nests => EMULATED_HYPERVISOR_CPU,
         Accelerator::Tcg => EMULATED_CPU,
     };
-    // Threads of their own for emulated CPUs; on virtio-mmio the bus is part of the device's name.
+    // One thread per emulated CPU. With virtio-mmio, device names contain the bus.
     let accel =
         if accelerator == Accelerator::Tcg { format!("{accel},thread=multi") } else { accel.to_owned() };
     let bus = match vm.board {
         Board::Q35 => "pci",
         Board::Microvm => "device",
     };
-    // Firmware for a guest without a disk has no need of system management mode.
+    // A guest without a disk needs no system management mode.
     let smm = match vm.board {
         Board::Q35 => ",smm=off",
         Board::Microvm => "",
@@ -65,7 +63,7 @@ pub(super) fn of(machine: &Qemu) -> Vec<String> {
     let mut add = |option: &str, value: String| words.extend([option.to_owned(), value]);
     add("-name", format!("guest={host},debug-threads=on"));
     add("-sandbox", SANDBOX.to_owned());
-    // A machine with nodes has its memory by them.
+    // A machine with NUMA nodes has memory per node.
     let backend = if vm.slow.0 > 0 { "" } else { ",memory-backend=memory" };
     add("-machine", format!("{board}{backend}{smm}"));
     add("-accel", accel);
@@ -97,9 +95,9 @@ pub(super) fn of(machine: &Qemu) -> Vec<String> {
     }
     add("-kernel", kernel.image.display().to_string());
     add("-initrd", format!("/proc/self/fd/{}", Descriptor::Image as i32));
-    let mut arguments = kernel_arguments(accelerator, *conducts);
+    let mut arguments = kernel_arguments(accelerator, *nests);
     if pluggable > 0 {
-        // Pages that cannot be moved stay out of it, so that all of it can be given back.
+        // Keeps unmovable pages out of it, so that all of it can be unplugged.
         arguments.insert_str(0, "memhp_default_state=online_movable ");
     }
     add("-append", arguments);
@@ -118,9 +116,9 @@ pub(super) fn of(machine: &Qemu) -> Vec<String> {
     words
 }
 
-fn kernel_arguments(accelerator: Accelerator, conducts: bool) -> String {
+fn kernel_arguments(accelerator: Accelerator, nests: bool) -> String {
     let counter = || sys::tsc::kilohertz().map(|khz| format!(" tsc_early_khz={khz}")).unwrap_or_default();
-    let of_first_process = if conducts { format!(" -- {CONDUCT}") } else { String::new() };
+    let of_first_process = if nests { format!(" -- {CONDUCT}") } else { String::new() };
     match accelerator {
         Accelerator::Kvm => format!("{KERNEL_ARGUMENTS}{of_first_process}"),
         Accelerator::Tcg => {

@@ -18,13 +18,13 @@ use super::{Qemu, accelerator::Accelerator};
 const KVM: &str = "/dev/kvm";
 const VHOST_NET: &str = "/dev/vhost-net";
 
-/// For this machine.
 pub(super) fn of(machine: &Qemu) -> Result<Confines> {
     let network = NetNs::create(&format!("the monitor of {}", machine.host))?;
     Ok(Confines { network, identity: identity(machine)? })
 }
 
-/// Without KVM or vhost-net it opens nothing but its own files; those are root's on some systems, the kernel too.
+/// Without KVM or vhost-net, QEMU opens only its own files. On some systems these are readable only by root, even the
+/// kernel.
 fn identity(machine: &Qemu) -> Result<Identity> {
     static STARTED: AtomicU32 = AtomicU32::new(0);
     // Concurrent runs start from different numbers.

@@ -1,4 +1,4 @@
-//! Why a virtual machine of QEMU does not run.
+//! Errors of QEMU virtual machines.
 
 use std::io;
 
@@ -8,60 +8,49 @@ use units::Bytes;
 use super::{monitor::MonitorError, qmp::QmpError};
 use crate::guest::GuestError;
 
-/// A virtual machine of QEMU could not be started.
 #[derive(Debug, Error)]
 pub enum QemuError {
-    /// There is no QEMU.
-    #[error("qemu-system-x86_64 is not installed; `apt-get install qemu-system-x86` brings it")]
+    #[error("qemu-system-x86_64 is not installed; install it with `apt-get install qemu-system-x86`")]
     NotInstalled,
-    /// The CPU's virtualisation was asked for and does not work.
-    #[error("no guest can be run by KVM: {0}; --accel tcg emulates one")]
+    /// KVM was requested but does not work.
+    #[error("KVM does not work: {0}; use --accel tcg to emulate the guest")]
     NoKvm(#[source] sys::Error),
-    /// The guest would not boot.
-    #[error("a guest needs {least} of memory, {asked} is too little")]
+    #[error("{asked} of memory is too little for a guest; the minimum is {least}")]
     TooLittleMemory {
-        /// What it was to have.
+        /// Configured memory.
         asked: Bytes,
-        /// What it needs.
+        /// Minimum memory.
         least: Bytes,
     },
-    /// The process could not be started.
     #[error(transparent)]
     Start(sys::Error),
-    /// A file that a guest's image was to have is missing.
+    /// A file for the guest's image is missing.
     #[error(transparent)]
     Contents(#[from] GuestError),
-    /// A stream to it could not be made.
-    #[error("cannot make the streams to QEMU: {0}")]
+    #[error("cannot create the streams to QEMU: {0}")]
     Streams(#[from] io::Error),
-    /// It ended at once.
-    #[error("QEMU ended with status {status}{}", said(words))]
+    /// QEMU exited at once.
+    #[error("QEMU exited with status {status}{}", last_output(words))]
     Ended {
-        /// Its exit status.
         status: i32,
-        /// Its last lines.
+        /// Last console lines.
         words: String,
     },
-    /// Its threads are not known.
-    #[error("cannot tell the threads of QEMU apart: {source}")]
+    #[error("cannot identify QEMU's threads: {source}")]
     Threads {
-        /// What its monitor protocol says.
         #[source]
         source: QmpError,
     },
-    /// Its threads cannot run where they are to.
-    #[error("{0}; `cpus` and `monitor-cpus` are numbers of CPUs of this machine")]
+    #[error("{0}; `cpus` and `monitor-cpus` must list CPUs of this machine")]
     Pin(#[source] sys::Error),
-    /// The monitor that its memory is moved by does not answer.
+    /// The monitor for resizing memory does not respond.
     #[error(transparent)]
     MemoryMonitor(MonitorError),
-    /// It does not answer.
-    #[error("{source}{}", said(words))]
+    #[error("{source}{}", last_output(words))]
     Monitor {
-        /// What its monitor protocol says.
         #[source]
         source: QmpError,
-        /// Its last lines.
+        /// Last console lines.
         words: String,
     },
 }
@@ -72,6 +61,6 @@ impl QemuError {
     }
 }
 
-fn said(words: &str) -> String {
+fn last_output(words: &str) -> String {
     if words.is_empty() { String::new() } else { format!("; last console output:\n{words}") }
 }

@@ -1,4 +1,4 @@
-//! A QEMU that was started: its process, its monitor, and what has become of them. Must not know what its guest is for.
+//! A QEMU process with its monitor and exit status.
 
 use std::{
     os::unix::process::ExitStatusExt,
@@ -12,11 +12,10 @@ use sys::child::ConfinedChild;
 
 use super::qmp::Qmp;
 
-/// How long the kernel may take to tell of the end of a process whose streams have ended.
-const ENDING: Duration = Duration::from_secs(10);
-const GLANCE: Duration = Duration::from_millis(5);
+/// Timeout for the exit of a process that has closed its streams.
+const EXIT_TIMEOUT: Duration = Duration::from_secs(10);
+const POLL: Duration = Duration::from_millis(5);
 
-/// A process of QEMU.
 #[derive(Debug)]
 pub(super) struct Running {
     pid: u32,
@@ -32,7 +31,7 @@ struct Live {
 }
 
 impl Running {
-    /// One that was `started` then. When its guest's first process runs is told in `first_process`.
+    /// `first_process` is set when the guest's first process runs.
     pub(super) fn new(
         child: ConfinedChild,
         qmp: Qmp,
@@ -50,18 +49,18 @@ impl Running {
         Some(self.first_process.get()?.duration_since(self.started))
     }
 
-    /// What is wrong with QEMU itself, if anything is.
+    /// A problem of QEMU itself.
     pub(super) fn trouble(&self) -> Option<String> {
         let mut live = self.live();
         match live.qmp.status() {
             Ok(status) if status == "running" => None,
-            Ok(status) => Some(format!("QEMU: its guest is in the state `{status}`")),
-            Err(error) if error.is_end() => live.ended().map(how),
+            Ok(status) => Some(format!("QEMU reports guest state `{status}`")),
+            Err(error) if error.is_end() => live.ended().map(describe),
             Err(error) => Some(error.to_string()),
         }
     }
 
-    /// Ends it, if it still runs, and waits until it is gone.
+    /// Stops QEMU and waits for it.
     pub(super) fn stop(self) {
         let mut live = self.live();
         live.qmp.quit();
@@ -74,28 +73,28 @@ impl Running {
 }
 
 impl Live {
-    /// How it ended, once it has.
+    /// Its exit status, if it exits in time.
     fn ended(&mut self) -> Option<ExitStatus> {
         let begun = Instant::now();
         loop {
             match self.child.try_wait() {
-                Ok(None) if begun.elapsed() < ENDING => thread::sleep(GLANCE),
+                Ok(None) if begun.elapsed() < EXIT_TIMEOUT => thread::sleep(POLL),
                 status => return status.ok().flatten(),
             }
         }
     }
 }
 
-/// Ends it, if it still runs, and waits until it is gone; how it ended.
+/// Kills the process if it runs, waits for it, and returns its exit status.
 pub(super) fn end(child: &mut Child) -> Option<ExitStatus> {
-    // Either fails only when the child is gone, which is what is wanted.
+    // Fails only if the process has exited.
     let _ = child.kill();
     child.wait().ok()
 }
 
-fn how(status: ExitStatus) -> String {
+fn describe(status: ExitStatus) -> String {
     match (status.signal(), status.code()) {
-        (Some(signal), _) => format!("QEMU was ended by signal {signal}"),
-        (None, code) => format!("QEMU ended with status {}", code.unwrap_or_default()),
+        (Some(signal), _) => format!("QEMU was killed by signal {signal}"),
+        (None, code) => format!("QEMU exited with status {}", code.unwrap_or_default()),
     }
 }

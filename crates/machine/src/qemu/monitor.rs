@@ -1,5 +1,5 @@
-//! What the monitor of a QEMU that runs says of it, asked by a client that reads, and orders what it is told to. Source: qapi/{machine,misc,qom,run-state,
-//! virtio}.json of QEMU 7.2. Must not know who started that QEMU.
+//! Queries the monitor of a running QEMU, and sends it commands. Source:
+//! qapi/{machine,misc,qom,run-state,virtio}.json of QEMU 7.2.
 
 mod question;
 
@@ -10,11 +10,11 @@ use serde_json::{Value, json};
 pub use self::question::MonitorError;
 use self::question::Questions;
 
-/// Where devices are found: those that were given a name, and those that were not.
+/// QOM paths of devices with and without an ID.
 const FOLDERS: [&str; 2] = ["/machine/peripheral", "/machine/peripheral-anon"];
-/// How the types of network devices begin that share memory with a driver.
+/// Type prefix of virtio network devices.
 const NIC: &str = "child<virtio-net-";
-/// Properties that concern traffic, of hw/net/virtio-net.c.
+/// Properties that affect traffic, from hw/net/virtio-net.c.
 const SETTINGS: [&str; 17] = [
     "mq",
     "vectors",
@@ -35,7 +35,7 @@ const SETTINGS: [&str; 17] = [
     "mac",
 ];
 
-/// A monitor whose only client this is, until it is dropped.
+/// A connection to a monitor. While it is open, the monitor accepts no other client.
 #[derive(Debug)]
 pub struct Monitor {
     questions: Questions,
@@ -44,76 +44,76 @@ pub struct Monitor {
 
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct MonitorSays {
-    /// Its version: `7.2.22`.
+    /// E.g. `7.2.22`.
     pub version: String,
     /// The guest's name.
     pub guest: Option<String>,
-    /// What it does: `running`, `paused`.
+    /// The guest's state, e.g. `running` or `paused`.
     pub status: String,
-    /// Whether KVM runs the guest.
+    /// Whether the guest uses KVM.
     pub kvm: Option<bool>,
-    /// The threads that run the guest's CPUs, by number.
+    /// Thread IDs of the guest's CPUs.
     pub cpu_threads: Vec<u32>,
-    /// I/O threads by name and number.
+    /// Names and thread IDs of I/O threads.
     pub io_threads: Vec<(String, u32)>,
-    /// Its virtio network devices.
+    /// Virtio network devices.
     pub nics: Vec<NicSays>,
 }
 
-/// What it says of a network device.
+/// A network device.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct NicSays {
-    /// What the guest sees: `virtio-net-pci`.
+    /// The device model, e.g. `virtio-net-pci`.
     pub model: String,
-    /// The host side that it belongs to.
+    /// ID of the host-side backend.
     pub netdev: Option<String>,
-    /// What was set, by QEMU's names.
+    /// Settings by QEMU's property names.
     pub set: BTreeMap<String, String>,
-    /// The features that the driver took; `None` before QEMU 7.2.
+    /// Features negotiated by the driver. `None` before QEMU 7.2.
     pub features: Option<Vec<String>>,
-    /// Whether the driver is up.
+    /// Whether the driver is ready.
     pub driver: Option<bool>,
-    /// Whether vhost was started.
+    /// Whether vhost is started.
     pub vhost: Option<bool>,
 }
 
 impl Monitor {
-    /// Becomes the client of the monitor at this socket, if that has none.
+    /// Connects to the monitor at this socket.
     ///
     /// # Errors
-    /// When nobody listens there, or it has another client, or it is no monitor.
+    /// If nothing listens, the monitor has another client, or it is not a QMP monitor.
     pub fn open(at: &Path) -> Result<Self, MonitorError> {
         let (questions, version) = Questions::open(at)?;
         Ok(Self { questions, version })
     }
 
-    /// Becomes the client of the monitor at the other end of `socket`, which nobody listens at.
+    /// Connects to the monitor at the other end of `socket`.
     ///
     /// # Errors
-    /// When it does not greet, or is no monitor.
+    /// If it does not greet, or is not a QMP monitor.
     pub(super) fn greeted(socket: UnixStream) -> Result<Self, MonitorError> {
         let (questions, version) = Questions::greeted(socket, Path::new("of a virtual machine"))?;
         Ok(Self { questions, version })
     }
 
-    /// Has a command carried out; its answer.
+    /// Executes a command and returns the result.
     ///
     /// # Errors
-    /// When it refuses, or does not answer any more.
+    /// If QEMU refuses or does not respond.
     pub fn order(&mut self, command: &'static str, arguments: &Value) -> Result<Value, MonitorError> {
         self.questions.order(command, arguments)
     }
 
-    /// The process that listens at the socket: QEMU itself, or whoever made the socket for it.
+    /// The process that created the listening socket: QEMU or the program that passed it the socket.
     #[must_use]
     pub fn listener(&self) -> Option<u32> {
         sys::socket::peer_pid(self.questions.socket()).ok()
     }
 
-    /// Asks for everything; nothing is changed by any of it. A question that this QEMU does not know is left out.
+    /// Reads all properties without changing anything. Skips queries that this QEMU does not support.
     ///
     /// # Errors
-    /// When it does not answer any more.
+    /// If it does not respond.
     pub fn ask(&mut self) -> Result<MonitorSays, MonitorError> {
         let number = |thread: &Value| u32::try_from(thread["thread-id"].as_u64()?).ok();
         let name = self.questions.ask("query-name", &json!({}))?;
@@ -140,10 +140,10 @@ impl Monitor {
         found.iter().map(|(path, kind)| self.nic(path, kind, &devices)).collect()
     }
 
-    /// Path and kind of each device whose kind begins like this, as `child<virtio-net-`.
+    /// Paths and types of devices with this type prefix, e.g. `child<virtio-net-`.
     ///
     /// # Errors
-    /// When it does not answer any more.
+    /// If it does not respond.
     pub fn devices(&mut self, kind: &str) -> Result<Vec<(String, String)>, MonitorError> {
         let mut found = Vec::new();
         for folder in FOLDERS {
@@ -163,7 +163,7 @@ impl Monitor {
             }
         }
         nic.netdev = self.get(path, "netdev")?;
-        // On a bus of its own the device itself is a child; on virtio-mmio it is the one that is listed.
+        // With PCI, the listed device is a child of this one. With virtio-mmio, they are the same.
         let is_its = |device: &&String| {
             device.strip_prefix(path).is_some_and(|rest| matches!(rest, "" | "/virtio-backend"))
         };
@@ -190,14 +190,14 @@ fn take_status(nic: &mut NicSays, status: &Value) {
     nic.driver = status["status"]["statuses"]
         .as_array()
         .map(|all| all.iter().any(|word| text(word).is_some_and(|it| it.contains("DRIVER_OK"))));
-    // Both say `VIRTIO_NET_F_MQ: Multiqueue with ...`.
+    // Both contain strings such as `VIRTIO_NET_F_MQ: Multiqueue with ...`.
     let taken = ["dev-features", "transports"].map(|part| &status["guest-features"][part]);
     let named = |feature: &Value| Some(text(feature)?.split(':').next()?.to_owned());
     let known = taken.iter().any(|part| part.is_array());
     nic.features = known.then(|| taken.into_iter().flat_map(list).filter_map(named).collect());
 }
 
-/// `child<virtio-net-pci>` without what is around it.
+/// Extracts the model from `child<virtio-net-pci>`.
 fn model(kind: &str) -> &str {
     kind.trim_start_matches("child<").trim_end_matches('>')
 }

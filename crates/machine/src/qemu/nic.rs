@@ -1,44 +1,43 @@
-//! The network device of a guest, whose other side is a tap device.
+//! A guest's network device, backed by a tap device.
 
 use std::fs::File;
 
 use scenario::{VirtioNet, Vm};
 
-/// A network device.
 #[derive(Debug)]
 pub struct Nic {
-    /// A descriptor of the tap device for each queue.
+    /// One tap descriptor per queue.
     pub queues: Vec<File>,
-    /// Its MAC address.
     pub mac: [u8; 6],
 }
 
 impl Nic {
-    /// Why the host's kernel cannot move a guest's packets, if it cannot (vhost-net, which QEMU opens by itself).
+    /// The reason why vhost-net, which QEMU opens itself, does not work.
     #[must_use]
     pub fn lacks_vhost() -> Option<String> {
         sys::vhost::try_own().err().map(|error| format!("{error} (modprobe vhost_net)"))
     }
 
-    /// QEMU's options for it in `vm`: the side of the tap device, and the side of the guest. Source: qemu(1), and
-    /// Documentation/networking/multiqueue of linux-kvm.org for the vectors.
+    /// QEMU's options for the backend and for the device. Sources: qemu(1), and Documentation/networking/multiqueue
+    /// of linux-kvm.org for the vectors.
     pub(super) fn options(&self, vm: &Vm, bus: &str, first: i32) -> [String; 2] {
         let queues = self.queues.len();
         let numbers: Vec<String> = (first..).take(queues).map(|number| number.to_string()).collect();
         let numbers = numbers.join(":");
         let descriptors = if queues == 1 { format!("fd={numbers}") } else { format!("fds={numbers}") };
-        // With `vhost=on` alone, a QEMU without vhost-net goes on without it.
+        // With `vhost=on` alone, QEMU would silently continue without vhost-net.
         let vhost = if vm.vhost { "vhost=on,vhostforce=on" } else { "vhost=off" };
         let mac: Vec<String> = self.mac.iter().map(|byte| format!("{byte:02x}")).collect();
         let mut device = format!("virtio-net-{bus},netdev=net,mac={}", mac.join(":"));
         if bus == "pci" {
-            // It boots from the kernel that it is given, not from the network.
+            // No network boot.
             device.push_str(",romfile=");
         }
         if queues > 1 {
             device.push_str(",mq=on");
             if bus == "pci" {
-                // One interrupt for each queue of each direction, one for its control queue, one for its settings.
+                // One interrupt per receive and transmit queue, one for the control queue, one for configuration
+                // changes.
                 device.push_str(&format!(",vectors={}", 2 * queues + 2));
             }
         }
@@ -47,19 +46,18 @@ impl Nic {
     }
 }
 
-/// What the device offers, where it is not to be QEMU's own choice. Source: virtio_net_properties of
-/// hw/net/virtio-net.c.
+/// Explicit feature settings. Source: virtio_net_properties of hw/net/virtio-net.c.
 fn features(virtio: VirtioNet) -> Vec<String> {
-    // These only say more of those features, and are nothing without them.
-    let beside = [("gso", virtio.tso), ("host_ecn", virtio.tso), ("guest_ecn", virtio.gro)];
-    let beside = beside.into_iter().filter_map(|(name, on)| Some((name, on?)));
-    let switches = virtio.features().into_iter().chain(beside);
+    // Extensions that depend on the other features.
+    let extensions = [("gso", virtio.tso), ("host_ecn", virtio.tso), ("guest_ecn", virtio.gro)];
+    let extensions = extensions.into_iter().filter_map(|(name, on)| Some((name, on?)));
+    let switches = virtio.features().into_iter().chain(extensions);
     let mut options: Vec<String> =
         switches.map(|(name, on)| format!(",{name}={}", if on { "on" } else { "off" })).collect();
     let rings = [("rx_queue_size", virtio.rx_ring), ("tx_queue_size", virtio.tx_ring)];
     options.extend(rings.iter().filter_map(|(name, places)| Some(format!(",{name}={}", (*places)?))));
     if (virtio.mrg_rxbuf, virtio.gro) == (Some(false), Some(false)) {
-        // Then the guest's driver takes no packet in that is larger than the MTU of which it is told at first.
+        // Otherwise the guest's driver would drop packets above its initial MTU.
         options.push(format!(",host_mtu={}", u16::MAX));
     }
     options
@@ -92,7 +90,7 @@ mod tests {
     }
 
     #[test]
-    fn only_what_was_asked_for_is_said_of_its_features() {
+    fn sets_only_requested_features() {
         let check = |virtio: VirtioNet, expected: &str| assert_eq!(features(virtio).concat(), expected);
         let (none, off) = (VirtioNet::default(), Some(false));
         check(none, "");

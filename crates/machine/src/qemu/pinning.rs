@@ -1,4 +1,4 @@
-//! Which CPUs of the host the threads of a QEMU run on, where that was asked for. Must not know why.
+//! Pins the threads of QEMU to CPUs.
 
 use std::{fs, io};
 
@@ -6,7 +6,7 @@ use scenario::Vm;
 
 use super::{error::QemuError, qmp::Qmp};
 
-/// Binds the threads of the QEMU `pid`, and the kernel's threads that move its packets.
+/// Pins QEMU's threads and its vhost worker threads.
 pub(super) fn pin(pid: u32, qmp: &mut Qmp, vm: &Vm) -> Result<(), QemuError> {
     if vm.cpus.is_empty() && vm.monitor_cpus.is_empty() {
         return Ok(());
@@ -24,7 +24,7 @@ pub(super) fn pin(pid: u32, qmp: &mut Qmp, vm: &Vm) -> Result<(), QemuError> {
     Ok(())
 }
 
-/// A thread that has ended meanwhile needs no CPU.
+/// Ignores threads that have exited.
 fn bind(thread: u32, cpus: &[u32]) -> Result<(), QemuError> {
     match sys::affinity::pin(thread, cpus) {
         Err(error) if error.is_gone() => Ok(()),
@@ -53,7 +53,7 @@ fn threads(pid: u32) -> io::Result<Vec<u32>> {
     Ok(numbers(&format!("/proc/{pid}/task"))?.collect())
 }
 
-/// Since Linux 6.4 they are threads of QEMU itself; before, the kernel's own (vhost_worker_create in drivers/vhost).
+/// Since Linux 6.4 they are threads of QEMU. Before, they are kernel threads (vhost_worker_create in drivers/vhost).
 fn vhost_workers(pid: u32) -> Vec<u32> {
     let name = format!("vhost-{pid}");
     let is_named = |task: &u32| {

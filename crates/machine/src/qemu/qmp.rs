@@ -1,5 +1,5 @@
-//! QEMU's monitor protocol: one JSON object a line. Commands are answered in time or not at all; events that say how a
-//! guest ends are kept among its last output. Source: docs/interop/qmp-spec.txt and qapi/run-state.json of QEMU 7.2.
+//! A client for QEMU's monitor protocol, one JSON object per line. Commands have timeouts. Events about the end of a
+//! guest are added to its last output. Sources: docs/interop/qmp-spec.txt and qapi/run-state.json of QEMU 7.2.
 
 use std::{
     io::{self, ErrorKind, Write},
@@ -14,19 +14,19 @@ use thiserror::Error;
 
 use crate::last_lines::LastLines;
 
-/// On a busy machine QEMU's start takes a while.
+/// QEMU starts slowly on a busy machine.
 const PATIENCE_AT_START: Duration = Duration::from_secs(20);
-/// QEMU answers at once, unless it was stopped or gets no CPU.
+/// QEMU replies at once, unless it is stopped or gets no CPU.
 const PATIENCE: Duration = Duration::from_secs(5);
-/// The end need not be waited for: whoever does not answer is killed.
+/// Short, because a process that does not reply is killed.
 const PATIENCE_AT_END: Duration = Duration::from_millis(500);
-/// Queue length. QEMU sends one answer per command; further ones are dropped.
+/// Queue length. QEMU sends one reply per command. Excess replies are dropped.
 const WAITING: usize = 16;
-/// An answer that lists 255 CPUs is some 60 kB long.
-const LONGEST: u64 = 1 << 20;
+/// A reply with 255 CPUs has about 60 kB.
+const MAX_LINE: u64 = 1 << 20;
 
-/// Events that tell of a guest's end or standstill.
-const TELLING: [&str; 9] = [
+/// Events about the end or halt of a guest.
+const RELEVANT_EVENTS: [&str; 9] = [
     "SHUTDOWN",
     "RESET",
     "GUEST_PANICKED",
@@ -38,46 +38,39 @@ const TELLING: [&str; 9] = [
     "MEMORY_FAILURE",
 ];
 
-/// What every client has to say first.
+/// Must be each client's first command.
 const FIRST: &str = "qmp_capabilities";
 
-/// A conversation with QEMU failed.
+/// A QMP command failed.
 #[derive(Debug, Error)]
 pub enum QmpError {
-    /// It ended, or said nothing for long.
-    #[error("QEMU does not answer `{command}`: {source}")]
+    /// The connection closed, or no reply arrived in time.
+    #[error("no reply from QEMU to `{command}`: {source}")]
     Silent {
-        /// What it was asked.
         command: &'static str,
-        /// Why.
         #[source]
         source: io::Error,
     },
-    #[error("QEMU refuses `{command}`: {reason}")]
+    #[error("QEMU refused `{command}`: {reason}")]
     Refused {
-        /// What it was asked.
         command: &'static str,
-        /// Its own words.
+        /// QEMU's error message.
         reason: String,
     },
-    /// It answered something else.
-    #[error("QEMU answers `{command}` with what plumb does not understand: {answer}")]
-    Strange {
-        /// What it was asked.
-        command: &'static str,
-        answer: String,
-    },
+    /// The reply has an unexpected form.
+    #[error("unexpected reply from QEMU to `{command}`: {answer}")]
+    Strange { command: &'static str, answer: String },
 }
 
 impl QmpError {
-    /// Whether there is nobody left to answer.
+    /// Whether QEMU closed the connection.
     pub(super) fn is_end(&self) -> bool {
         let Self::Silent { source, .. } = self else { return false };
         matches!(source.kind(), ErrorKind::UnexpectedEof | ErrorKind::BrokenPipe)
     }
 }
 
-/// A monitor that takes commands.
+/// A connection in command mode.
 #[derive(Debug)]
 pub(super) struct Qmp {
     to: UnixStream,
@@ -86,20 +79,20 @@ pub(super) struct Qmp {
 }
 
 impl Qmp {
-    /// Awaits the greeting and enters command mode. Events go to `words`.
+    /// Waits for the greeting and enters command mode. Events go to `words`.
     pub(super) fn greet(socket: UnixStream, words: &LastLines) -> Result<Self, QmpError> {
         let silent = |source| QmpError::Silent { command: FIRST, source };
         socket.set_write_timeout(Some(PATIENCE)).map_err(silent)?;
         let (to_us, answers) = sync_channel(WAITING);
         let from = socket.try_clone().map_err(silent)?;
-        words.keep_some(from, LONGEST, move |line| sort(line, &to_us));
+        words.keep_some(from, MAX_LINE, move |line| sort(line, &to_us));
         let mut qmp = Self { to: socket, answers, last_id: 0 };
         qmp.next(PATIENCE_AT_START).map_err(silent)?;
         qmp.ask(FIRST, PATIENCE_AT_START)?;
         Ok(qmp)
     }
 
-    /// The thread of each of the guest's CPUs, in their order.
+    /// Thread IDs of the guest's CPUs, in order.
     pub(super) fn vcpu_threads(&mut self) -> Result<Vec<u32>, QmpError> {
         const COMMAND: &str = "query-cpus-fast";
         let thread = |cpu: &Value| u32::try_from(cpu["thread-id"].as_u64()?).ok();
@@ -108,7 +101,7 @@ impl Qmp {
         threads.ok_or_else(|| QmpError::Strange { command: COMMAND, answer: answer.to_string() })
     }
 
-    /// What QEMU says that its guest does, as `running` or `paused`.
+    /// The guest's state, e.g. `running` or `paused`.
     pub(super) fn status(&mut self) -> Result<String, QmpError> {
         const COMMAND: &str = "query-status";
         let answer = self.ask(COMMAND, PATIENCE_AT_END)?;
@@ -116,12 +109,12 @@ impl Qmp {
         status.ok_or_else(|| QmpError::Strange { command: COMMAND, answer: answer.to_string() })
     }
 
-    /// Asks QEMU to end; that it is gone already is as good.
+    /// Asks QEMU to exit. Ignores errors: it may have exited already.
     pub(super) fn quit(&mut self) {
         let _ = self.ask("quit", PATIENCE_AT_END);
     }
 
-    /// Has a command carried out; its answer.
+    /// Executes a command.
     fn ask(&mut self, command: &'static str, patience: Duration) -> Result<Value, QmpError> {
         let silent = |source| QmpError::Silent { command, source };
         self.last_id += 1;
@@ -130,7 +123,7 @@ impl Qmp {
         let begun = Instant::now();
         loop {
             let mut answer = self.next(patience.saturating_sub(begun.elapsed())).map_err(silent)?;
-            // One that comes too late is that of a command which was given up.
+            // Skip late replies to commands that timed out.
             if answer.get("id").is_some_and(|id| *id != self.last_id) {
                 continue;
             }
@@ -149,30 +142,34 @@ impl Qmp {
             return Err(io::Error::new(ErrorKind::TimedOut, "QEMU sends only other messages"));
         }
         self.answers.recv_timeout(patience).map_err(|error| match error {
-            RecvTimeoutError::Disconnected => io::Error::new(ErrorKind::UnexpectedEof, "it has ended"),
-            RecvTimeoutError::Timeout => io::Error::new(ErrorKind::TimedOut, "it is stopped, or gets no CPU"),
+            RecvTimeoutError::Disconnected => {
+                io::Error::new(ErrorKind::UnexpectedEof, "the connection was closed")
+            }
+            RecvTimeoutError::Timeout => {
+                io::Error::new(ErrorKind::TimedOut, "QEMU is stopped or gets no CPU")
+            }
         })
     }
 }
 
 impl Drop for Qmp {
     fn drop(&mut self) {
-        // What reads from it has a copy. It fails only when the other side is gone.
+        // The reader has a duplicate of the socket. Fails only if the peer has closed it.
         let _ = self.to.shutdown(Shutdown::Both);
     }
 }
 
-/// Hands on whatever is no event; what is to be kept of an event.
+/// Forwards replies. Returns a line for relevant events.
 fn sort(line: &str, answers: &SyncSender<Value>) -> Option<String> {
-    let said = serde_json::from_str(line).unwrap_or_else(|_| Value::String(line.to_owned()));
-    let Some(event) = said.get("event").and_then(Value::as_str) else {
+    let message = serde_json::from_str(line).unwrap_or_else(|_| Value::String(line.to_owned()));
+    let Some(event) = message.get("event").and_then(Value::as_str) else {
         // Fails if the receiver is gone or its queue is full.
-        let _ = answers.try_send(said);
+        let _ = answers.try_send(message);
         return None;
     };
-    let because = ["reason", "action"].into_iter().find_map(|key| said["data"][key].as_str());
+    let because = ["reason", "action"].into_iter().find_map(|key| message["data"][key].as_str());
     let because = because.map(|because| format!(" ({because})")).unwrap_or_default();
-    TELLING.contains(&event).then(|| format!("QEMU: {event}{because}"))
+    RELEVANT_EVENTS.contains(&event).then(|| format!("QEMU: {event}{because}"))
 }
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! The half of a socket that writes: dropping it ends both halves, as it would end a pipe.
+//! The write half of a socket. Dropping it closes both halves, like a pipe.
 
 use std::{
     io::{self, Write},
@@ -6,7 +6,6 @@ use std::{
     os::unix::net::UnixStream,
 };
 
-/// A socket's writing half.
 pub(super) struct HangsUp {
     socket: UnixStream,
 }
@@ -29,7 +28,7 @@ impl Write for HangsUp {
 
 impl Drop for HangsUp {
     fn drop(&mut self) {
-        // It fails only when the other side is gone.
+        // Fails only if the peer has closed it.
         let _ = self.socket.shutdown(Shutdown::Both);
     }
 }

@@ -1,64 +1,63 @@
-//! Why no agent could be started over SSH: what `ssh` said, made into what to do. Must not know how it is run.
+//! Turns the error output of `ssh` into advice.
 
 use thiserror::Error;
 
-/// What `ssh` exits with when it failed itself (ssh(1)).
+/// Exit status for errors of `ssh` itself (ssh(1)).
 const OWN_FAILURE: i32 = 255;
 
-/// No agent on a host that is reached by SSH.
+/// The agent could not be started by SSH.
 #[derive(Debug, Error)]
 pub enum SshError {
-    #[error("no SSH client was started: {0}; install one with `apt-get install openssh-client`")]
+    #[error("cannot start the SSH client: {0}; install it with `apt-get install openssh-client`")]
     NoClient(#[source] sys::Error),
     #[error(
-        "its host key is not known; log in once by `ssh` and compare the fingerprint, or add the key to known_hosts"
+        "its host key is unknown; log in once with `ssh` and compare the fingerprint, or add the key to known_hosts"
     )]
     UnknownHostKey,
     #[error(
-        "its host key is not the one that is known: another machine has this address, or the host was installed anew; \
-         if you know why, remove the old key with `ssh-keygen -R`"
+        "its host key has changed: another machine has this address, or the host was reinstalled; \
+         if this is expected, remove the old key with `ssh-keygen -R`"
     )]
     OtherHostKey,
     #[error(
-        "it let no key of yours in ({said}); `ssh-add -l` lists those of the SSH agent, and the host's \
-         ~/.ssh/authorized_keys those that it takes"
+        "it accepts none of your keys ({reason}); compare `ssh-add -l` with ~/.ssh/authorized_keys on the host"
     )]
     NotPermitted {
-        /// The last line of `ssh`.
-        said: String,
+        /// Last line of `ssh`.
+        reason: String,
     },
-    #[error("there is no host of that name ({said}); write it as ssh_config or the name service knows it")]
+    #[error("unknown host name ({reason}); check ssh_config and DNS")]
     NoSuchHost {
-        /// The last line of `ssh`.
-        said: String,
+        /// Last line of `ssh`.
+        reason: String,
     },
     #[error(
-        "it cannot be reached ({said}); is the host up, its SSH server running, and no firewall between?"
+        "cannot reach it ({reason}); check that the host is up, that its SSH server runs and that no firewall blocks it"
     )]
     Unreachable {
-        /// The last line of `ssh`.
-        said: String,
+        /// Last line of `ssh`.
+        reason: String,
     },
     #[error(
-        "it is {platform}, and its agent would be this program, which is built for Linux {}; start plumb on a machine like it",
+        "it runs {platform}, but this program, which also serves as the agent, is built for Linux {}; start plumb on a machine of its kind",
         std::env::consts::ARCH
     )]
     OtherPlatform {
-        /// As uname tells.
+        /// As printed by uname.
         platform: String,
     },
-    #[error("it has no program `{program}`, which plumb needs there; install it (of Debian: coreutils)")]
+    #[error("program `{program}` is missing there; install it (Debian package coreutils)")]
     Lacks { program: String },
     #[error(
-        "cannot keep the agent's program there: {said}; it needs a private folder `plumb` with some 40 MB in \
+        "cannot install the agent's program: {reason}; it needs about 40 MB in a private folder `plumb` in \
          $XDG_CACHE_HOME or ~/.cache"
     )]
     Copy {
-        /// The last line of the host.
-        said: String,
+        /// Last line of the host.
+        reason: String,
     },
     #[error(
-        "the agent's program was copied there and is gone again; does another program clean its ~/.cache?"
+        "the agent's program disappeared after the copy; check whether another program cleans its ~/.cache"
     )]
     NotKept,
     #[error(
@@ -73,26 +72,26 @@ pub enum SshError {
          and try again"
     )]
     Stalled { copied: usize, all: usize },
-    #[error("`ssh` did not get an agent started: {said}")]
+    #[error("`ssh` could not start the agent: {reason}")]
     Other {
-        /// What `ssh` or the host said.
-        said: String,
+        /// Output of `ssh` or the host.
+        reason: String,
     },
 }
 
 impl SshError {
-    /// What a login without an agent came to; `None` is one that took too long.
-    pub(super) fn of(status: Option<i32>, said: &str) -> Self {
-        let last = last_line(said);
-        let any = |words: &[&str]| words.iter().any(|word| said.contains(word));
+    /// The error for a failed login. `status` is `None` after a timeout.
+    pub(super) fn of(status: Option<i32>, output: &str) -> Self {
+        let last = last_line(output);
+        let any = |words: &[&str]| words.iter().any(|word| output.contains(word));
         match status {
-            None => Self::Unreachable { said: "no answer in time".to_owned() },
+            None => Self::Unreachable { reason: "no answer in time".to_owned() },
             Some(OWN_FAILURE) if any(&["REMOTE HOST IDENTIFICATION HAS CHANGED"]) => Self::OtherHostKey,
             Some(OWN_FAILURE) if any(&["Host key verification failed"]) => Self::UnknownHostKey,
             Some(OWN_FAILURE) if any(&["Permission denied", "Too many authentication failures"]) => {
-                Self::NotPermitted { said: last }
+                Self::NotPermitted { reason: last }
             }
-            Some(OWN_FAILURE) if any(&["Could not resolve hostname"]) => Self::NoSuchHost { said: last },
+            Some(OWN_FAILURE) if any(&["Could not resolve hostname"]) => Self::NoSuchHost { reason: last },
             Some(OWN_FAILURE)
                 if any(&[
                     "No route to host",
@@ -103,56 +102,58 @@ impl SshError {
                     "reset by",
                 ]) =>
             {
-                Self::Unreachable { said: last }
+                Self::Unreachable { reason: last }
             }
-            Some(status) if last.is_empty() => Self::Other { said: format!("it ended with status {status}") },
-            Some(_) => Self::Other { said: last },
+            Some(status) if last.is_empty() => {
+                Self::Other { reason: format!("it exited with status {status}") }
+            }
+            Some(_) => Self::Other { reason: last },
         }
     }
 
-    /// What a copy that failed came to.
-    pub(super) fn of_copy(status: Option<i32>, said: &str) -> Self {
+    /// The error for a failed copy.
+    pub(super) fn of_copy(status: Option<i32>, output: &str) -> Self {
         match status {
-            Some(OWN_FAILURE) | None => Self::of(status, said),
-            Some(_) => Self::Copy { said: last_line(said) },
+            Some(OWN_FAILURE) | None => Self::of(status, output),
+            Some(_) => Self::Copy { reason: last_line(output) },
         }
     }
 }
 
-fn last_line(said: &str) -> String {
-    said.lines().rev().find(|line| !line.trim().is_empty()).unwrap_or_default().trim().to_owned()
+fn last_line(output: &str) -> String {
+    output.lines().rev().find(|line| !line.trim().is_empty()).unwrap_or_default().trim().to_owned()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    /// What OpenSSH 9.2 says.
+    /// Output of OpenSSH 9.2.
     #[test]
-    fn what_ssh_says_becomes_what_to_do() {
-        for (status, said, wanted) in [
-            (255, "Host key verification failed.", "host key is not known"),
+    fn derives_advice_from_ssh_output() {
+        for (status, output, wanted) in [
+            (255, "Host key verification failed.", "host key is unknown"),
             (
                 255,
                 "@ WARNING: REMOTE HOST IDENTIFICATION HAS CHANGED! @\nHost key verification failed.",
-                "not the one that is known",
+                "has changed",
             ),
-            (255, "u@h: Permission denied (publickey).", "let no key of yours in (u@h: Permission denied"),
-            (255, "ssh: Could not resolve hostname h: Name or service not known", "no host of that name"),
-            (255, "ssh: connect to host h port 22: No route to host", "cannot be reached"),
-            (255, "ssh: connect to host h port 22: Connection refused", "cannot be reached"),
-            (255, "Connection closed by 198.18.0.1 port 22", "cannot be reached"),
+            (255, "u@h: Permission denied (publickey).", "accepts none of your keys (u@h: Permission denied"),
+            (255, "ssh: Could not resolve hostname h: Name or service not known", "unknown host name"),
+            (255, "ssh: connect to host h port 22: No route to host", "cannot reach it"),
+            (255, "ssh: connect to host h port 22: Connection refused", "cannot reach it"),
+            (255, "Connection closed by 198.18.0.1 port 22", "cannot reach it"),
             (127, "sh: 1: exec: not found", "exec: not found"),
             (1, "", "status 1"),
         ] {
-            let error = SshError::of(Some(status), said).to_string();
-            assert!(error.contains(wanted), "{said}: {error}");
+            let error = SshError::of(Some(status), output).to_string();
+            assert!(error.contains(wanted), "{output}: {error}");
         }
         assert!(SshError::of(None, "").to_string().contains("no answer in time"));
     }
 
     #[test]
-    fn a_copy_that_fails_says_what_the_host_said() {
+    fn reports_host_output_for_failed_copy() {
         let error = SshError::of_copy(Some(1), "cat: write error: No space left on device\n").to_string();
         assert!(error.contains("No space left on device"), "{error}");
         let lost = SshError::of_copy(Some(255), "client_loop: send disconnect: Broken pipe").to_string();

@@ -1,4 +1,4 @@
-//! The program that is copied to hosts, and the hash by which it is known there.
+//! The program to copy to hosts, with its hash.
 
 use std::path::Path;
 
@@ -6,7 +6,7 @@ use sha2::{Digest, Sha256};
 
 use crate::guest::{GuestError, loadable};
 
-/// This program without what only debuggers read.
+/// This program without debug information.
 #[derive(Debug)]
 pub struct ProgramCopy {
     bytes: Vec<u8>,
@@ -14,10 +14,10 @@ pub struct ProgramCopy {
 }
 
 impl ProgramCopy {
-    /// That of the program in `path`.
+    /// Reads the program in `path`.
     ///
     /// # Errors
-    /// When it cannot be read.
+    /// If it cannot be read.
     pub fn of(path: &Path) -> Result<Self, GuestError> {
         Ok(Self::of_bytes(loadable(path)?))
     }

@@ -1,32 +1,32 @@
-//! What is run on the host: POSIX shell in single quotes, so that it is the same to whatever shell the user logs in to. It has
-//! no single quote of its own.
+//! Scripts for the host: POSIX shell in single quotes, so that any login shell passes them on unchanged. The scripts
+//! themselves contain no single quotes.
 
 use std::env::consts;
 
 use super::program_copy::ProgramCopy;
 
-/// Before an answer, on a line of its own: start-up files of shells may print others.
+/// Starts a reply line. Shell start-up files may print other lines.
 const MARK: &str = "plumb: ";
 /// Limit in characters for a name in a reply.
 const LONGEST_WORD: usize = 100;
-/// As many digits of the hash name the file.
+/// Number of digits of the hash in the file name.
 const NAMED: usize = 16;
 
-/// What the start says first.
+/// Replies of the start script.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Answer {
     /// The agent follows.
     Ready,
-    /// The program is not there, or another than was copied.
+    /// The program is missing or differs.
     Absent,
-    /// It is another system or architecture.
+    /// Another system or architecture.
     Other(String),
-    /// It lacks a program.
+    /// A program is missing on the host.
     Lacks(String),
 }
 
 impl Answer {
-    /// What a line says, if it is an answer.
+    /// Parses a reply line.
     pub(super) fn of(line: &str) -> Option<Self> {
         let (word, rest) = line.strip_prefix(MARK)?.split_once(' ').unwrap_or((&line[MARK.len()..], ""));
         match word {
@@ -39,10 +39,10 @@ impl Answer {
     }
 }
 
-/// Becomes the agent where the program is there and whole. Without `keep` its file is gone when it runs.
+/// Executes the agent if the program is present and intact. Without `keep`, removes the file when it runs.
 ///
-/// The program is opened once, then checked and executed through the same descriptor: the owner of `$XDG_CACHE_HOME` can rename
-/// the cache folder between two opens.
+/// The program is opened once, then checked and executed through the same descriptor: the owner of `$XDG_CACHE_HOME`
+/// can rename the cache folder between two opens.
 pub(super) fn start(program: &ProgramCopy, keep: bool) -> String {
     let remove = if keep { "" } else { r#"rm -f "$n"; rmdir ../plumb 2>/dev/null; "# };
     let arch = consts::ARCH;
@@ -62,7 +62,7 @@ pub(super) fn start(program: &ProgramCopy, keep: bool) -> String {
     ])
 }
 
-/// Reads the program from its input.
+/// Reads the program from standard input.
 pub(super) fn install(program: &ProgramCopy) -> String {
     quoted(&[
         &places(program),
@@ -75,10 +75,7 @@ pub(super) fn install(program: &ProgramCopy) -> String {
         // Fail if the file exists.
         "set -C",
         r#"cat > "$t" || exit 1"#,
-        &format!(
-            r#"{} || {{ echo "what arrived is not what was sent" >&2; exit 1; }}"#,
-            has_hash(program, r#"<"$t""#)
-        ),
+        &format!(r#"{} || {{ echo "the copy is damaged" >&2; exit 1; }}"#, has_hash(program, r#"<"$t""#)),
         r#"chmod 700 "$t" && mv -f "$t" "$n""#,
     ])
 }
@@ -123,7 +120,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_answer_is_found_among_what_a_shell_prints_at_its_start() {
+    fn finds_reply_in_output_of_start_up_files() {
         let other = || Some(Answer::Other("Linux aarch64".to_owned()));
         for (line, wanted) in [
             ("Welcome!", None),
@@ -138,7 +135,7 @@ mod tests {
     }
 
     #[test]
-    fn no_script_has_a_quote_within_its_quotes() {
+    fn scripts_contain_no_single_quote() {
         let program = ProgramCopy::pretended(b"a program");
         for script in [start(&program, true), start(&program, false), install(&program)] {
             assert_eq!(script.matches('\'').count(), 2, "{script}");

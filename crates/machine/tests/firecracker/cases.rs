@@ -1,4 +1,4 @@
-//! The driver: guests that the stand-in seems to run, and what is said of those that it does not.
+//! Tests the driver with simulated guests and failures.
 
 use std::{
     fs,
@@ -18,14 +18,14 @@ use crate::stand_in::{Behaviour, LAST_WORDS, REFUSAL};
 
 const SOON: Duration = Duration::from_secs(10);
 
-/// What a guest is booted from, and the stand-in by each of its names.
-struct Bench {
+/// Kernel and image, and links to the stand-in by behaviour.
+struct Setup {
     folder: tempfile::TempDir,
     kernel: Arc<Vmlinux>,
     image: Arc<Image>,
 }
 
-impl Bench {
+impl Setup {
     fn new() -> Self {
         let folder = tempfile::tempdir().expect("a temporary folder");
         let own = std::env::current_exe().expect("a test is a file");
@@ -51,106 +51,108 @@ impl Bench {
     }
 }
 
-/// A namespace with a tap device that nobody has opened.
+/// A namespace with an unopened tap device.
 fn tap(device: &str) -> NamedTap {
-    let namespace = NetNs::create("test").expect("whoever may mount may make it");
+    let namespace = NetNs::create("test").expect("the right to mount includes it");
     let made = namespace.run_in(|| sys::tap::create_for_another("vm0", 7)).expect("it can be entered");
     made.expect("Linux has tap devices");
     NamedTap { device: device.to_owned(), namespace, mac: [2, 86, 198, 18, 0, 7] }
 }
 
-fn says_back(channel: &mut Channel, text: &str) {
-    channel.to_agent.write_all(text.as_bytes()).expect("it is kept, or heard");
-    let mut said = vec![0; text.len()];
-    channel.from_agent.read_exact(&mut said).expect("it is said back");
-    assert_eq!(said, text.as_bytes());
+fn echoes(channel: &mut Channel, text: &str) {
+    channel.to_agent.write_all(text.as_bytes()).expect("the channel is open");
+    let mut echo = vec![0; text.len()];
+    channel.from_agent.read_exact(&mut echo).expect("the guest echoes");
+    assert_eq!(echo, text.as_bytes());
 }
 
 fn wait_until(holds: impl Fn() -> bool) {
     let begun = Instant::now();
     while !holds() {
-        assert!(begun.elapsed() < SOON, "waited in vain");
+        assert!(begun.elapsed() < SOON, "timed out");
         thread::sleep(Duration::from_millis(5));
     }
 }
 
 pub(crate) fn a_guest_boots() {
-    let bench = Bench::new();
+    let bench = Setup::new();
     let mut machine = bench.machine(Behaviour::Obeys);
     assert_eq!(machine.pids(), [0; 0]);
     let mut channel = machine.start().unwrap_or_else(|error| panic!("{error}"));
-    says_back(&mut channel, "hello");
-    says_back(&mut channel, "and again");
+    echoes(&mut channel, "hello");
+    echoes(&mut channel, "and again");
     wait_until(|| machine.condition().booted_within.is_some());
     assert_eq!(machine.pids().len(), 1);
-    assert!(machine.start().expect_err("it runs").to_string().contains("vm0 was started already"));
-    assert_eq!(machine.condition().last_output, "", "its first words are no last output");
+    assert!(machine.start().expect_err("it runs").to_string().contains("vm0 is already running"));
+    assert_eq!(machine.condition().last_output, "", "the boot message is left out");
     drop(channel.to_agent);
     let mut rest = Vec::new();
     channel.from_agent.read_to_end(&mut rest).expect("hanging up ends the stream");
 }
 
 pub(crate) fn the_tap_is_found() {
-    let bench = Bench::new();
+    let bench = Setup::new();
     let mut machine = bench.machine(Behaviour::Obeys).with_tap(tap("vm0"));
-    says_back(&mut machine.start().unwrap_or_else(|error| panic!("{error}")), "hello");
+    echoes(&mut machine.start().unwrap_or_else(|error| panic!("{error}")), "hello");
     let mut machine = bench.machine(Behaviour::Obeys).with_tap(tap("vm1"));
     let error = machine.start().expect_err("there is no such device").to_string();
     assert!(error.contains("PUT /network-interfaces/eth0 ") && error.contains("no vm1:"), "{error}");
 }
 
 pub(crate) fn a_refusal_is_shown() {
-    let error = Bench::new().machine(Behaviour::Refuses).with_tap(tap("vm0")).start();
+    let error = Setup::new().machine(Behaviour::Refuses).with_tap(tap("vm0")).start();
     let error = error.expect_err("it refuses").to_string();
-    for said in ["cannot start virtual machine vm0", "\"host_dev_name\":\"vm0\"", "status 400", REFUSAL] {
-        assert!(error.contains(said), "`{said}` is not in {error}");
+    for expected in ["cannot start virtual machine vm0", "\"host_dev_name\":\"vm0\"", "status 400", REFUSAL] {
+        assert!(error.contains(expected), "`{expected}` is not in {error}");
     }
 }
 
 pub(crate) fn an_end_is_quoted() {
-    let error = Bench::new().machine(Behaviour::Ends).start().expect_err("it ends").to_string();
-    assert!(error.contains("ended with status 1") && error.contains("Failed to bind"), "{error}");
+    let error = Setup::new().machine(Behaviour::Ends).start().expect_err("it ends").to_string();
+    assert!(error.contains("exited with status 1") && error.contains("Failed to bind"), "{error}");
 }
 
 pub(crate) fn a_panic_is_quoted() {
-    let bench = Bench::new();
+    let bench = Setup::new();
     let mut machine = bench.machine(Behaviour::Panics);
     let mut channel = machine.start().unwrap_or_else(|error| panic!("{error}"));
-    let mut said = Vec::new();
-    channel.from_agent.read_to_end(&mut said).expect("its end ends the stream");
-    assert_eq!((said.len(), machine.condition().booted_within), (0, None));
+    let mut output = Vec::new();
+    channel.from_agent.read_to_end(&mut output).expect("the stream ends");
+    assert_eq!((output.len(), machine.condition().booted_within), (0, None));
     wait_until(|| machine.condition().last_output.contains(LAST_WORDS));
 }
 
 pub(crate) fn stopping_ends_it() {
-    let bench = Bench::new();
+    let bench = Setup::new();
     let mut machine = bench.machine(Behaviour::Obeys);
     let mut channel = machine.start().unwrap_or_else(|error| panic!("{error}"));
-    says_back(&mut channel, "hello");
+    echoes(&mut channel, "hello");
     let [pid] = machine.pids()[..] else { panic!("it is one process") };
     machine.stop();
     assert!(!Path::new(&format!("/proc/{pid}")).exists());
     let mut rest = Vec::new();
-    // A stream that is cut may end with an error; that it ends is what matters.
+    // An interrupted stream may report an error.
     let _ = channel.from_agent.read_to_end(&mut rest);
     assert_eq!(machine.pids(), [0; 0]);
     assert_eq!(fs::read_dir(bench.folder.path()).expect("it is there").count(), Behaviour::ALL.len() + 2);
 }
 
 pub(crate) fn absence_is_named() {
-    let bench = Bench::new();
+    let bench = Setup::new();
     let error =
         bench.of_program("/nonexistent/firecracker".into()).start().expect_err("not there").to_string();
-    for said in ["there is no /nonexistent/firecracker", "/firecracker/releases", "--firecracker PATH"] {
-        assert!(error.contains(said), "`{said}` is not in {error}");
+    for expected in
+        ["/nonexistent/firecracker is not installed", "/firecracker/releases", "--firecracker PATH"]
+    {
+        assert!(error.contains(expected), "`{expected}` is not in {error}");
     }
     let lacks = Firecracker::lacks(Some(Path::new("/bin/true"))).expect("it is not Firecracker").to_string();
     assert!(lacks.contains("/bin/true is not Firecracker"), "{lacks}");
 }
 
-/// The kernel is none, so that the start is refused, as it is without KVM; nothing before it is.
+/// The kernel is invalid, so the start is refused, as without KVM. All earlier requests are accepted.
 pub(crate) fn the_real_one_takes_all() {
-    let error = Bench::new().of_program("firecracker".into()).with_tap(tap("vm0")).start();
-    let error = error.expect_err("its kernel is none").to_string();
-    assert!(error.contains("refuses `PUT /actions {\"action_type\":\"InstanceStart\"}`"), "{error}");
+    let error = Setup::new().of_program("firecracker".into()).with_tap(tap("vm0")).start();
+    let error = error.expect_err("the kernel is invalid").to_string();
+    assert!(error.contains("refused `PUT /actions {\"action_type\":\"InstanceStart\"}`"), "{error}");
 }

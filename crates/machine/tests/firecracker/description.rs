@@ -1,29 +1,29 @@
-//! What Firecracker's interface takes, as far as a machine is booted by it: paths, what may be put there, what must, and
-//! which values have a meaning. Source: src/firecracker/swagger/firecracker.yaml of Firecracker 1.17.
+//! The part of Firecracker's API that boots a machine: paths, fields and allowed values. Source:
+//! src/firecracker/swagger/firecracker.yaml of Firecracker 1.17.
 
-/// A path to which something can be put.
+/// A path that accepts PUT.
 pub(crate) struct Operation {
-    /// `{}` stands for a name of the caller's.
+    /// `{}` is a placeholder for a name.
     pub(crate) path: &'static str,
-    /// What is put there.
+    /// Fields of the body.
     pub(crate) body: &'static [Property],
-    /// Whether a machine that runs takes it.
+    /// Whether a running machine accepts it.
     pub(crate) when_running: bool,
 }
 
-/// A part of what is put.
+/// A field.
 pub(crate) struct Property {
     pub(crate) name: &'static str,
     pub(crate) required: bool,
     pub(crate) kind: Kind,
 }
 
-/// What a part can be.
+/// The type of a field.
 #[derive(Clone, Copy)]
 pub(crate) enum Kind {
     Text,
     Boolean,
-    /// From the first to the second.
+    /// An inclusive range.
     Integer(i64, i64),
     Word(&'static [&'static str]),
     Object(&'static [Property]),
@@ -90,7 +90,6 @@ const BALLOON: &[Property] = &[
 const ACTION: &[Property] =
     &[required("action_type", Kind::Word(&["FlushMetrics", "InstanceStart", "SendCtrlAltDel"]))];
 
-/// All of them.
 pub(crate) const OPERATIONS: &[Operation] = &[
     before_the_start("/machine-config", MACHINE_CONFIGURATION),
     before_the_start("/boot-source", BOOT_SOURCE),

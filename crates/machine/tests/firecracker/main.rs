@@ -1,7 +1,10 @@
-//! The driver of Firecracker against a stand-in for the program, which holds every request against the description of
-//! Firecracker's interface. This program is the stand-in too: started by one of its names, it has that interface.
-#![expect(clippy::disallowed_methods, reason = "tests read files, and a program reads its arguments")]
-#![expect(clippy::disallowed_macros, reason = "skipped tests say why, and a program writes to its console")]
+//! Tests the Firecracker driver against a stand-in that validates every request against the API description. The
+//! stand-in is this program, started by another name.
+#![expect(clippy::disallowed_methods, reason = "tests read files, and the stand-in reads its arguments")]
+#![expect(
+    clippy::disallowed_macros,
+    reason = "skipped tests print the reason, and the stand-in writes to its console"
+)]
 
 mod cases;
 mod description;
@@ -13,13 +16,13 @@ use std::process::ExitCode;
 
 use libtest_mimic::{Arguments, Failed, Trial};
 
-/// What a test needs of the machine.
+/// Requirements of a test.
 #[derive(Debug, Clone, Copy)]
 enum Need {
     Nothing,
-    /// To start machines: the right to mount.
+    /// The right to mount, for starting machines.
     Start,
-    /// To start the real one.
+    /// Requirements of the real Firecracker.
     Firecracker,
 }
 

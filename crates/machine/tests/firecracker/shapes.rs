@@ -1,10 +1,10 @@
-//! The validator itself: what it takes, and what it refuses. Each broken request is a right one with one change.
+//! Tests the validator with valid requests, and with requests that have one error each.
 
 use serde_json::{Value, json};
 
 use crate::validator::{Machine, Request, valid};
 
-/// A right request for each path.
+/// A valid request for each path.
 fn right() -> Vec<Request> {
     let bucket = json!({ "size": 0, "refill_time": 0, "one_time_burst": 0 });
     let limiter = json!({ "bandwidth": bucket, "ops": bucket });
@@ -38,7 +38,7 @@ fn request(path: &str, body: &Value) -> Request {
 }
 
 fn body(request: &Request) -> Value {
-    serde_json::from_slice(&request.body).expect("it is right")
+    serde_json::from_slice(&request.body).expect("valid")
 }
 
 pub(crate) fn right_ones_are_taken() {
@@ -49,7 +49,7 @@ pub(crate) fn right_ones_are_taken() {
 
 fn refused(request: &Request, because: &str) {
     let fault = valid(request).expect_err(because);
-    assert!(fault.contains(because), "{request:?}: `{fault}` is not `{because}`");
+    assert!(fault.contains(because), "{request:?}: `{fault}` instead of `{because}`");
 }
 
 pub(crate) fn broken_ones_are_refused() {
@@ -91,10 +91,10 @@ pub(crate) fn broken_ones_are_refused() {
     refused(&request("/network-interfaces/eth0", &other), "does not match");
 }
 
-/// Without each of its parts that must be there, with each of another kind, and with one more.
+/// Omits each required field, changes the type of each field, and adds a field.
 fn broken_bodies(right: &Request) {
     let whole = body(right);
-    let parts = whole.as_object().expect("it is right");
+    let parts = whole.as_object().expect("valid");
     let mut required = 0;
     for (name, value) in parts {
         let mut without = parts.clone();
@@ -105,7 +105,7 @@ fn broken_bodies(right: &Request) {
         changed.insert(name.clone(), other);
         assert!(valid(&request(&right.path, &changed.into())).is_err(), "{name} of {}", right.path);
     }
-    assert!(required > 0, "nothing must be put to {}", right.path);
+    assert!(required > 0, "{} has no required field", right.path);
     let mut more = parts.clone();
     more.insert("speed".to_owned(), json!(1));
     refused(&request(&right.path, &more.into()), "unknown field `speed`");

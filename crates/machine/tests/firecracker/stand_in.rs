@@ -1,5 +1,4 @@
-//! A stand-in for the `firecracker` program: it has Firecracker's interface, whose description every request is held
-//! against, and runs no guest. What it opens by path, Firecracker would.
+//! A stand-in for the `firecracker` program. It validates every request and runs no guest, but opens the same files.
 
 use std::{
     fs,
@@ -14,16 +13,16 @@ use serde_json::{Value, json};
 
 use crate::validator::{Machine, Request};
 
-/// What a stand-in does, by the name that it is started by.
+/// Behaviour of the stand-in, selected by program name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Behaviour {
-    /// All as described; its guest says back what it hears.
+    /// Works. Its guest echoes input.
     Obeys,
-    /// Refuses network interfaces, as where the tap device is another's.
+    /// Refuses network interfaces, as if the tap device belonged to another process.
     Refuses,
-    /// Ends before it listens.
+    /// Exits before it listens.
     Ends,
-    /// Its guest's kernel panics, and it ends.
+    /// Its guest's kernel panics, and it exits.
     Panics,
 }
 
@@ -115,7 +114,7 @@ fn answer(mut to: &UnixStream, taken: Result<(), String>) {
     to.write_all(text.as_bytes()).expect("it is read");
 }
 
-/// What cannot be opened is refused when it is named.
+/// Refuses files and devices that cannot be opened.
 fn opened(behaviour: Behaviour, path: &str, body: &Value) -> Result<(), String> {
     let begin = |name: &str| {
         let file = body[name].as_str().expect("it is valid");
@@ -126,7 +125,9 @@ fn opened(behaviour: Behaviour, path: &str, body: &Value) -> Result<(), String> 
         "/boot-source" => {
             let (kernel, image) = (begin("kernel_image_path")?, begin("initrd_path")?);
             let right = kernel.starts_with(b"\x7fELF") && image == b"070701";
-            right.then_some(()).ok_or_else(|| format!("{kernel:?} is no ELF file, or {image:?} no archive"))
+            right
+                .then_some(())
+                .ok_or_else(|| format!("{kernel:?} is not an ELF file, or {image:?} is not an archive"))
         }
         _ if path.starts_with("/network-interfaces/") => {
             let devices = fs::read_to_string("/proc/self/net/dev").expect("Linux");
@@ -143,7 +144,7 @@ fn opened(behaviour: Behaviour, path: &str, body: &Value) -> Result<(), String> 
     }
 }
 
-/// The guest: says its first words, and on the stream to the controller what it hears there.
+/// The guest: prints the boot message, and echoes input from the controller.
 fn boot(behaviour: Behaviour, put: &[(String, Value)]) {
     let at = |path: &str| &put.iter().find(|(known, _)| known == path).expect("it was put").1;
     let arguments = at("/boot-source")["boot_args"].as_str().expect("it is valid");

@@ -1,5 +1,5 @@
-//! A client of a monitor that somebody else set up, and that may have another client: everything is awaited for a bounded
-//! time, and nothing of it is believed. Source: docs/interop/qmp-spec.txt of QEMU 7.2. Must not know what is asked.
+//! A QMP client for untrusted monitors, which may have another client: all waits are bounded and all replies are
+//! checked. Source: docs/interop/qmp-spec.txt of QEMU 7.2.
 
 use std::{
     io::{self, BufRead, BufReader, ErrorKind, Read, Write},
@@ -13,52 +13,47 @@ use thiserror::Error;
 
 /// A monitor greets at once, unless it has another client.
 const PATIENCE: Duration = Duration::from_secs(5);
-/// Far longer than any line that QEMU says of itself.
-const LONGEST: u64 = 4 << 20;
-/// What every client has to say first.
+/// Line length limit, far above QEMU's longest replies.
+const MAX_LINE: u64 = 4 << 20;
+/// Must be each client's first command.
 const FIRST: &str = "qmp_capabilities";
 
-/// A monitor could not be asked.
+/// A monitor could not be queried.
 #[derive(Debug, Error)]
 pub enum MonitorError {
-    /// There is no such socket, or nobody listens at it, or it may not be used.
+    /// There is no socket, nothing listens, or access is denied.
     #[error("cannot connect to the monitor {}: {source}", at.display())]
     Absent {
-        /// Where it was looked for.
         at: PathBuf,
-        /// Why.
         #[source]
         source: io::Error,
     },
-    /// Nobody greeted.
+    /// No greeting.
     #[error(
-        "the monitor {} does not greet within {} s: a monitor takes one client at a time, and this one has another, or it \
-         is none of QMP",
+        "the monitor {} does not greet within {} s; it may have another client, since a monitor accepts one client at a time, or it \
+         is not a QMP monitor",
         at.display(), PATIENCE.as_secs()
     )]
     Taken { at: PathBuf },
-    /// Something else greeted.
-    #[error("what listens at {} is no monitor of QMP", at.display())]
+    /// Not a QMP greeting.
+    #[error("the socket {} is not a QMP monitor", at.display())]
     Foreign { at: PathBuf },
-    #[error("QEMU refuses `{command}`: {reason}")]
+    #[error("QEMU refused `{command}`: {reason}")]
     Refused {
-        /// What it was told.
         command: &'static str,
-        /// Its own words.
+        /// QEMU's error message.
         reason: String,
     },
-    /// It ended meanwhile, or said nothing for long.
-    #[error("the monitor does not answer `{command}`: {source}")]
+    /// The connection closed, or no reply arrived in time.
+    #[error("no reply from the monitor to `{command}`: {source}")]
     Silent {
-        /// What it was asked.
         command: &'static str,
-        /// Why.
         #[source]
         source: io::Error,
     },
 }
 
-/// A monitor whose only client this is.
+/// A connection in command mode.
 #[derive(Debug)]
 pub(super) struct Questions {
     to: UnixStream,
@@ -66,13 +61,13 @@ pub(super) struct Questions {
 }
 
 impl Questions {
-    /// Connects, awaits the greeting and enters command mode; with QEMU's version.
+    /// Connects, waits for the greeting and enters command mode. Also returns QEMU's version.
     pub(super) fn open(at: &Path) -> Result<(Self, String), MonitorError> {
         let absent = |source| MonitorError::Absent { at: at.to_owned(), source };
         Self::greeted(UnixStream::connect(at).map_err(absent)?, at)
     }
 
-    /// Awaits the greeting of who is at the other end, and enters command mode; with QEMU's version.
+    /// Waits for the greeting and enters command mode. Also returns QEMU's version.
     pub(super) fn greeted(socket: UnixStream, at: &Path) -> Result<(Self, String), MonitorError> {
         let absent = |source| MonitorError::Absent { at: at.to_owned(), source };
         let mut monitor = Self::on(socket).map_err(absent)?;
@@ -91,12 +86,11 @@ impl Questions {
         Ok(Self { from: BufReader::new(socket.try_clone()?), to: socket })
     }
 
-    /// The socket that it is spoken to by.
     pub(super) const fn socket(&self) -> &UnixStream {
         &self.to
     }
 
-    /// The answer to a question; null where this QEMU refuses it, as it does what it does not know.
+    /// Executes a query. Returns null if QEMU refuses it, e.g. because it does not support it.
     pub(super) fn ask(&mut self, command: &'static str, arguments: &Value) -> Result<Value, MonitorError> {
         match self.order(command, arguments) {
             Err(MonitorError::Refused { .. }) => Ok(Value::Null),
@@ -104,10 +98,10 @@ impl Questions {
         }
     }
 
-    /// The answer to a command.
+    /// Executes a command.
     pub(super) fn order(&mut self, command: &'static str, arguments: &Value) -> Result<Value, MonitorError> {
         let silent = |source| MonitorError::Silent { command, source };
-        // Without what is not needed: QEMU reads it byte by byte, with two system calls each.
+        // Omit empty arguments: QEMU reads byte by byte, with two system calls each.
         let order = match arguments.as_object() {
             Some(none) if none.is_empty() => json!({ "execute": command }),
             _ => json!({ "execute": command, "arguments": arguments }),
@@ -120,32 +114,32 @@ impl Questions {
                 let reason = error["desc"].as_str().unwrap_or_default().to_owned();
                 return Err(MonitorError::Refused { command, reason });
             }
-            // Anything else is an event that nobody awaits.
+            // Ignore events.
             if let Some(answer) = answer.get_mut("return") {
                 return Ok(answer.take());
             }
         }
-        Err(silent(io::Error::new(ErrorKind::TimedOut, "it says other things only")))
+        Err(silent(io::Error::new(ErrorKind::TimedOut, "only events arrived")))
     }
 
-    /// The next line, within its time as a whole: one that trickles in is none.
+    /// Reads the next line within the timeout, even if it arrives slowly.
     fn next(&mut self) -> io::Result<Value> {
         let until = Instant::now() + PATIENCE;
         let mut line = Vec::new();
         while !line.ends_with(b"\n") {
-            if line.len() as u64 >= LONGEST || Instant::now() > until {
-                return Err(io::Error::new(ErrorKind::InvalidData, "its line does not end"));
+            if line.len() as u64 >= MAX_LINE || Instant::now() > until {
+                return Err(io::Error::new(ErrorKind::InvalidData, "the line is too long or too slow"));
             }
-            let room = LONGEST - line.len() as u64;
+            let room = MAX_LINE - line.len() as u64;
             if self.from.by_ref().take(room).read_until(b'\n', &mut line)? == 0 {
-                return Err(io::Error::new(ErrorKind::UnexpectedEof, "it has ended"));
+                return Err(io::Error::new(ErrorKind::UnexpectedEof, "the connection was closed"));
             }
         }
         Ok(serde_json::from_slice(&line)?)
     }
 }
 
-/// Of `{"QMP": {"version": {"qemu": {"major": 7, ...}}}}`.
+/// Parses `{"QMP": {"version": {"qemu": {"major": 7, ...}}}}`.
 fn version(greeting: &Value) -> Option<String> {
     let version = &greeting["QMP"]["version"]["qemu"];
     let part = |name: &str| version[name].as_u64();

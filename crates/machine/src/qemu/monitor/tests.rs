@@ -1,4 +1,4 @@
-//! A monitor of the test's own, which answers as QEMU 7.2 does, or not at all.
+//! Tests the monitor client against a simulated QEMU 7.2.
 
 use std::{
     io::{BufRead, BufReader, Write},
@@ -10,22 +10,22 @@ use super::*;
 
 const GREETING: &str = r#"{"QMP": {"version": {"qemu": {"micro": 22, "minor": 2, "major": 7}, "package": "Debian"}, "capabilities": ["oob"]}}"#;
 
-/// Answers every question, with an event before each answer; the questions that came.
+/// Replies to all queries, with an event before each reply. Returns the queries.
 fn answer(socket: UnixStream, say: fn(&Value) -> Value) -> Vec<String> {
     let mut to = socket.try_clone().expect("a socket");
     writeln!(to, "{GREETING}").expect("it listens");
-    let mut asked = Vec::new();
+    let mut queries = Vec::new();
     for line in BufReader::new(socket).lines().map_while(Result::ok) {
         let order: Value = serde_json::from_str(&line).expect("JSON");
-        asked.push(order["execute"].as_str().expect("text").to_owned());
+        queries.push(order["execute"].as_str().expect("text").to_owned());
         writeln!(to, "{}\n{}", json!({ "event": "RESUME" }), say(&order)).expect("it listens");
     }
-    asked
+    queries
 }
 
 fn qemu(order: &Value) -> Value {
     let refused = json!({ "error": { "class": "GenericError", "desc": "no such property" } });
-    let said = match order["execute"].as_str().expect("text") {
+    let reply = match order["execute"].as_str().expect("text") {
         "qmp_capabilities" => json!({}),
         "query-name" => json!({ "name": "web" }),
         "query-status" => json!({ "status": "running" }),
@@ -52,40 +52,40 @@ fn qemu(order: &Value) -> Value {
         }),
         _ => return refused,
     };
-    json!({ "return": said })
+    json!({ "return": reply })
 }
 
 fn with<T: Send + 'static>(
     serve: fn(UnixStream) -> T,
-    asked: impl FnOnce(Result<Monitor, MonitorError>),
+    queries: impl FnOnce(Result<Monitor, MonitorError>),
 ) -> T {
     let folder =
         std::env::temp_dir().join(format!("plumb-{}-{:?}", std::process::id(), thread::current().id()));
     let _ = std::fs::remove_file(&folder);
-    let door = UnixListener::bind(&folder).expect("it can be made");
-    let server = thread::spawn(move || serve(door.accept().expect("somebody comes").0));
-    asked(Monitor::open(&folder));
+    let listener = UnixListener::bind(&folder).expect("it can be made");
+    let server = thread::spawn(move || serve(listener.accept().expect("a client connects").0));
+    queries(Monitor::open(&folder));
     std::fs::remove_file(&folder).expect("it was made");
     server.join().expect("no panic")
 }
 
 #[test]
-fn everything_is_asked_and_nothing_is_changed() {
-    let asked = with(
+fn queries_all_properties_and_changes_none() {
+    let queries = with(
         |socket| answer(socket, qemu),
         |monitor| {
             let mut monitor = monitor.expect("it greets");
             assert_eq!(monitor.listener(), Some(std::process::id()));
-            let said = monitor.ask().expect("it answers");
+            let reply = monitor.ask().expect("it answers");
             assert_eq!(
-                (said.version.as_str(), said.guest.as_deref(), said.kvm),
+                (reply.version.as_str(), reply.guest.as_deref(), reply.kvm),
                 ("7.2.22", Some("web"), Some(true))
             );
-            assert_eq!((said.cpu_threads, said.io_threads), (vec![11, 12], vec![("io1".to_owned(), 13)]));
-            let [nic] = &said.nics[..] else { panic!("one device: {:?}", said.nics) };
+            assert_eq!((reply.cpu_threads, reply.io_threads), (vec![11, 12], vec![("io1".to_owned(), 13)]));
+            let [nic] = &reply.nics[..] else { panic!("one device: {:?}", reply.nics) };
             assert_eq!((nic.model.as_str(), nic.netdev.as_deref()), ("virtio-net-pci", Some("hostnet0")));
             let set: Vec<_> = nic.set.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
-            assert_eq!(set, [("mq", "on"), ("rx_queue_size", "256")], "what it does not know is left out");
+            assert_eq!(set, [("mq", "on"), ("rx_queue_size", "256")], "unknown properties are left out");
             assert_eq!((nic.driver, nic.vhost), (Some(true), Some(false)));
             let features = ["VIRTIO_NET_F_MQ", "VIRTIO_F_VERSION_1"].map(str::to_owned);
             assert_eq!(nic.features.as_deref(), Some(&features[..]));
@@ -96,33 +96,33 @@ fn everything_is_asked_and_nothing_is_changed() {
             .iter()
             .any(|it| command.starts_with(it))
     };
-    assert!(asked.iter().all(reads), "{asked:?}");
+    assert!(queries.iter().all(reads), "{queries:?}");
 }
 
 #[test]
-fn a_monitor_that_has_another_client_is_not_waited_for_for_ever() {
+fn times_out_if_monitor_has_another_client() {
     with(
         |mut socket| {
-            // Until the client has given up.
+            // Wait until the client gives up.
             let _ = std::io::Read::read(&mut socket, &mut [0]);
         },
         |monitor| {
-            let error = monitor.expect_err("nobody greets").to_string();
+            let error = monitor.expect_err("no greeting").to_string();
             assert!(error.contains("one client at a time") && error.contains("within 5 s"), "{error}");
         },
     );
 }
 
 #[test]
-fn what_is_no_monitor_is_called_none() {
+fn reports_socket_that_is_not_a_monitor() {
     for serve in [
         (|mut socket: UnixStream| drop(writeln!(socket, "SSH-2.0-OpenSSH"))) as fn(UnixStream),
         |mut socket| drop(writeln!(socket, "{{\"version\": 1}}")),
         drop,
     ] {
         with(serve, |monitor| {
-            let error = monitor.expect_err("it is none").to_string();
-            assert!(error.contains("is no monitor of QMP"), "{error}");
+            let error = monitor.expect_err("not a monitor").to_string();
+            assert!(error.contains("is not a QMP monitor"), "{error}");
         });
     }
     let error = Monitor::open(Path::new("/no/such.socket")).expect_err("it is not there").to_string();

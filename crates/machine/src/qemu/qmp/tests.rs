@@ -1,4 +1,4 @@
-//! A monitor of the test's own, which answers in time, too late, or never.
+//! Tests the QMP client with replies in time, late and missing.
 
 use std::{
     io::{BufRead, BufReader},
@@ -9,7 +9,7 @@ use super::*;
 
 const GREETING: &str = r#"{"QMP": {"version": {}, "capabilities": []}}"#;
 
-/// A monitor with this answer to every command but the first, in which ID is the command's.
+/// A monitor with this reply to every command but the first. `ID` is replaced by the command's ID.
 fn monitor(answer: &'static str) -> (Qmp, LastLines) {
     let (ours, theirs) = UnixStream::pair().expect("a pair");
     thread::spawn(move || {
@@ -26,7 +26,7 @@ fn monitor(answer: &'static str) -> (Qmp, LastLines) {
 }
 
 #[test]
-fn events_and_late_answers_before_an_answer_are_told_apart_from_it() {
+fn skips_events_and_late_replies() {
     let answer = concat!(
         r#"{"event": "RTC_CHANGE", "data": {}}"#,
         "\n",
@@ -42,19 +42,19 @@ fn events_and_late_answers_before_an_answer_are_told_apart_from_it() {
 }
 
 #[test]
-fn a_refusal_has_its_words_and_silence_an_end() {
+fn reports_refusal_and_times_out_without_reply() {
     let (mut qmp, _) = monitor(r#"{"error": {"class": "GenericError", "desc": "not now"}, "id": ID}"#);
     let error = qmp.vcpu_threads().expect_err("refused");
-    assert_eq!(error.to_string(), "QEMU refuses `query-cpus-fast`: not now");
+    assert_eq!(error.to_string(), "QEMU refused `query-cpus-fast`: not now");
     let (mut qmp, _) = monitor(r#"{"return": {}, "id": 0}"#);
-    let error = qmp.status().expect_err("the answer to something else");
-    assert!(error.to_string().contains("it is stopped, or gets no CPU") && !error.is_end(), "{error}");
+    let error = qmp.status().expect_err("a reply to another command");
+    assert!(error.to_string().contains("QEMU is stopped or gets no CPU") && !error.is_end(), "{error}");
 }
 
 #[test]
-fn who_has_ended_does_not_answer() {
+fn reports_closed_connection() {
     let (ours, theirs) = UnixStream::pair().expect("a pair");
     drop(theirs);
-    let error = Qmp::greet(ours, &LastLines::default()).expect_err("nobody is there");
+    let error = Qmp::greet(ours, &LastLines::default()).expect_err("closed");
     assert!(error.is_end(), "{error}");
 }
