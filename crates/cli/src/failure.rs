@@ -4,7 +4,8 @@ use std::{env, fmt, fs, io};
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use lab::RunError;
-use machine::{FirecrackerError, GuestError, MachineError, QemuError};
+use machine::{FirecrackerError, GuestError, MachineError, MonitorError, QemuError};
+use memory::MemoryError;
 use probe::ProbeError;
 use scenario::Diagnosis;
 
@@ -126,6 +127,8 @@ fn underlined(diagnosis: &dyn miette::Diagnostic) -> String {
 fn status(error: &anyhow::Error) -> Exit {
     match error.downcast_ref::<RunError>() {
         Some(error) if error.is_interrupted() => Exit::Interrupted,
+        _ if matches!(error.downcast_ref(), Some(MonitorError::Interrupted)) => Exit::Interrupted,
+        _ if matches!(error.downcast_ref(), Some(MemoryError::Interrupted)) => Exit::Interrupted,
         Some(RunError::Lacks { .. }) => Exit::Unable,
         _ if error.is::<Misuse>() => Exit::Misuse,
         _ if error.is::<CheckFailure>() => Exit::NotChecked,

@@ -9,7 +9,7 @@ use units::Bytes;
 pub enum MemoryError {
     /// QEMU does not answer, or refuses.
     #[error(transparent)]
-    Monitor(#[from] MonitorError),
+    Monitor(MonitorError),
     /// The kernel refuses.
     #[error(transparent)]
     Kernel(#[from] sys::Error),
@@ -69,4 +69,13 @@ pub enum MemoryError {
     /// The user asked for the end.
     #[error("interrupted")]
     Interrupted,
+}
+
+impl From<MonitorError> for MemoryError {
+    fn from(error: MonitorError) -> Self {
+        match error {
+            MonitorError::Interrupted => Self::Interrupted,
+            error => Self::Monitor(error),
+        }
+    }
 }

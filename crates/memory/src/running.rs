@@ -41,7 +41,7 @@ pub struct VmAccess {
     pub locks: Option<PathBuf>,
     /// This version of plumb, which the agent must have too.
     pub tool: String,
-    /// Ends every wait for the agent.
+    /// Ends every wait for the monitor and the agent.
     pub stop: Arc<AtomicBool>,
 }
 
@@ -180,7 +180,7 @@ impl RunningVm {
     /// # Errors
     /// When nobody listens there, it has another client, somebody else moves its memory, or nothing can move it.
     pub fn open(access: &VmAccess, interval: Duration) -> Result<Self, MemoryError> {
-        let monitor = Monitor::open(&access.qmp)?;
+        let monitor = Monitor::open(&access.qmp, &access.stop)?;
         let pid = monitor.listener();
         Self::attach((monitor, pid), None, access, interval)
     }

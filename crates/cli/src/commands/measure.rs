@@ -31,7 +31,7 @@ pub(crate) fn run(args: &MeasureArgs) -> anyhow::Result<Exit> {
         .transpose()?;
     let stop = Arc::new(AtomicBool::new(false));
     interrupt::set_on_signal(&stop)?;
-    let selection::SelectedMachine { qemu, monitor } = selection::find(&args.qemu)?;
+    let selection::SelectedMachine { qemu, monitor } = selection::find(&args.qemu, &stop)?;
     let before = VmReading::of(&qemu).map_err(trace::target::misuse)?;
     let taps = Taps::of(qemu.pid, &before);
     let trace = trace::of_qemu(qemu.clone(), &args.qemu, args.length, &stop)?;

@@ -3,7 +3,12 @@
 
 mod question;
 
-use std::{collections::BTreeMap, os::unix::net::UnixStream, path::Path};
+use std::{
+    collections::BTreeMap,
+    os::unix::net::UnixStream,
+    path::Path,
+    sync::{Arc, atomic::AtomicBool},
+};
 
 use serde_json::{Value, json};
 
@@ -78,12 +83,12 @@ pub struct NicSays {
 }
 
 impl Monitor {
-    /// Connects to the monitor at this socket.
+    /// Connects to the monitor at this socket. `stop` ends every wait for it.
     ///
     /// # Errors
     /// If nothing listens, the monitor has another client, or it is not a QMP monitor.
-    pub fn open(at: &Path) -> Result<Self, MonitorError> {
-        let (questions, version) = Questions::open(at)?;
+    pub fn open(at: &Path, stop: &Arc<AtomicBool>) -> Result<Self, MonitorError> {
+        let (questions, version) = Questions::open(at, stop)?;
         Ok(Self { questions, version })
     }
 
@@ -92,7 +97,8 @@ impl Monitor {
     /// # Errors
     /// If it does not greet, or is not a QMP monitor.
     pub(super) fn greeted(socket: UnixStream) -> Result<Self, MonitorError> {
-        let (questions, version) = Questions::greeted(socket, Path::new("of a virtual machine"))?;
+        let (questions, version) =
+            Questions::greeted(socket, Path::new("of a virtual machine"), &Arc::default())?;
         Ok(Self { questions, version })
     }
 

@@ -1,6 +1,11 @@
 //! Selects a virtual machine by PID, name, number or monitor.
 
-use std::{fs, os::unix::fs::FileTypeExt, path::Path};
+use std::{
+    fs,
+    os::unix::fs::FileTypeExt,
+    path::Path,
+    sync::{Arc, atomic::AtomicBool},
+};
 
 use anyhow::Context;
 use machine::{Monitor, MonitorSays};
@@ -13,9 +18,9 @@ pub(super) struct SelectedMachine {
     pub(super) monitor: Option<MonitorSays>,
 }
 
-pub(super) fn find(named: &str) -> anyhow::Result<SelectedMachine> {
+pub(super) fn find(named: &str, stop: &Arc<AtomicBool>) -> anyhow::Result<SelectedMachine> {
     if is_path(named) {
-        return of_monitor(Path::new(named));
+        return of_monitor(Path::new(named), stop);
     }
     let qemu = probe::qemu(named).map_err(|error| not_found(named, error))?;
     Ok(SelectedMachine { qemu, monitor: None })
@@ -25,8 +30,8 @@ fn is_path(named: &str) -> bool {
     named.contains('/') || fs::metadata(named).is_ok_and(|found| found.file_type().is_socket())
 }
 
-fn of_monitor(at: &Path) -> anyhow::Result<SelectedMachine> {
-    let mut monitor = Monitor::open(at).context(
+fn of_monitor(at: &Path, stop: &Arc<AtomicBool>) -> anyhow::Result<SelectedMachine> {
+    let mut monitor = Monitor::open(at, stop).context(
         "without its monitor, only the features negotiated by the guest driver are unknown: select the \
             machine by PID",
     )?;

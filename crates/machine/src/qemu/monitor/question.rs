@@ -2,9 +2,13 @@
 //! checked. Source: docs/interop/qmp-spec.txt of QEMU 7.2.
 
 use std::{
-    io::{self, BufRead, BufReader, ErrorKind, Read, Write},
+    io::{self, BufRead, BufReader, ErrorKind, Write},
     os::unix::net::UnixStream,
     path::{Path, PathBuf},
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
     time::{Duration, Instant},
 };
 
@@ -13,8 +17,10 @@ use thiserror::Error;
 
 /// A monitor greets at once, unless it has another client.
 const PATIENCE: Duration = Duration::from_secs(5);
+/// Interval at which a wait checks for a request to stop.
+const GLANCE: Duration = Duration::from_millis(200);
 /// Line length limit, far above QEMU's longest replies.
-const MAX_LINE: u64 = 4 << 20;
+const MAX_LINE: usize = 4 << 20;
 /// Must be each client's first command.
 const FIRST: &str = "qmp_capabilities";
 
@@ -51,6 +57,9 @@ pub enum MonitorError {
         #[source]
         source: io::Error,
     },
+    /// The user asked for the end.
+    #[error("interrupted")]
+    Interrupted,
 }
 
 /// A connection in command mode.
@@ -58,21 +67,28 @@ pub enum MonitorError {
 pub(super) struct Questions {
     to: UnixStream,
     from: BufReader<UnixStream>,
+    /// Ends every wait.
+    stop: Arc<AtomicBool>,
 }
 
 impl Questions {
     /// Connects, waits for the greeting and enters command mode. Also returns QEMU's version.
-    pub(super) fn open(at: &Path) -> Result<(Self, String), MonitorError> {
+    pub(super) fn open(at: &Path, stop: &Arc<AtomicBool>) -> Result<(Self, String), MonitorError> {
         let absent = |source| MonitorError::Absent { at: at.to_owned(), source };
-        Self::greeted(UnixStream::connect(at).map_err(absent)?, at)
+        Self::greeted(UnixStream::connect(at).map_err(absent)?, at, stop)
     }
 
     /// Waits for the greeting and enters command mode. Also returns QEMU's version.
-    pub(super) fn greeted(socket: UnixStream, at: &Path) -> Result<(Self, String), MonitorError> {
+    pub(super) fn greeted(
+        socket: UnixStream,
+        at: &Path,
+        stop: &Arc<AtomicBool>,
+    ) -> Result<(Self, String), MonitorError> {
         let absent = |source| MonitorError::Absent { at: at.to_owned(), source };
-        let mut monitor = Self::on(socket).map_err(absent)?;
+        let mut monitor = Self::on(socket, Arc::clone(stop)).map_err(absent)?;
         let greeting = monitor.next().map_err(|error| match error.kind() {
-            ErrorKind::WouldBlock | ErrorKind::TimedOut => MonitorError::Taken { at: at.to_owned() },
+            ErrorKind::Interrupted => MonitorError::Interrupted,
+            ErrorKind::TimedOut => MonitorError::Taken { at: at.to_owned() },
             _ => MonitorError::Foreign { at: at.to_owned() },
         })?;
         let version = version(&greeting).ok_or_else(|| MonitorError::Foreign { at: at.to_owned() })?;
@@ -80,10 +96,10 @@ impl Questions {
         Ok((monitor, version))
     }
 
-    fn on(socket: UnixStream) -> io::Result<Self> {
-        socket.set_read_timeout(Some(PATIENCE))?;
+    fn on(socket: UnixStream, stop: Arc<AtomicBool>) -> io::Result<Self> {
+        socket.set_read_timeout(Some(GLANCE))?;
         socket.set_write_timeout(Some(PATIENCE))?;
-        Ok(Self { from: BufReader::new(socket.try_clone()?), to: socket })
+        Ok(Self { from: BufReader::new(socket.try_clone()?), to: socket, stop })
     }
 
     pub(super) const fn socket(&self) -> &UnixStream {
@@ -100,7 +116,10 @@ impl Questions {
 
     /// Executes a command.
     pub(super) fn order(&mut self, command: &'static str, arguments: &Value) -> Result<Value, MonitorError> {
-        let silent = |source| MonitorError::Silent { command, source };
+        let silent = |source: io::Error| match source.kind() {
+            ErrorKind::Interrupted => MonitorError::Interrupted,
+            _ => MonitorError::Silent { command, source },
+        };
         // Omit empty arguments: QEMU reads byte by byte, with two system calls each.
         let order = match arguments.as_object() {
             Some(none) if none.is_empty() => json!({ "execute": command }),
@@ -127,12 +146,27 @@ impl Questions {
         let until = Instant::now() + PATIENCE;
         let mut line = Vec::new();
         while !line.ends_with(b"\n") {
-            if line.len() as u64 >= MAX_LINE || Instant::now() > until {
+            if self.stop.load(Ordering::Relaxed) {
+                return Err(ErrorKind::Interrupted.into());
+            }
+            let is_late = Instant::now() > until;
+            if line.len() >= MAX_LINE || is_late && !line.is_empty() {
                 return Err(io::Error::new(ErrorKind::InvalidData, "the line is too long or too slow"));
             }
-            let room = MAX_LINE - line.len() as u64;
-            if self.from.by_ref().take(room).read_until(b'\n', &mut line)? == 0 {
-                return Err(io::Error::new(ErrorKind::UnexpectedEof, "the connection was closed"));
+            if is_late {
+                return Err(ErrorKind::TimedOut.into());
+            }
+            // Not `read_until`: it returns to no check while bytes come one by one.
+            match self.from.fill_buf() {
+                Ok([]) => return Err(io::Error::new(ErrorKind::UnexpectedEof, "the connection was closed")),
+                Ok(bytes) => {
+                    let end = bytes.iter().position(|byte| *byte == b'\n');
+                    let count = end.map_or(bytes.len(), |end| end + 1);
+                    line.extend_from_slice(&bytes[..count]);
+                    self.from.consume(count);
+                }
+                Err(error) if error.kind() == ErrorKind::WouldBlock => {}
+                Err(error) => return Err(error),
             }
         }
         Ok(serde_json::from_slice(&line)?)

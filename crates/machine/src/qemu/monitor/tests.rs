@@ -4,6 +4,7 @@ use std::{
     io::{BufRead, BufReader, Write},
     os::unix::net::{UnixListener, UnixStream},
     thread,
+    time::Duration,
 };
 
 use super::*;
@@ -64,7 +65,7 @@ fn with<T: Send + 'static>(
     let _ = std::fs::remove_file(&folder);
     let listener = UnixListener::bind(&folder).expect("it can be made");
     let server = thread::spawn(move || serve(listener.accept().expect("a client connects").0));
-    queries(Monitor::open(&folder));
+    queries(Monitor::open(&folder, &Arc::default()));
     std::fs::remove_file(&folder).expect("it was made");
     server.join().expect("no panic")
 }
@@ -119,12 +120,20 @@ fn reports_socket_that_is_not_a_monitor() {
         (|mut socket: UnixStream| drop(writeln!(socket, "SSH-2.0-OpenSSH"))) as fn(UnixStream),
         |mut socket| drop(writeln!(socket, "{{\"version\": 1}}")),
         drop,
+        // A line without end, byte by byte.
+        |mut socket| {
+            while socket.write_all(b" ").is_ok() {
+                thread::park_timeout(Duration::from_millis(10));
+            }
+        },
     ] {
         with(serve, |monitor| {
             let error = monitor.expect_err("not a monitor").to_string();
             assert!(error.contains("is not a QMP monitor"), "{error}");
         });
     }
-    let error = Monitor::open(Path::new("/no/such.socket")).expect_err("it is not there").to_string();
+    let error = Monitor::open(Path::new("/no/such.socket"), &Arc::default())
+        .expect_err("it is not there")
+        .to_string();
     assert!(error.contains("/no/such.socket"), "{error}");
 }
