@@ -8,7 +8,7 @@ use std::{
     process::Command,
 };
 
-use plumb_tests::{Chrome, Sandbox, WebServer, on_loopback};
+use plumb_tests::{Chrome, PATIENCE, Sandbox, WebServer, on_loopback};
 
 use crate::{
     kept::{self, PLAIN},
@@ -278,6 +278,44 @@ pub(crate) fn encrypted() {
     chrome.follow("button");
     assert!(chrome.text("main").contains("Cost of each layer"), "{}", chrome.text("main"));
     chrome.requested_only(&server.origin);
+    server.end();
+}
+
+/// Connections that send nothing, or the first bytes of a TLS handshake, until others are closed for them.
+pub(crate) fn silent_handshakes() {
+    /// More than the server has for all addresses.
+    const FLOOD: usize = 300;
+    /// A record of a ClientHello that does not arrive (RFC 8446, section 5.1).
+    const BEGUN: &[u8] = &[22, 3, 1, 2, 0, 1, 0, 1, 252];
+    let sandbox = sandbox();
+    kept::keep(&sandbox, &PLAIN);
+    let [cert, key] = certificate(&sandbox, "own");
+    let server = WebServer::start(&sandbox, &["--tls-cert", &cert, "--tls-key", &key]);
+    let place = server.origin.strip_prefix("https://").expect("it is encrypted");
+    let page = format!("{}/", server.origin);
+    for sent in [&[][..], BEGUN] {
+        let connect = |_| {
+            let mut stream = TcpStream::connect(place).expect("it listens");
+            stream.write_all(sent).expect("it is connected");
+            stream
+        };
+        let mut flood: Vec<_> = (0..FLOOD).map(connect).collect();
+        for address in ["127.0.0.1", "127.0.0.2"] {
+            let mut curl = Command::new("curl");
+            let read = curl.args(["--silent", "--interface", address, "--cacert", &cert, &page]).output();
+            let read = read.expect("curl starts");
+            assert!(
+                String::from_utf8_lossy(&read.stdout).contains("egress-1"),
+                "{sent:?} {address}: {read:?}"
+            );
+        }
+        // No limit on connections ends the last one: only its own silence.
+        let mut last = flood.pop().expect("some");
+        last.set_read_timeout(Some(PATIENCE)).expect("a socket");
+        let end = last.read_to_end(&mut Vec::new());
+        let is_open = end.is_err_and(|error| error.kind() != std::io::ErrorKind::ConnectionReset);
+        assert!(!is_open, "{sent:?}: a silent connection stays open");
+    }
     server.end();
 }
 

@@ -57,6 +57,11 @@ const CASES: &[Case] = &[
         test: access::encrypted,
     },
     Case {
+        name: "silent_tls_connections_leave_room_for_others_and_end",
+        needs: &[Need::Program("openssl", "openssl"), Need::Program("curl", "curl")],
+        test: access::silent_handshakes,
+    },
+    Case {
         name: "refuses_certificate_without_key",
         needs: &[Need::Program("openssl", "openssl")],
         test: access::unfit_certificates,

@@ -54,8 +54,10 @@ const MOST_REQUESTS: u32 = if cfg!(test) { 20 } else { 1000 };
 /// Age at which a connection accepts no further request; twice that age ends the answer, too. A browser that follows a
 /// run connects again.
 const AGE: Duration = if cfg!(test) { Duration::from_secs(3) } else { Duration::from_secs(600) };
-/// What answers get to be finished in when the server ends.
-const GRACE: Duration = Duration::from_secs(2);
+/// Time limit for open answers when the server ends.
+const GRACE: Duration = Duration::from_secs(1);
+/// Time limit after that for what still reads the store.
+const READING: Duration = Duration::from_millis(250);
 /// After a connection could not be taken, for want of descriptors.
 const PAUSE: Duration = Duration::from_millis(100);
 
@@ -117,10 +119,10 @@ pub fn serve(
         // Nobody is left to hear it where there is no connection.
         let _ = ends.send(true);
         let _ = timeout(GRACE, connections.ended()).await;
-        let _ = task::spawn_blocking(move || site.idle().clear()).await;
+        let _ = timeout(READING, task::spawn_blocking(move || site.idle().clear())).await;
         Ok(())
     });
-    runtime.shutdown_timeout(GRACE);
+    runtime.shutdown_timeout(READING);
     served
 }
 
@@ -145,12 +147,16 @@ pub(crate) async fn accept<Served: Future<Output = ()> + Send + 'static>(
 }
 
 async fn encrypted_or_plain(stream: TcpStream, source: Source, site: Arc<Site>, router: Router) {
-    let stop = site.stop.clone();
+    let mut stop = site.stop.clone();
     match &site.config.tls {
         None => connection(stream, source, router, stop).await,
         // Who sends anything else is not answered: it could only be answered in the clear.
         Some(tls) => {
-            if let Ok(stream) = tls.accept(stream, HANDSHAKE).await {
+            let accepted = tokio::select! {
+                accepted = tls.accept(stream, HANDSHAKE) => accepted,
+                _ = stop.wait_for(|stop| *stop) => return,
+            };
+            if let Ok(stream) = accepted {
                 connection(stream, source, router, stop).await;
             }
         }
