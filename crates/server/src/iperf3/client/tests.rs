@@ -48,7 +48,7 @@ impl Stock {
         let listens = || fs::read_to_string("/proc/thread-self/net/tcp6").unwrap().contains(":1451 ");
         let begun = Instant::now();
         while !listens() {
-            assert!(begun.elapsed() < Duration::from_secs(10), "iperf3 does not listen");
+            assert!(begun.elapsed() < plumb_tests::PATIENCE, "iperf3 does not listen");
             thread::sleep(Duration::from_millis(5));
         }
         Some(server)
