@@ -1,20 +1,19 @@
 //! Hostile NATS servers: a client's memory stays bounded, and Ctrl-C ends it.
 
 use std::{
-    cell::{Cell, RefCell},
     fs,
     io::{self, Read, Write},
     net::{TcpListener, TcpStream},
-    process::{Child, Command, Stdio},
+    process::Command,
     sync::{
         Arc,
         atomic::{AtomicU64, Ordering},
     },
     thread,
-    time::{Duration, Instant},
+    time::Duration,
 };
 
-use plumb_tests::{ProcessGuard, Sandbox, signal, wait_until};
+use plumb_tests::{Limits, Sandbox, stays_bounded};
 
 /// Memory limit of a client in KiB. A client of an honest server has 24 MiB.
 const MOST_KIB: u64 = 64 << 10;
@@ -170,39 +169,6 @@ impl Lie {
     }
 }
 
-/// Peak memory of a process in KiB.
-fn peak(child: &Child) -> u64 {
-    let status = fs::read_to_string(format!("/proc/{}/status", child.id())).unwrap_or_default();
-    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
-    line.and_then(|line| line.trim().trim_end_matches(" kB").parse().ok()).unwrap_or(0)
-}
-
-/// Checks the memory of a client, interrupts it, and checks its end and its log.
-#[track_caller]
-fn stays_bounded(lie: &Lie, sent: &AtomicU64, mut command: Command, log: &str) {
-    let file = fs::File::create(log).expect("it is ours");
-    let child = command.stdout(Stdio::null()).stderr(file).spawn().expect("plumb was built");
-    let (client, most) = (RefCell::new(ProcessGuard(child)), Cell::new(0));
-    let ended = || client.borrow_mut().0.try_wait().expect("it was started").is_some();
-    let is_judged = || {
-        most.set(peak(&client.borrow().0).max(most.get()));
-        most.get() > MOST_KIB || sent.load(Ordering::Relaxed) > ENOUGH || ended()
-    };
-    let _ = wait_until(A_WHILE, is_judged);
-    if !ended() {
-        signal(client.borrow().0.id(), "INT");
-    }
-    let begun = Instant::now();
-    assert!(wait_until(END, ended), "{}: Ctrl-C has no effect", lie.name);
-    let most = most.get();
-    println!("{}: {most} KiB, {:?} after Ctrl-C", lie.name, begun.elapsed());
-    assert!(most < MOST_KIB, "{}: {most} KiB", lie.name);
-    let said = fs::read_to_string(log).unwrap_or_default();
-    assert!(!said.contains("panicked") && !said.contains('\x1b'), "{}: {said}", lie.name);
-    // A member reconnects forever: its log may not fill the disk.
-    assert!(said.lines().count() < 500, "{}: {} lines", lie.name, said.lines().count());
-}
-
 /// Runs a command of `m` (member) or `ops` (controller) against each lie.
 fn lies_to(user: &str, command: impl Fn(&Sandbox, &str) -> Command) {
     let sandbox = Sandbox::new(env!("CARGO_BIN_EXE_plumb"));
@@ -218,7 +184,10 @@ fn lies_to(user: &str, command: impl Fn(&Sandbox, &str) -> Command) {
             let _ = sandbox.succeed(&[&["fleet"], words, &["--folder", &folder]].concat());
         }
         let command = command(&sandbox, &format!("{folder}/{user}.toml"));
-        stays_bounded(lie, &sent, command, &sandbox.file("log", ""));
+        let limits = Limits { memory_kib: MOST_KIB, end: END };
+        let is_enough = || sent.load(Ordering::Relaxed) > ENOUGH;
+        let taken = stays_bounded(&sandbox, command, limits, A_WHILE, is_enough);
+        println!("{}: {:?}", lie.name, taken.unwrap_or_else(|error| panic!("{}: {error}", lie.name)));
     }
 }
 

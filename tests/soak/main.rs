@@ -6,6 +6,7 @@
 mod attacked_server;
 mod cycles;
 mod equal;
+mod hostile_peers;
 mod kernels;
 mod kills;
 mod neighbours;
@@ -15,7 +16,7 @@ mod store_faults;
 mod storm;
 mod writers;
 
-use std::process::ExitCode;
+use std::{process::ExitCode, time::SystemTime};
 
 use plumb_tests::{Case, Need, Sandbox, run};
 
@@ -82,6 +83,19 @@ const CASES: &[Case] = &[
         test: attacked_server::half_an_hour,
     },
     Case {
+        name: "hostile_peers_cost_bounded_memory_and_ctrl_c_ends_what_they_hold_up",
+        needs: &[
+            Need::Root,
+            Need::Program("iperf3", "iperf3"),
+            Need::Program("sockperf", "sockperf"),
+            Need::Program("curl", "curl"),
+            Need::Program("openssl", "openssl"),
+            Need::Program("nats-server", "nats-server"),
+            Need::PostgresServer,
+        ],
+        test: hostile_peers::thirty_lies_of_each_kind,
+    },
+    Case {
         name: "ten_writers_store_a_hundred_thousand_trials_once_while_the_server_crashes",
         needs: &[Need::Root, Need::PostgresServer],
         test: writers::a_hundred_thousand_trials,
@@ -125,6 +139,13 @@ fn command(sandbox: &Sandbox, arguments: &[&str]) -> std::process::Command {
 /// Number of rounds, or `SOAK_ROUNDS` if set.
 fn rounds(usual: usize) -> usize {
     std::env::var("SOAK_ROUNDS").ok().map_or(usual, |text| text.parse().expect("SOAK_ROUNDS is a number"))
+}
+
+/// The seed of what is chosen at random: `SOAK_SEED`, or else one from the clock.
+fn seed() -> u32 {
+    let from_clock = || SystemTime::UNIX_EPOCH.elapsed().expect("it is later").subsec_nanos() | 1;
+    let seed = std::env::var("SOAK_SEED").ok();
+    seed.map_or_else(from_clock, |text| text.parse().expect("SOAK_SEED is a number"))
 }
 
 /// Spreads rounds evenly over 0 to 1, each far from the previous ones: fractional parts of multiples of the golden

@@ -6,11 +6,13 @@
 #![expect(clippy::disallowed_macros, reason = "the reason for a skip is printed")]
 
 mod attack;
+mod bounded;
 mod capture;
 mod certificate;
 mod chrome;
 mod command;
 mod fleet;
+mod hostile_relay;
 mod hosts_scenario;
 pub mod kills;
 mod leftovers;
@@ -20,17 +22,20 @@ mod other_work;
 mod postgres_server;
 mod process_guard;
 mod scenario;
+pub mod scripted_vm;
 mod ssh_network;
 pub mod storm;
 mod vary;
 mod web_server;
 
 pub use attack::{SOURCES, attack, source};
+pub use bounded::{Limits, Taken, stays_bounded};
 pub use capture::{Capture, Connection};
 pub use certificate::certificate;
 pub use chrome::Chrome;
 pub use command::{Output, Sandbox, trials};
 pub use fleet::{Fleet, NATS_SERVER};
+pub use hostile_relay::{Address, HostileRelay, Liar, Lie};
 pub use hosts_scenario::{by_member, by_ssh, first_two, pair, pairs};
 pub use kills::{Random, kill};
 pub use leftovers::{Leftovers, agents, belongs_to, cpu_time, name, processes, signal, wait_until};

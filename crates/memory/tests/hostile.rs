@@ -4,16 +4,17 @@
 use std::{
     collections::BTreeMap,
     fs,
-    io::{BufRead, BufReader, Write},
+    io::Write,
     os::unix::net::{UnixListener, UnixStream},
     path::{Path, PathBuf},
     thread,
-    time::{Duration, Instant},
+    time::Duration,
 };
 
 use memory::{AttachedVm, GuestMemory, MemoryError, Rebalance, VmAccess};
+use plumb_tests::scripted_vm::{self, agent, line, now, serve, telemetry};
 use policy::{Rebalancer, Settings, Tiers, VmSettings};
-use protocol::{Hello, ToAgent};
+use protocol::Hello;
 use serde_json::{Value, json};
 use units::{Bytes, Share};
 
@@ -26,69 +27,12 @@ const MOST_GROWTH: u64 = 64 << 20;
 
 /// A command and the monitor's false answer.
 type Lie = (&'static str, Value);
-/// The messages that an agent sends for each order.
-type Answer = fn(u64) -> Vec<Vec<u8>>;
-
-fn line(value: &Value) -> Vec<u8> {
-    format!("{value}\n").into_bytes()
-}
-
-/// A VM with 2 GiB, half of it in a virtio-mem device.
-fn usual(order: &Value) -> Value {
-    match order["execute"].as_str().expect("a command") {
-        "qom-list" if order["arguments"]["path"] == "/machine/peripheral" => {
-            json!([{ "name": "balloon0", "type": "child<virtio-balloon-pci>" }])
-        }
-        "qom-list" => json!([]),
-        "query-memory-devices" => json!([{ "type": "virtio-mem", "data": {
-            "id": "vm0", "node": 0, "size": GIB, "max-size": GIB, "block-size": 2 << 20 } }]),
-        "query-memory-size-summary" => json!({ "base-memory": GIB, "plugged-memory": GIB }),
-        "query-balloon" => json!({ "actual": 2 * GIB }),
-        "qom-get" => json!({ "last-update": now(), "stats": {
-            "stat-free-memory": GIB / 2, "stat-available-memory": GIB / 2, "stat-major-faults": 1, "stat-swap-in": 0 } }),
-        "human-monitor-command" => json!("1 nodes\r\nnode 0 size: 2048 MB\r\nnode 1 size: 512 MB\r\n"),
-        "query-kvm" => json!({ "enabled": false }),
-        _ => json!({}),
-    }
-}
-
-fn now() -> u64 {
-    let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
-    now.expect("after 1970").as_secs()
-}
 
 fn monitor(socket: UnixStream, lie: Option<&Lie>) {
-    let mut to = socket.try_clone().expect("a copy");
-    let version = json!({ "micro": 22, "minor": 2, "major": 7 });
-    let _ = to.write_all(&line(&json!({ "QMP": { "version": { "qemu": version }, "capabilities": [] } })));
-    for order in BufReader::new(socket).lines().map_while(Result::ok) {
-        let order: Value = serde_json::from_str(&order).expect("JSON");
+    scripted_vm::monitor(socket, |order| {
         let lie = lie.filter(|(command, _)| order["execute"] == *command);
-        let answer = lie.map_or_else(|| usual(&order), |(_, answer)| answer.clone());
-        if to.write_all(&line(&json!({ "return": answer }))).is_err() {
-            return;
-        }
-    }
-}
-
-/// Greets and answers each order with these messages until the connection closes.
-fn agent(socket: &UnixStream, answer: Answer) {
-    let mut to = socket.try_clone().expect("a copy");
-    let mut orders = protocol::Receiver::new(socket.try_clone().expect("a copy"));
-    let mut id = 0;
-    if protocol::Sender::new(&mut to).send(&protocol::FromAgent::Hello(Hello::new("test"))).is_err() {
-        return;
-    }
-    while let Ok(order) = orders.receive::<ToAgent>() {
-        if let ToAgent::Request { id: its, .. } = order {
-            id = its;
-        }
-        for piece in if id == 0 { Vec::new() } else { answer(id) } {
-            if to.write_all(&piece).is_err() {
-                return;
-            }
-        }
-    }
+        lie.map_or_else(|| scripted_vm::monitor_answer(order), |(_, answer)| answer.clone())
+    });
 }
 
 /// Sends the same message until the connection closes.
@@ -99,17 +43,6 @@ fn flood(socket: &UnixStream, message: &Value) {
     while to.write_all(&piece).is_ok() {}
 }
 
-/// Serves each connection on a new thread.
-fn serve(at: &Path, serve: impl Fn(UnixStream) + Send + Sync + Clone + 'static) {
-    let listener = UnixListener::bind(at).expect("a free name");
-    thread::spawn(move || {
-        for socket in listener.incoming().map_while(Result::ok) {
-            let serve = serve.clone();
-            thread::spawn(move || serve(socket));
-        }
-    });
-}
-
 fn access(folder: &Path, name: &str, lie: Option<Lie>) -> VmAccess {
     let qmp = folder.join(format!("{name}.qmp"));
     serve(&qmp, move |socket| monitor(socket, lie.as_ref()));
@@ -118,22 +51,6 @@ fn access(folder: &Path, name: &str, lie: Option<Lie>) -> VmAccess {
 
 fn agent_socket(folder: &Path, name: &str) -> PathBuf {
     folder.join(format!("{name}.agent"))
-}
-
-fn telemetry(id: u64, changed: &Value) -> Vec<u8> {
-    let mut told = json!({
-        "elapsed": 1_000_000_000, "source": "damon", "no_accesses_because": null,
-        "nodes": [{ "node": 0, "size": GIB, "free": GIB / 4, "accesses": [{ "bytes": GIB / 2, "accesses": 1000 }] }],
-        "available": GIB / 2, "swap_used": 0, "refaults": 0, "stalled": 0, "cost": 0,
-    });
-    for (key, value) in changed.as_object().expect("fields") {
-        told[key] = value.clone();
-    }
-    line(&json!({ "reply": { "id": id, "reply": { "memory": { "done": { "telemetry": told } } } } }))
-}
-
-fn honest(id: u64) -> Vec<Vec<u8>> {
-    vec![telemetry(id, &json!({}))]
 }
 
 fn attach(access: VmAccess) -> Result<AttachedVm, MemoryError> {
@@ -171,7 +88,7 @@ fn round_beside(folder: &Path, message: &Value) -> BTreeMap<String, Result<Guest
     let mut vms = BTreeMap::new();
     let flooded = message.clone();
     serve(&agent_socket(folder, "hostile"), move |socket| flood(&socket, &flooded));
-    serve(&agent_socket(folder, "honest"), |socket| agent(&socket, honest));
+    serve(&agent_socket(folder, "honest"), |socket| agent(socket, |id| telemetry(id, &json!({}))));
     for name in ["hostile", "honest"] {
         let access = VmAccess { agent: Some(agent_socket(folder, name)), ..access(folder, name, None) };
         vms.insert(name.to_owned(), attach(access).expect("the monitor replies"));
@@ -218,7 +135,9 @@ fn a_line_without_end_from_an_agent_is_not_kept() {
     });
     assert!(resident().saturating_sub(before) < MOST_GROWTH);
     assert!(
-        seen.expect("the monitor replies").no_accesses_because.is_some_and(|it| it.contains("longer than"))
+        seen.expect("the monitor replies")
+            .no_accesses_because
+            .is_some_and(|it| it.contains("exceeds the limit"))
     );
 }
 
@@ -266,16 +185,7 @@ fn telemetry_that_cannot_be_is_refused_with_the_reason() {
             let folder = tempfile::tempdir().expect("a folder");
             let at = agent_socket(folder.path(), "hostile");
             let lie = lies().swap_remove(place).1;
-            serve(&at, move |socket| {
-                let mut to = socket.try_clone().expect("a copy");
-                let mut orders = protocol::Receiver::new(socket);
-                let _ = protocol::Sender::new(&mut to).send(&protocol::FromAgent::Hello(Hello::new("test")));
-                while let Ok(order) = orders.receive::<ToAgent>() {
-                    if let ToAgent::Request { id, .. } = order {
-                        let _ = to.write_all(&telemetry(id, &lie));
-                    }
-                }
-            });
+            serve(&at, move |socket| agent(socket, |id| telemetry(id, &lie)));
             let access =
                 VmAccess { agent: Some(at), slow: vec![1], ..access(folder.path(), "hostile", None) };
             let seen = attach(access).and_then(|mut vm| vm.look(INTERVAL)).expect("the monitor replies");
@@ -337,17 +247,29 @@ fn numbers_of_a_monitor_that_cannot_be_end_in_an_error_of_that_machine() {
     }
 }
 
+/// Opens a VM and requests its end when something connects to the silent socket `at`.
+fn interrupted(at: &Path, access: VmAccess) -> Result<GuestMemory, MemoryError> {
+    let (listener, stop) = (UnixListener::bind(at).expect("a free name"), access.stop.clone());
+    thread::spawn(move || {
+        let _socket = listener.accept().expect("a connection");
+        stop.store(true, std::sync::atomic::Ordering::Relaxed);
+        thread::park();
+    });
+    ends("a silent peer", move || attach(access).and_then(|mut vm| vm.look(INTERVAL)))
+}
+
 #[test]
-fn an_order_to_stop_ends_the_wait_for_a_silent_agent() {
+fn an_order_to_stop_ends_the_wait_for_a_silent_agent_or_monitor() {
     let folder = tempfile::tempdir().expect("a folder");
     let at = agent_socket(folder.path(), "silent");
-    // The kernel accepts connections, but the agent never answers.
-    let _listener = UnixListener::bind(&at).expect("a free name");
-    let access = VmAccess { agent: Some(at), ..access(folder.path(), "silent", None) };
-    let stop = access.stop.clone();
-    let begun = Instant::now();
-    stop.store(true, std::sync::atomic::Ordering::Relaxed);
-    let seen = ends("a silent agent", move || attach(access).and_then(|mut vm| vm.look(INTERVAL)));
-    let because = seen.expect("the monitor replies").no_accesses_because;
-    assert_eq!(because.as_deref(), Some("interrupted"), "after {:?}", begun.elapsed());
+    let access = VmAccess { agent: Some(at.clone()), ..access(folder.path(), "silent", None) };
+    // The monitor replies; after the end is requested it is no longer asked.
+    match interrupted(&at, access) {
+        Ok(seen) => assert_eq!(seen.no_accesses_because.as_deref(), Some("interrupted")),
+        Err(error) => assert!(matches!(error, MemoryError::Interrupted), "{error}"),
+    }
+    let qmp = folder.path().join("qmp");
+    let access = VmAccess { qmp: qmp.clone(), tool: "test".to_owned(), ..VmAccess::default() };
+    let error = interrupted(&qmp, access).expect_err("the monitor is silent");
+    assert!(matches!(error, MemoryError::Interrupted), "{error}");
 }
