@@ -1,31 +1,40 @@
 //! Passes arbitrary bytes to the target in `FUZZ_TARGET`. A single program for all targets, which is linked once.
+//!
+//! What reads bytes through public types is a module here. The other files are modules of the crates of their name, in tests and
+//! under `cfg(fuzzing)` only.
 #![no_main]
+
+mod import;
+mod iperf3;
+mod protocol;
+mod scenario;
+mod sockperf;
 
 use std::sync::LazyLock;
 
 /// Each has a corpus of the same name.
 const TARGETS: &[(&str, fn(&[u8]))] = &[
-    ("agent_is_told", protocol::exercise::to_agent),
-    ("agent_says", protocol::exercise::from_agent),
-    ("conductor_is_told", protocol::exercise::to_conductor),
-    ("conductor_says", protocol::exercise::from_conductor),
+    ("agent_is_told", protocol::to_agent),
+    ("agent_says", protocol::from_agent),
+    ("conductor_is_told", protocol::to_conductor),
+    ("conductor_says", protocol::from_conductor),
     ("extension", server::exercise::record),
     #[cfg(feature = "whole")]
     ("fleet_message", fleet::exercise::message),
     #[cfg(feature = "whole")]
     ("fleet_session", fleet::exercise::session),
     ("greeting", server::exercise::first_bytes),
-    ("import_json", import::exercise::import),
-    ("import_table", import::exercise::table),
-    ("import_text", import::exercise::import),
-    ("iperf3_client_control", codecs::iperf3::exercise::client_control),
-    ("iperf3_params_json", codecs::iperf3::exercise::json),
-    ("iperf3_server_control", codecs::iperf3::exercise::server_control),
-    ("iperf3_udp_header", codecs::iperf3::exercise::datagram),
+    ("import_json", import::import),
+    ("import_table", import::table),
+    ("import_text", import::import),
+    ("iperf3_client_control", iperf3::client_control),
+    ("iperf3_params_json", iperf3::json),
+    ("iperf3_server_control", iperf3::server_control),
+    ("iperf3_udp_header", iperf3::datagram),
     #[cfg(feature = "whole")]
     ("registry", lab::exercise::registered),
-    ("scenario", scenario::exercise::scenario),
-    ("sockperf_message", codecs::sockperf::exercise),
+    ("scenario", scenario::scenario),
+    ("sockperf_message", sockperf::exercise),
     #[cfg(feature = "whole")]
     ("web_request", web_request),
 ];

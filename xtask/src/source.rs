@@ -122,7 +122,10 @@ fn child(item: &Item) -> Option<String> {
 
 fn is_for_tests(attribute: &Attribute) -> bool {
     attribute.path().is_ident("cfg")
-        && attribute.meta.require_list().is_ok_and(|list| list.tokens.to_string() == "test")
+        && attribute
+            .meta
+            .require_list()
+            .is_ok_and(|list| matches!(list.tokens.to_string().as_str(), "test" | "any (test , fuzzing)"))
 }
 
 fn attributes(item: &Item) -> &[Attribute] {

@@ -9,11 +9,12 @@ use std::{
     time::Duration,
 };
 
+use plumb_tests::{in_one_of_five, on_loopback};
 use protocol::{
     ChannelError, ClientOrder, EndReport, FromAgent, Hello, HostPolicy, Hours, MtuProbe, MtuResult, Order,
     Progress, Receiver, Reply, Sender, ServerOrder, ToAgent, Token,
 };
-use sys::{clock::monotonic, netns};
+use sys::clock::monotonic;
 use units::{BitRate, Bytes, Nanos};
 use workload::{
     Direction, FlowEnd, Measurement, PingPongSettings, Schedule, SocketSettings, StreamSettings, Transport,
@@ -27,28 +28,6 @@ const SOON: Nanos = Nanos::from_secs(30);
 
 /// What a machine with other work may add to a time, in ns.
 const BUSY: u64 = 200_000_000;
-
-/// Runs `work` in a namespace of its own with nothing but a loopback.
-#[expect(clippy::disallowed_macros, reason = "a test says why it tests nothing")]
-fn on_loopback(work: impl FnOnce() + Send) {
-    match netns::NetNs::create("the test") {
-        Ok(ns) => ns
-            .run_in(|| {
-                netns::bring_loopback_up().expect("root of its namespace");
-                work();
-            })
-            .expect("enters its own namespace"),
-        Err(error) => eprintln!("returns early: {error}"),
-    }
-}
-
-/// Runs a test of times again, should other work have disturbed it: it has to pass once in five times.
-fn in_one_of_five(test: fn()) {
-    let disturbed = (0..4).all(|_| std::panic::catch_unwind(test).is_err());
-    if disturbed {
-        test();
-    }
-}
 
 /// Long enough for traffic to flow.
 #[expect(clippy::disallowed_methods, reason = "a test waits")]

@@ -3,5 +3,8 @@
 //! Callers pass the time. This crate opens no sockets, reads no clock, generates no random numbers, and never
 //! allocates by a length that a peer sent.
 
+#[cfg(test)]
+extern crate self as codecs;
+
 pub mod iperf3;
 pub mod sockperf;

@@ -9,6 +9,8 @@ mod connection;
 mod controller;
 mod dial;
 mod error;
+#[cfg(any(test, fuzzing))]
+#[path = "../../../fuzz/src/fleet.rs"]
 pub mod exercise;
 mod frame;
 mod key;

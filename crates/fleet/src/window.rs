@@ -156,7 +156,10 @@ impl Window {
     pub(crate) fn is_complete(&self) -> bool {
         self.complete
     }
+}
 
+#[cfg(any(test, fuzzing))]
+impl Window {
     /// What holds whatever the other side has sent.
     pub(crate) fn check(&self) {
         assert!(self.taken <= self.sent && self.sent - self.taken <= MOST, "{self:?}");

@@ -13,6 +13,8 @@ mod disturbance;
 mod error;
 mod event;
 mod exchange;
+#[cfg(any(test, fuzzing))]
+#[path = "../../../fuzz/src/lab.rs"]
 pub mod exercise;
 mod existing_hosts;
 mod guest_network;

@@ -4,7 +4,6 @@
 //! on `Read` and `Write`, opens no connections, and does not execute requests.
 
 mod channel;
-pub mod exercise;
 pub mod guest;
 mod host_policy;
 mod memory;

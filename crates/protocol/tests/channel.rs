@@ -4,10 +4,11 @@
 use std::{cell::Cell, io::Read};
 
 use proptest::prelude::*;
-use protocol::{
-    ChannelError, FromAgent, Hello, LineLimit, Order, Receiver, Reply, Sender, ToAgent, Token, exercise,
-};
+use protocol::{ChannelError, FromAgent, Hello, LineLimit, Order, Receiver, Reply, Sender, ToAgent, Token};
 use units::Nanos;
+
+#[path = "../../../fuzz/src/protocol.rs"]
+mod exercise;
 
 #[test]
 fn round_trips_messages() {

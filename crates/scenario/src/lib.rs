@@ -8,7 +8,6 @@ mod check;
 mod design;
 mod diagnosis;
 mod document;
-pub mod exercise;
 mod existing_host;
 mod expand;
 mod factor;

@@ -17,6 +17,8 @@ mod document;
 mod event;
 mod event_log;
 mod event_loop;
+#[cfg(any(test, fuzzing))]
+#[path = "../../../fuzz/src/server.rs"]
 pub mod exercise;
 mod holdings;
 pub mod iperf3;

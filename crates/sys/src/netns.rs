@@ -137,32 +137,6 @@ impl std::fmt::Display for NetNs {
     }
 }
 
-/// Brings `lo` up in the namespace of the calling thread, which gives it 127.0.0.1/8 and ::1.
-pub fn bring_loopback_up() -> Result<()> {
-    use rustix::net::{AddressFamily, SocketFlags, SocketType, socket_with};
-    let named = "bring up device";
-    let socket = socket_with(AddressFamily::INET, SocketType::DGRAM, SocketFlags::CLOEXEC, None)
-        .named(named, || "lo")?;
-    // SAFETY: `ifreq` is plain bytes, for which zero is a valid value.
-    let mut request: libc::ifreq = unsafe { std::mem::zeroed() };
-    for (to, from) in request.ifr_name.iter_mut().zip(*b"lo") {
-        *to = libc::c_char::from_ne_bytes([from]);
-    }
-    // SAFETY: SIOCGIFFLAGS reads the name and writes the flags of the `ifreq` it is given.
-    if unsafe { libc::ioctl(socket.as_raw_fd(), libc::SIOCGIFFLAGS as _, &raw mut request) } < 0 {
-        return Err(Error::last(named, "lo"));
-    }
-    // SAFETY: the call above has just written this member of the union.
-    let flags = unsafe { request.ifr_ifru.ifru_flags };
-    // IFF_UP is 1: the narrowing to the member's width loses nothing.
-    request.ifr_ifru.ifru_flags = flags | libc::IFF_UP as libc::c_short;
-    // SAFETY: SIOCSIFFLAGS only reads the `ifreq`.
-    if unsafe { libc::ioctl(socket.as_raw_fd(), libc::SIOCSIFFLAGS as _, &raw mut request) } < 0 {
-        return Err(Error::last(named, "lo"));
-    }
-    Ok(())
-}
-
 fn create_here(label: &str) -> Result<NetNs> {
     // SAFETY: CLONE_NEWNET does not touch the table of descriptors, which is what makes unshare unsafe.
     unsafe { rustix::thread::unshare_unsafe(UnshareFlags::NEWNET) }
@@ -201,6 +175,11 @@ pub(crate) mod testing {
 
     pub(crate) fn namespace() -> Option<NetNs> {
         NetNs::create("test").inspect_err(say).ok()
+    }
+
+    pub(crate) fn bring_loopback_up() {
+        let up = std::process::Command::new("ip").args(["link", "set", "lo", "up"]).status();
+        assert!(up.is_ok_and(|status| status.success()), "ip link set lo up");
     }
 
     #[expect(clippy::disallowed_macros, reason = "a test says why it tests nothing")]
@@ -242,7 +221,7 @@ mod tests {
                         .and_then(|listener| std::net::TcpStream::connect(listener.local_addr()?).map(drop))
                 };
                 let before = reach();
-                bring_loopback_up().expect("root of its namespace");
+                testing::bring_loopback_up();
                 (devices, before, reach())
             })
             .expect("enters");

@@ -6,6 +6,8 @@
 mod config;
 mod connections;
 mod document;
+#[cfg(any(test, fuzzing))]
+#[path = "../../../fuzz/src/web.rs"]
 pub mod exercise;
 mod exposition;
 mod failure;

@@ -9,7 +9,6 @@ pub mod client;
 mod code;
 mod cookie;
 mod datagram;
-pub mod exercise;
 mod failure;
 mod inbox;
 mod number;

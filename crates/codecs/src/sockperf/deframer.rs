@@ -32,7 +32,7 @@ impl Deframer {
         Self { buffer: vec![0; Self::CAPACITY].into(), start: 0, end: 0 }
     }
 
-    /// Space for the next bytes; never empty after [`next_message`](Self::next_message) returned `None`.
+    /// Space for the next bytes; never empty after [`next_range`](Self::next_range) returned `None`.
     #[inline]
     pub fn space(&mut self) -> &mut [u8] {
         if self.start == self.end {
@@ -53,23 +53,6 @@ impl Deframer {
     pub fn filled(&mut self, count: usize) {
         assert!(count <= self.buffer.len() - self.end, "count exceeds the space");
         self.end += count;
-    }
-
-    /// The next complete message; `None` if more bytes are needed.
-    ///
-    /// # Errors
-    ///
-    /// If a length is invalid; every later call then fails, too.
-    #[inline]
-    pub fn next_message(&mut self) -> Result<Option<&mut [u8]>, Violation> {
-        let range = self.next_range()?;
-        Ok(range.map(|range| &mut self.buffer[range]))
-    }
-
-    /// Whether no partial message is buffered, so that the peer may close.
-    #[must_use]
-    pub const fn is_between_messages(&self) -> bool {
-        self.start == self.end
     }
 
     /// Position of the next complete message.
@@ -135,6 +118,13 @@ pub(super) mod tests {
             let taken = feed(&bytes[..piece]);
             assert!(taken > 0, "space is never empty");
             bytes = &bytes[taken..];
+        }
+    }
+
+    impl Deframer {
+        fn next_message(&mut self) -> Result<Option<&mut [u8]>, Violation> {
+            let range = self.next_range()?;
+            Ok(range.map(|range| &mut self.buffer[range]))
         }
     }
 

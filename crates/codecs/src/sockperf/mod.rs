@@ -5,6 +5,8 @@
 //! 3.10) and the captures in tests/captures/sockperf. Never allocates by a length that a peer sent.
 
 mod deframer;
+#[cfg(test)]
+#[path = "../../../../fuzz/src/sockperf.rs"]
 mod exercise;
 mod header;
 mod question;
@@ -15,7 +17,6 @@ mod stream;
 mod captures;
 
 pub use deframer::{Deframer, Violation};
-pub use exercise::exercise;
 pub use header::{Flags, Header, MAX_MESSAGE, may_begin};
 pub use question::{BadLength, Question};
 pub use rule::{Reply, answer, answer_datagram};

@@ -1,9 +1,11 @@
 //! Truncated, mixed and damaged logs: readable parts are correct, and notes list the rest.
 
 use crate::imported::{Run, import_texts};
-use import::exercise;
 use proptest::{prelude::*, sample::Index};
 use workload::{EndSeries, Flow, Measurement};
+
+#[path = "../../../../fuzz/src/import.rs"]
+mod exercise;
 
 /// Captures of each kind of log.
 const CAPTURES: &[&str] = &[
@@ -178,5 +180,6 @@ proptest! {
             bytes[at] = byte;
         }
         exercise::import(&bytes);
+        exercise::table(&bytes);
     }
 }

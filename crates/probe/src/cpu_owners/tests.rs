@@ -188,7 +188,7 @@ fn cpu_of_loopback_flood_is_softirq_time() {
 
 /// Sends for 300 ms of CPU time; returns the time used.
 fn flood() -> sys::Result<u64> {
-    sys::netns::bring_loopback_up()?;
+    plumb_tests::bring_loopback_up();
     let to = std::net::UdpSocket::bind("127.0.0.1:0").expect("loopback is up");
     let from = std::net::UdpSocket::bind("127.0.0.1:0").expect("loopback is up");
     let server = to.local_addr().expect("bound");

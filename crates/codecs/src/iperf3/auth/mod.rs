@@ -17,9 +17,6 @@ use thiserror::Error;
 pub use keys::{KeyError, PrivateKey, PublicKey};
 pub use users::Users;
 
-/// Default limit on clock difference, in seconds.
-pub const DEFAULT_SKEW: i64 = 10;
-
 /// Padding of the token; both ends must use the same.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Padding {

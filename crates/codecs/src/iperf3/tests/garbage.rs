@@ -3,7 +3,10 @@
 use proptest::prelude::*;
 
 use super::capture::ALL;
-use crate::iperf3::{Cookie, exercise};
+use crate::iperf3::Cookie;
+
+#[path = "../../../../../fuzz/src/iperf3.rs"]
+mod exercise;
 
 proptest! {
     #[test]

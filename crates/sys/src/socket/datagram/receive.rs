@@ -25,6 +25,20 @@ pub struct ReceiveBatch {
 // SAFETY: the pointers in it are written and used within one call, and point into what it owns.
 unsafe impl Send for ReceiveBatch {}
 
+#[cfg(test)]
+impl ReceiveBatch {
+    /// Like [`ReceiveBatch::receive`], but never waits.
+    pub(super) fn receive_nonblocking(&mut self, fd: impl AsFd) -> io::Result<usize> {
+        self.receive_with(&fd, libc::MSG_DONTWAIT)
+    }
+
+    /// How many messages of the last call were longer than the space for them and lost their end.
+    pub(super) fn truncated(&self) -> usize {
+        let cut = |message: &&mmsghdr| message.msg_hdr.msg_flags & libc::MSG_TRUNC.cast_unsigned() != 0;
+        self.messages[..self.received].iter().filter(cut).count()
+    }
+}
+
 impl ReceiveBatch {
     /// Space for `messages` (at least one) of up to `length` bytes; what is longer is cut. With
     /// [`set_udp_gro`](crate::socket::set_udp_gro) a message is up to 65,535 bytes, however small the datagrams are.
@@ -48,11 +62,6 @@ impl ReceiveBatch {
         self.receive_with(&fd, libc::MSG_WAITFORONE)
     }
 
-    /// Like [`ReceiveBatch::receive`], but never waits.
-    pub fn receive_nonblocking(&mut self, fd: impl AsFd) -> io::Result<usize> {
-        self.receive_with(&fd, libc::MSG_DONTWAIT)
-    }
-
     /// The datagrams of the last call, in the order in which the socket had them; none after an error.
     pub fn datagrams(&self) -> impl Iterator<Item = &[u8]> {
         let messages = self.messages[..self.received].iter().zip(&self.controls);
@@ -64,13 +73,6 @@ impl ReceiveBatch {
             let empty = bytes.is_empty().then_some(bytes);
             bytes.chunks(size).chain(empty)
         })
-    }
-
-    /// How many messages of the last call were longer than the space for them and lost their end.
-    #[must_use]
-    pub fn truncated(&self) -> usize {
-        let cut = |message: &&mmsghdr| message.msg_hdr.msg_flags & libc::MSG_TRUNC.cast_unsigned() != 0;
-        self.messages[..self.received].iter().filter(cut).count()
     }
 
     fn receive_with(&mut self, fd: &impl AsFd, flags: i32) -> io::Result<usize> {

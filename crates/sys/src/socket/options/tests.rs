@@ -130,7 +130,7 @@ fn a_socket_that_was_bound_alone_can_share_its_address_from_then_on() {
 fn the_segment_size_follows_the_mtu_of_the_device() {
     let Some(ns) = crate::netns::testing::namespace() else { return };
     ns.run_in(|| {
-        crate::netns::bring_loopback_up().expect("root of its namespace");
+        crate::netns::testing::bring_loopback_up();
         testing::set_loopback_mtu(1500);
         let (client, _server) = testing::connected();
         // 20 bytes of IPv4, 20 of TCP and 12 of its timestamps, which a kernel may be told to leave out.
@@ -154,7 +154,7 @@ fn sends(bytes: usize, prepare: fn(&UdpSocket) -> Result<()>) -> std::result::Re
 fn only_where_fragments_are_forbidden_a_datagram_larger_than_the_path_is_refused() {
     let Some(ns) = crate::netns::testing::namespace() else { return };
     ns.run_in(|| {
-        crate::netns::bring_loopback_up().expect("root of its namespace");
+        crate::netns::testing::bring_loopback_up();
         testing::set_loopback_mtu(1500);
         // 20 bytes of IPv4 and 8 of UDP.
         let fits = 1500 - 28;

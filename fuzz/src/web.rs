@@ -148,12 +148,12 @@ mod tests {
         let folder = tempfile::tempdir().expect("a temporary folder");
         let pages = Pages::over(&folder.path().join("runs.db"));
         for sample in [
-            &include_bytes!("../../../fuzz/corpus/web_request/list")[..],
-            include_bytes!("../../../fuzz/corpus/web_request/compare"),
-            include_bytes!("../../../fuzz/corpus/web_request/history"),
-            include_bytes!("../../../fuzz/corpus/web_request/download"),
-            include_bytes!("../../../fuzz/corpus/web_request/sign-in"),
-            include_bytes!("../../../fuzz/corpus/web_request/static"),
+            &include_bytes!("../corpus/web_request/list")[..],
+            include_bytes!("../corpus/web_request/compare"),
+            include_bytes!("../corpus/web_request/history"),
+            include_bytes!("../corpus/web_request/download"),
+            include_bytes!("../corpus/web_request/sign-in"),
+            include_bytes!("../corpus/web_request/static"),
         ] {
             assert!(request(sample).is_some(), "{}", String::from_utf8_lossy(sample));
             pages.ask(sample);

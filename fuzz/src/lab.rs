@@ -1,14 +1,14 @@
-//! Parses arbitrary text as a file of the lab registry and checks invariants. Used by fuzzers and tests.
+//! Arbitrary text as a file of the registry of standing labs, with what must hold; fuzzers and tests call it.
 
 use crate::persistent_lab::parse;
 
-/// Expects a file name, a line feed, and the file's text.
+/// A file's name up to the first line feed, and its text.
 pub fn registered(bytes: &[u8]) {
     let Some((file, text)) = std::str::from_utf8(bytes).ok().and_then(|text| text.split_once('\n')) else {
         return;
     };
     let Ok(lab) = parse(file, text) else { return };
-    // Removing a lab removes only its own file.
+    // What is removed with a lab is its own file.
     assert_eq!(lab.file(), file);
     let again = serde_json::to_string(&lab).expect("it was JSON");
     assert!(parse(file, &again).is_ok_and(|again| again == lab), "{again}");
@@ -19,8 +19,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn parses_registry_file_as_lab_of_its_name_or_fails() {
-        let sample = include_bytes!("../../../fuzz/corpus/registry/standing");
+    fn whatever_a_file_says_is_a_lab_of_its_name_or_none() {
+        let sample = include_bytes!("../corpus/registry/standing");
         let (file, text) = std::str::from_utf8(sample).expect("text").split_once('\n').expect("two lines");
         parse(file, text).expect("the sample is one");
         for place in 0..sample.len() {

@@ -1,6 +1,6 @@
 //! Entry point for fuzzers: arbitrary bytes in every role of a peer, with invariants.
 
-use super::{MAX_MESSAGE, Question, Reply, ServerStream, answer_datagram, may_begin};
+use codecs::sockperf::{MAX_MESSAGE, Question, Reply, ServerStream, answer_datagram, may_begin};
 
 /// Treats the bytes as chunks of a TCP connection to a server (the first byte is the chunk size), as a datagram to a
 /// server, and as a reply to a client.
@@ -8,7 +8,7 @@ use super::{MAX_MESSAGE, Question, Reply, ServerStream, answer_datagram, may_beg
 /// # Panics
 ///
 /// On a defect: a server sends more than it received or runs out of space, or a client accepts an invalid reply.
-pub fn exercise(bytes: &[u8]) {
+pub(crate) fn exercise(bytes: &[u8]) {
     let Some((size, bytes)) = bytes.split_first() else { return };
     serve(bytes, usize::from(*size) + 1);
     let mut datagram = bytes.to_vec();
@@ -46,7 +46,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::sockperf::{Flags, Header};
+    use codecs::sockperf::{Flags, Header};
 
     proptest! {
         #[test]

@@ -1,33 +1,28 @@
 //! Entry points for fuzzers and property tests: decodes arbitrary bytes and checks invariants.
 
+use protocol::{FromAgent, FromConductor, LineLimit, Receiver, Sender, ToAgent, ToConductor};
 use serde::{Serialize, de::DeserializeOwned};
-
-use crate::{
-    channel::{LineLimit, Receiver, Sender},
-    message::{FromAgent, ToAgent},
-    nested_run::{FromConductor, ToConductor},
-};
 
 /// Above the size of any fuzz input.
 const LONGEST: usize = 1 << 20;
 
 /// Decodes messages from an agent.
-pub fn from_agent(bytes: &[u8]) {
+pub(crate) fn from_agent(bytes: &[u8]) {
     check_round_trip::<FromAgent>(bytes);
 }
 
 /// Decodes messages to an agent.
-pub fn to_agent(bytes: &[u8]) {
+pub(crate) fn to_agent(bytes: &[u8]) {
     check_round_trip::<ToAgent>(bytes);
 }
 
 /// Decodes messages from the conductor of a nested run.
-pub fn from_conductor(bytes: &[u8]) {
+pub(crate) fn from_conductor(bytes: &[u8]) {
     check_round_trip::<FromConductor>(bytes);
 }
 
 /// Decodes messages to the conductor of a nested run.
-pub fn to_conductor(bytes: &[u8]) {
+pub(crate) fn to_conductor(bytes: &[u8]) {
     check_round_trip::<ToConductor>(bytes);
 }
 

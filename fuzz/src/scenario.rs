@@ -1,12 +1,12 @@
 //! Entry point for fuzzers: parses and plans arbitrary text, and checks invariants.
 
-use crate::{Plan, PlanOptions, Scenario};
+use scenario::{Plan, PlanOptions, Scenario};
 
 /// Larger plans are skipped: many factors give millions of results.
 const CELLS: usize = 1000;
 
 /// Either plans the document or reports its problems.
-pub fn scenario(bytes: &[u8]) {
+pub(crate) fn scenario(bytes: &[u8]) {
     let Ok(text) = std::str::from_utf8(bytes) else { return };
     match Scenario::parse("fuzz.toml", text) {
         Ok(scenario) => {

@@ -58,10 +58,10 @@ mod tests {
     #[test]
     fn whatever_comes_first_is_known_or_not() {
         for sample in [
-            &include_bytes!("../../../fuzz/corpus/greeting/asks")[..],
-            include_bytes!("../../../fuzz/corpus/greeting/handshake"),
-            include_bytes!("../../../fuzz/corpus/greeting/cookie"),
-            include_bytes!("../../../fuzz/corpus/greeting/sockperf"),
+            &include_bytes!("../corpus/greeting/asks")[..],
+            include_bytes!("../corpus/greeting/handshake"),
+            include_bytes!("../corpus/greeting/cookie"),
+            include_bytes!("../corpus/greeting/sockperf"),
         ] {
             vary(sample, first_bytes);
         }
@@ -69,7 +69,7 @@ mod tests {
 
     #[test]
     fn whatever_is_told_of_a_test_is_believed_or_not() {
-        let sample = include_bytes!("../../../fuzz/corpus/extension/reverse");
+        let sample = include_bytes!("../corpus/extension/reverse");
         let told = Unread::new(String::from_utf8_lossy(sample).into_owned()).expect("JSON");
         let plan = [PlannedStream { id: 1, direction: Direction::Reverse }];
         assert!(extension::decode(&told, &plan).is_some(), "the sample is one");

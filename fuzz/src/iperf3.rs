@@ -1,8 +1,9 @@
 //! Entry points for fuzzers: arbitrary bytes in every role of a peer, with invariants.
 
+use codecs::iperf3::{
+    Connect, Cookie, CounterWidth, ErrorCode, Params, Results, UdpHeader, client, output::Output, server,
+};
 use units::Nanos;
-
-use super::{Connect, Cookie, CounterWidth, Params, Results, UdpHeader, client, output::Output, server};
 
 const NOW: Nanos = Nanos(0);
 /// Beyond every deadline.
@@ -15,7 +16,7 @@ const MOST_EVENTS: usize = 6;
 /// # Panics
 ///
 /// On a defect: too many events, or output after the end.
-pub fn server_control(bytes: &[u8]) {
+pub(crate) fn server_control(bytes: &[u8]) {
     let mut machine = server::Machine::new(NOW);
     let mut events = 0;
     for piece in pieces(bytes) {
@@ -33,7 +34,7 @@ pub fn server_control(bytes: &[u8]) {
     events += std::iter::from_fn(|| machine.poll_event()).count();
     assert!(events <= MOST_EVENTS, "{events} events");
     drop(machine.poll_transmit());
-    machine.refuse(super::ErrorCode::MESSAGE, 0);
+    machine.refuse(ErrorCode::MESSAGE, 0);
     assert!(
         machine.is_over() && machine.poll_transmit().is_none_or(|output| output.len() == 9),
         "active after the end"
@@ -45,7 +46,7 @@ pub fn server_control(bytes: &[u8]) {
 /// # Panics
 ///
 /// On a defect: too many events, or output after the end.
-pub fn client_control(bytes: &[u8]) {
+pub(crate) fn client_control(bytes: &[u8]) {
     let mut machine = client::Machine::new(&Cookie::from_entropy([7; 36]), &Params::default(), NOW);
     let mut events = 0;
     for piece in pieces(bytes) {
@@ -74,7 +75,7 @@ pub fn client_control(bytes: &[u8]) {
 /// # Panics
 ///
 /// On a defect: a round trip changes the value, or a load exceeds the limits.
-pub fn json(bytes: &[u8]) {
+pub(crate) fn json(bytes: &[u8]) {
     if let Ok(params) = serde_json::from_slice::<Params>(bytes) {
         let again: Params = again(&params);
         assert_eq!(again, params, "parameters");
@@ -97,7 +98,7 @@ pub fn json(bytes: &[u8]) {
 /// # Panics
 ///
 /// On a defect: a round trip changes the datagram.
-pub fn datagram(bytes: &[u8]) {
+pub(crate) fn datagram(bytes: &[u8]) {
     for width in [CounterWidth::Bits32, CounterWidth::Bits64] {
         let header = UdpHeader::read(width, bytes);
         assert_eq!(header.is_some(), bytes.len() >= width.header(), "wrong header length");
