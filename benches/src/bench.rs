@@ -1,8 +1,8 @@
 //! The interface and the list of benches.
 
 use crate::{
-    attacked, boot, comparison::Comparison, import, namespaces, pacing, ping_pong, report, rounds::Bounds,
-    stream, tracers, web_list,
+    attacked, boot, comparison::Comparison, import, memory, namespaces, pacing, ping_pong, report,
+    rounds::Bounds, stream, tracers, web_list,
 };
 
 /// A bench: contenders do the same work in turn and are compared in pairs. An error means that no contender could
@@ -33,4 +33,5 @@ pub(crate) const BENCHES: &[Bench] = &[
     web_list::BENCH,
     attacked::BENCH,
     boot::BENCH,
+    memory::BENCH,
 ];

@@ -15,6 +15,7 @@ mod environment;
 mod import;
 mod json;
 mod listener;
+mod memory;
 mod meter;
 mod namespaces;
 mod others;
@@ -41,6 +42,9 @@ use clap::Parser;
 use crate::{args::Args, environment::Environment};
 
 fn main() -> anyhow::Result<()> {
+    if let Some(done) = memory::in_guest() {
+        return done;
+    }
     let args = Args::parse();
     if let Some(order) = &args.end {
         return ends::obey(order);

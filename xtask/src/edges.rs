@@ -97,9 +97,8 @@ pub(crate) const CRATES: &[CrateRule] = &[
         why: "runs are stored without interpreting numbers; sys opens their files" },
 
     CrateRule { name: "lab", level: Orchestration,
-        may_use: &["scenario", "workload", "samples", "protocol", "topology", "fleet", "machine", "memory", "policy", "stats", "units"],
-        why: "writes results to a sink and gives orders to agents; it neither stores, analyses nor sends; it runs the rebalancer as one of \
-              the compared settings" },
+        may_use: &["scenario", "workload", "samples", "protocol", "topology", "fleet", "machine", "memory", "stats", "units"],
+        why: "writes results to a sink and gives orders to agents; it neither stores, analyses nor sends" },
 
     CrateRule { name: "agent", level: Interfaces,
         may_use: &["fleet", "protocol", "topology", "traffic", "probe", "memory", "workload", "samples", "scenario", "sys", "units"],
@@ -119,9 +118,10 @@ pub(crate) const CRATES: &[CrateRule] = &[
         why: "only selects the program to run" },
 
     CrateRule { name: "plumb-benches", level: Outside,
-        may_use: &["units", "workload", "scenario", "samples", "stats", "store", "sys", "import", "topology", "traffic", "plumb-tests"],
-        why: "benches compare the crates with their peers, using our own statistics, and create a store with many \
-              runs" },
+        may_use: &["units", "workload", "scenario", "samples", "stats", "store", "sys", "import", "topology", "traffic", "plumb-tests",
+            "agent", "machine", "memory", "policy", "protocol"],
+        why: "benches compare the crates with their peers, using our own statistics, and create a store with many runs; the bench of \
+              memory is the init of its guests and runs the agent there" },
     CrateRule { name: "xtask", level: Outside, may_use: &[],
         why: "the rules must build when the workspace does not" },
 ];

@@ -18,7 +18,7 @@ use std::{
 
 use memory::GuestTelemetry;
 use probe::CpuReading;
-use protocol::{AccessPattern, MemoryOrder, MemoryReply, Reply};
+use protocol::{MemoryOrder, MemoryReply, Reply};
 use sys::{
     anonymous_memory::{self, AnonymousMemory, HUGE_PAGE},
     clock::monotonic,
@@ -26,7 +26,7 @@ use sys::{
 };
 use units::{Bytes, Nanos};
 
-use crate::{pattern_process::PatternProcess, refusal::Refusal};
+use crate::refusal::Refusal;
 
 /// Where the pages lie that were taken.
 const FOLDER: &str = "/run/plumb-balloon";
@@ -45,7 +45,6 @@ pub(crate) struct GuestMemory {
     held: Mutex<Option<AnonymousMemory>>,
     watch: Mutex<Option<Watch>>,
     telemetry: Mutex<GuestTelemetry>,
-    pattern: Mutex<Option<PatternProcess>>,
 }
 
 impl GuestMemory {
@@ -83,23 +82,8 @@ impl GuestMemory {
                 let told = lock(&self.telemetry).look(source);
                 MemoryReply::Telemetry(told.map_err(|error| Refusal::new(error.to_string()))?)
             }
-            MemoryOrder::Pattern { pattern } => self.begin(pattern)?,
-            MemoryOrder::Accessed => {
-                let mut running = lock(&self.pattern);
-                running.as_mut().ok_or_else(|| Refusal::new("no known pattern is accessed"))?.accessed()?
-            }
         };
         Ok(Reply::Memory { done })
-    }
-
-    /// A process that accesses memory already goes over to the pattern.
-    fn begin(&self, pattern: AccessPattern) -> Result<MemoryReply, Refusal> {
-        let mut running = lock(&self.pattern);
-        if running.is_none() {
-            *running = Some(PatternProcess::start()?);
-        }
-        running.as_mut().expect("just started").go_over_to(pattern)?;
-        Ok(MemoryReply::Done)
     }
 
     fn take(&self, pages: u64) -> Result<MemoryReply, Refusal> {

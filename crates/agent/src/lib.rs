@@ -11,8 +11,6 @@ mod guest_memory;
 mod mtu;
 mod network;
 mod observe;
-mod pattern_process;
-mod pattern_program;
 mod port;
 mod refusal;
 mod replies;
@@ -26,7 +24,5 @@ mod watch;
 mod tests;
 
 pub use first_process::run_as_first_process;
-pub use pattern_process::PATTERN;
-pub use pattern_program::run_pattern;
 pub use port::serve_port;
 pub use session::run;

@@ -336,13 +336,7 @@ const EXAMPLES: &[Examples] = &[
             ("plumb rebalance vms.toml --metrics /run/plumb.prom", "run until interrupted"),
         ],
     ),
-    (
-        "memory",
-        &[
-            ("plumb memory top vms.toml --once", "each machine's memory size, use and accesses"),
-            ("plumb memory accuracy", "how accurate the access sources are here"),
-        ],
-    ),
+    ("memory", &[("plumb memory top vms.toml --once", "each machine's memory size, use and accesses")]),
     (
         "memory top",
         &[
@@ -355,20 +349,6 @@ const EXAMPLES: &[Examples] = &[
         &[
             ("plumb memory report memory.jsonl", "summarise a recording on the terminal"),
             ("plumb memory report memory.jsonl -o memory.html", "as a page with charts"),
-        ],
-    ),
-    (
-        "memory accuracy",
-        &[
-            ("plumb memory accuracy", "accuracy of each access source"),
-            ("plumb memory accuracy --looks 10 --json", "more samples, as JSON"),
-        ],
-    ),
-    (
-        "memory compare",
-        &[
-            ("plumb memory compare", "takes 15 minutes with emulation"),
-            ("plumb memory compare --phases 1 --looks 6", "shorter"),
         ],
     ),
     (

@@ -16,8 +16,6 @@ pub struct MemorySummary {
     pub title: String,
     /// Conclusion first, then the details.
     pub answer: Vec<String>,
-    /// Assumed cost of a slow-memory access relative to fast memory; `None` if not given.
-    pub slow_cost: Option<f64>,
     /// Placement policies, in display order.
     pub arms: Vec<MemoryArm>,
     /// Moves with their reasons.
@@ -30,8 +28,6 @@ pub struct MemoryArm {
     pub name: String,
     /// Share of all accesses served by fast memory, with equal weight per machine.
     pub hits: Option<Share>,
-    /// Progress from equal parts (0) to the optimum (1).
-    pub way: Option<Share>,
     pub vms: Vec<VmMemory>,
 }
 
@@ -40,8 +36,6 @@ pub struct MemoryArm {
 pub struct VmMemory {
     pub name: String,
     pub hits: Option<Share>,
-    /// Average access time relative to fast memory only, based on [`MemorySummary::slow_cost`].
-    pub slowdown: Option<f64>,
     pub looks: Vec<MemoryLook>,
 }
 
@@ -65,39 +59,21 @@ pub struct MemoryMove {
 }
 
 impl VmMemory {
-    /// Its mean over all samples, and the slowdown for a given `slow_cost`.
     #[must_use]
-    pub fn of(name: String, looks: Vec<MemoryLook>, slow_cost: Option<f64>) -> Self {
+    pub fn of(name: String, looks: Vec<MemoryLook>) -> Self {
         let hits = mean(looks.iter().filter_map(|look| look.hits));
-        let slowdown = hits.zip(slow_cost).map(|(Share(hits), cost)| hits + (1.0 - hits) * cost);
-        Self { name, hits, slowdown, looks }
+        Self { name, hits, looks }
     }
 }
 
 impl MemoryArm {
     #[must_use]
     pub fn of(name: &str, vms: Vec<VmMemory>) -> Self {
-        Self { name: name.to_owned(), hits: mean(vms.iter().filter_map(|vm| vm.hits)), way: None, vms }
+        Self { name: name.to_owned(), hits: mean(vms.iter().filter_map(|vm| vm.hits)), vms }
     }
 }
 
 fn mean(shares: impl Iterator<Item = Share>) -> Option<Share> {
     let (sum, count) = shares.fold((0.0, 0_u32), |(sum, count), share| (sum + share.0, count + 1));
     (count > 0).then(|| Share(sum / f64::from(count)))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_slowdown_follows_from_what_fast_memory_served() {
-        let look = |hits: Option<f64>| MemoryLook { at: Nanos(0), fast: None, hits: hits.map(Share) };
-        let vm =
-            |cost| VmMemory::of("web".to_owned(), vec![look(Some(0.8)), look(None), look(Some(0.6))], cost);
-        assert_eq!(vm(None).slowdown, None);
-        let told = vm(Some(3.0));
-        assert!((told.slowdown.expect("it is known") - 1.6).abs() < 1e-9, "{told:?}");
-        assert_eq!(VmMemory::of("db".to_owned(), vec![look(None)], Some(3.0)).slowdown, None);
-    }
 }

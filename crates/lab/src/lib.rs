@@ -19,7 +19,6 @@ pub mod exercise;
 mod existing_hosts;
 mod guest_network;
 mod header;
-mod known_patterns;
 mod lab_handle;
 mod left_out;
 mod machine_facts;
@@ -45,9 +44,6 @@ pub use disturbance::disturbed;
 pub use error::RunError;
 pub use event::{Event, Observer};
 pub use guest_network::GuestNetwork;
-pub use known_patterns::{
-    Accuracy, AccuracyRequest, Arm, KnownVm, Look, Rebalancing, RebalancingRequest, accuracy, rebalancing,
-};
 pub use machine_facts::{ExistingIntroduction, Introduction, introduce, introduce_existing};
 pub use nested::{lacks_for_guests, run_inside};
 pub use nested_run::nested_run;

@@ -114,7 +114,6 @@ impl AgentLink {
     pub fn ask(&mut self, work: MemoryOrder) -> Result<MemoryReply, MemoryError> {
         let deadline = match work {
             MemoryOrder::Telemetry { .. }
-            | MemoryOrder::Accessed
             | MemoryOrder::Watch { .. }
             | MemoryOrder::Take { .. }
             | MemoryOrder::GiveBack { .. } => PATIENCE,

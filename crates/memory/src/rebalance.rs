@@ -7,7 +7,7 @@ use std::{
 };
 
 use policy::{Decision, GuestReport, HeatClass, Move, Observation, Rebalancer, Tiers};
-use protocol::{AccessClass, AccessSourceKind, MemoryOrder, MemoryReply};
+use protocol::AccessClass;
 use units::{Bytes, Share};
 use workload::BalloonMethod;
 
@@ -122,23 +122,6 @@ impl AttachedVm {
         Ok(self.has)
     }
 
-    /// What is to tell of its accesses from now on.
-    pub fn set_source(&mut self, source: AccessSourceKind) {
-        self.access.source = source;
-        if let Some(vm) = &mut self.vm {
-            vm.set_source(source);
-        }
-    }
-
-    /// Asks the agent in its guest.
-    ///
-    /// # Errors
-    /// When it has none, or that does not answer.
-    pub fn ask(&mut self, order: MemoryOrder) -> Result<MemoryReply, MemoryError> {
-        let nobody = || MemoryError::Guest("it cannot be reached".to_owned());
-        self.vm.as_mut().ok_or_else(nobody)?.ask(order)
-    }
-
     /// Asks that it have so much fast memory.
     ///
     /// # Errors
@@ -191,11 +174,6 @@ impl Rebalance {
     #[must_use]
     pub fn rebalancer(&self) -> &Rebalancer {
         &self.rebalancer
-    }
-
-    /// The machines themselves, by name.
-    pub fn vms(&mut self) -> &mut BTreeMap<String, AttachedVm> {
-        &mut self.vms
     }
 
     /// Gives the machines back.

@@ -257,19 +257,6 @@ impl RunningVm {
         resized
     }
 
-    pub(crate) fn set_source(&mut self, source: AccessSourceKind) {
-        self.access.source = source;
-    }
-
-    /// Asks the agent in its guest.
-    ///
-    /// # Errors
-    /// When it has none, or that does not answer.
-    pub fn ask(&mut self, order: MemoryOrder) -> Result<MemoryReply, MemoryError> {
-        let nobody = || MemoryError::Guest("it does not answer".to_owned());
-        self.agent.as_mut().ok_or_else(nobody)?.ask(order)
-    }
-
     /// An agent that does not answer is looked for anew at the next look.
     fn ask_agent(&mut self, seen: &mut GuestMemory, machine: Bytes) {
         if self.agent.is_none() {

@@ -56,7 +56,6 @@ fn run_agent(words: &[String]) -> ExitCode {
     match words.as_slice() {
         [] => ended(agent::run(stdin(), stdout(), cli::TOOL, &HostPolicy::default())),
         [HostPolicy::FLAG, policy] => ended(obey_under(policy)),
-        [agent::PATTERN] => ended(agent::run_pattern(stdin(), stdout())),
         ["--port", port] => {
             let mut tell = |error: &anyhow::Error| eprintln!("plumb agent: {error:#}");
             ended(agent::serve_port(port, cli::TOOL, &mut tell).map(|never| match never {}))

@@ -13,10 +13,7 @@ mod observe;
 
 pub use channel::{ChannelError, LineLimit, MAX_LINE, Receiver, Sender};
 pub use host_policy::{HostPolicy, Hours, Ports};
-pub use memory::{
-    AccessClass, AccessPattern, AccessSourceKind, MemoryOrder, MemoryReply, MemoryTelemetry, NodeAccesses,
-    NodeTelemetry, PatternShape,
-};
+pub use memory::{AccessClass, AccessSourceKind, MemoryOrder, MemoryReply, MemoryTelemetry, NodeTelemetry};
 pub use message::{
     ClientOrder, EndReport, FromAgent, Hello, MtuProbe, MtuResult, Order, Progress, Reply, ServerOrder,
     ToAgent, Token, VERSION,

@@ -30,10 +30,6 @@ pub enum MemoryOrder {
     GiveBack { memory: Bytes },
     /// Report the use of memory since the previous request, or start monitoring. Reply: [`MemoryReply::Telemetry`].
     Telemetry { source: AccessSourceKind },
-    /// Start a process that accesses memory with a known pattern, or change its pattern. Reply: [`MemoryReply::Done`].
-    Pattern { pattern: AccessPattern },
-    /// Report that process's accesses since the previous request. Reply: [`MemoryReply::Accessed`].
-    Accessed,
 }
 
 /// How memory accesses are detected.
@@ -50,30 +46,6 @@ pub enum AccessSourceKind {
     /// Accessed bits of the virtual machine's process on the host: touched memory, without help from the guest.
     Referenced,
     None,
-}
-
-/// Memory accessed with a known pattern. Pages are ranked by access frequency.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub struct AccessPattern {
-    pub memory: Bytes,
-    pub shape: PatternShape,
-    /// Target accesses per second.
-    pub rate: u64,
-    /// The node to place the hottest pages on while it has room; `None` leaves it to the kernel.
-    pub prefers: Option<u32>,
-}
-
-/// The distribution of accesses over pages.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum PatternShape {
-    /// `hot` bytes get `share` of the accesses, uniformly; the rest gets the others, uniformly.
-    TwoLevel { hot: Bytes, share: f64 },
-    /// The page of rank k in proportion to 1 / k^exponent.
-    Zipf { exponent: f64 },
-    /// Sequential.
-    Scan,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -99,11 +71,6 @@ pub enum MemoryReply {
         blocks: Vec<u64>,
     },
     Telemetry(MemoryTelemetry),
-    /// Accesses of the known pattern.
-    Accessed {
-        accessed: Vec<NodeAccesses>,
-        hottest: Vec<AccessClass>,
-    },
     Done,
 }
 
@@ -142,13 +109,4 @@ pub struct AccessClass {
     pub bytes: Bytes,
     /// Accesses to all of it, in units of the source.
     pub accesses: u64,
-}
-
-/// Accesses served by a node.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub struct NodeAccesses {
-    pub node: u32,
-    pub accesses: u64,
-    /// Memory of the program on this node.
-    pub bytes: Bytes,
 }

@@ -1,7 +1,7 @@
 //! The page of memory that is shared out among virtual machines, and the order of its sections.
 
 use findings::{MemorySummary, VmMemory};
-use units::{Share, significant};
+use units::Share;
 
 use crate::{
     harmless::in_a_line,
@@ -30,37 +30,24 @@ fn answer(summary: &MemorySummary) -> Option<Section> {
 
 /// Results by policy, with pictures over time if the format allows them.
 fn arms(summary: &MemorySummary) -> Option<Section> {
-    let mut columns = vec![left("Policy"), left("Machine"), right("Served"), right("Fast memory")];
-    let (has_cost, has_way) = (summary.slow_cost.is_some(), summary.arms.iter().any(|arm| arm.way.is_some()));
-    columns.extend(has_cost.then(|| right("Slowdown")));
-    columns.extend(has_way.then(|| right("Of the optimum")));
+    let columns = vec![left("Policy"), left("Machine"), right("Served"), right("Fast memory")];
     let share =
         |share: Option<Share>| Text::from(share.map_or_else(|| "-".to_owned(), |share| share.to_string()));
     let mut rows = Vec::new();
     for arm in &summary.arms {
         for (place, vm) in arm.vms.iter().enumerate() {
             let name = if place == 0 { arm.name.as_str() } else { "" };
-            let mut row = vec![
+            let row = vec![
                 Text::of(Tone::Strong, name),
                 Text::from(vm.name.as_str()),
                 share(vm.hits),
                 Text::from(sizes(vm)),
             ];
-            let slowdown = vm.slowdown.map_or_else(|| "-".to_owned(), |times| significant(times, 3) + "x");
-            row.extend(has_cost.then(|| Text::from(slowdown)));
-            row.extend(has_way.then(|| if place == 0 { share(arm.way) } else { Text::default() }));
             rows.push(row);
         }
     }
-    let caption = summary.slow_cost.map(|cost| {
-        let cost = significant(cost, 2);
-        Text::from(format!(
-            "Slowdown: average access time relative to fast memory only, assuming that an access to slow memory \
-             takes {cost} times as long. Calculated, not measured."
-        ))
-    });
     let charts = fast_memory::build(summary).into_iter().map(|chart| Block::Chart(Box::new(chart)));
-    let table = Block::Table(Table { columns, rows, caption });
+    let table = Block::Table(Table { columns, rows, caption: None });
     (!summary.arms.is_empty()).then(|| section("Machines", charts.chain([table]).collect()))
 }
 
@@ -98,7 +85,7 @@ mod tests {
             fast: Some(Bytes((128 + second) << 20)),
             hits: Some(Share(hits)),
         };
-        MemoryArm::of(name, vec![VmMemory::of("web".to_owned(), vec![look(0), look(1), look(2)], Some(3.0))])
+        MemoryArm::of(name, vec![VmMemory::of("web".to_owned(), vec![look(0), look(1), look(2)])])
     }
 
     fn summary() -> MemorySummary {
@@ -106,7 +93,6 @@ mod tests {
             schema: MEMORY_SCHEMA,
             title: "Ways of sharing fast memory out".to_owned(),
             answer: vec!["The rebalancer came 80 % of the way.".to_owned()],
-            slow_cost: Some(3.0),
             arms: vec![of("static halves", 0.5), of("rebalancer", 0.9)],
             moves: vec![MemoryMove {
                 at: Nanos(1_000_000_000),
@@ -116,10 +102,10 @@ mod tests {
     }
 
     #[test]
-    fn every_form_has_the_answer_the_slowdown_and_the_moves() {
+    fn every_form_has_the_answer_the_shares_and_the_moves() {
         for format in [SingleFormat::Terminal, SingleFormat::Markdown, SingleFormat::Html] {
             let text = render_memory(&summary(), format, &Options::default());
-            for phrase in ["80 % of the way", "static halves", "2.00x", "1.20x"] {
+            for phrase in ["80 % of the way", "static halves", "50.0 %", "90.0 %"] {
                 assert!(text.contains(phrase), "{format:?} lacks {phrase}: {text}");
             }
             assert_eq!(text.contains("DRAM 1"), format != SingleFormat::Terminal, "{text}");

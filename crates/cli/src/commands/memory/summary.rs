@@ -1,4 +1,4 @@
-//! Summarises a recording, or a comparison of policies, for a page.
+//! Summarises a recording for a page.
 
 use std::{
     collections::BTreeMap,
@@ -7,9 +7,9 @@ use std::{
 
 use ::report::{SingleFormat, render_memory};
 use findings::{MEMORY_SCHEMA, MemoryArm, MemoryLook, MemoryMove, MemorySummary, VmMemory};
-use units::{Bytes, Nanos, Share};
+use units::Nanos;
 
-use super::{compare, document::Document};
+use super::document::Document;
 use crate::{destination, output};
 
 const RECORDED: &str = "as recorded";
@@ -22,31 +22,6 @@ pub(super) fn write(summary: &MemorySummary, path: &Path, format: SingleFormat) 
     destination::write(path, &render_memory(summary, format, &destination::in_a_file()))?;
     output::aside(format_args!("report written to {}", path.display()));
     Ok(())
-}
-
-/// Each policy of a comparison starts from time 0.
-pub(super) fn of_comparison(document: &compare::Document) -> MemorySummary {
-    let cost = Some(document.slow_cost);
-    let arm = |arm: &compare::ArmDocument| {
-        let vm = |(place, name): (usize, &String)| {
-            let look = |(number, look): (u64, &Vec<(u32, u64, f64, f64)>)| {
-                let &(_, fast, hits, _) = look.get(place)?;
-                let at = Nanos(document.interval.0.saturating_mul(number));
-                Some(MemoryLook { at, fast: Some(Bytes(fast)), hits: Some(Share(hits)) })
-            };
-            VmMemory::of(name.clone(), (1..).zip(&arm.looks).filter_map(look).collect(), cost)
-        };
-        let vms = document.vms.iter().enumerate().map(vm).collect();
-        MemoryArm { way: arm.way, ..MemoryArm::of(&arm.arm, vms) }
-    };
-    MemorySummary {
-        schema: MEMORY_SCHEMA,
-        title: "Policies for sharing fast memory".to_owned(),
-        answer: document.answer().to_vec(),
-        slow_cost: cost,
-        arms: document.arms.iter().map(arm).collect(),
-        moves: Vec::new(),
-    }
 }
 
 /// `looks` must not be empty.
@@ -66,7 +41,7 @@ pub(super) fn of_record(looks: &[Document]) -> MemorySummary {
         }
         moves.extend(look.moves.iter().map(|step| MemoryMove { at, what: step.to_string() }));
     }
-    let arm = vms.into_iter().map(|(name, looks)| VmMemory::of(name.to_owned(), looks, None)).collect();
+    let arm = vms.into_iter().map(|(name, looks)| VmMemory::of(name.to_owned(), looks)).collect();
     let arm = MemoryArm::of(RECORDED, arm);
     let served = arm.hits.map_or_else(
         || {
@@ -86,7 +61,6 @@ pub(super) fn of_record(looks: &[Document]) -> MemorySummary {
         schema: MEMORY_SCHEMA,
         title: "Memory of virtual machines".to_owned(),
         answer: vec![served, counts],
-        slow_cost: None,
         arms: vec![arm],
         moves,
     }

@@ -1,7 +1,5 @@
-//! The program that accesses memory by a known pattern, and knows which pages it accessed how often, and which node served them. Of
-//! what looks at the guest's memory it must not know anything.
-
-mod ranks;
+//! The program in a guest that accesses memory with a known pattern and counts its accesses by page and node. It is a process of its
+//! own, independent of everything that observes the guest's memory.
 
 use std::{
     collections::BTreeMap,
@@ -10,7 +8,8 @@ use std::{
     thread,
 };
 
-use protocol::{AccessClass, AccessPattern, MemoryOrder, MemoryReply, NodeAccesses};
+use protocol::AccessClass;
+use serde::{Deserialize, Serialize};
 use sys::{
     anonymous_memory::{AnonymousMemory, PAGE},
     clock::{monotonic, sleep_until},
@@ -18,7 +17,55 @@ use sys::{
 };
 use units::Bytes;
 
-use self::ranks::Ranks;
+use super::{guests::MARK, ranks::Ranks};
+
+/// An order, as a line of JSON.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) enum Order {
+    /// Start to access memory, or change the pattern.
+    Pattern(AccessPattern),
+    /// Report the accesses since the previous report.
+    Report,
+}
+
+/// The reply to an order: accesses since the previous report, none for a pattern.
+#[derive(Debug, Default, Serialize, Deserialize)]
+pub(crate) struct Accesses {
+    pub(crate) nodes: Vec<NodeAccesses>,
+    /// The accessed memory in classes, hottest first.
+    pub(crate) hottest: Vec<AccessClass>,
+}
+
+/// Memory accessed with a known pattern. Pages are ranked by access frequency.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub(crate) struct AccessPattern {
+    pub(crate) memory: Bytes,
+    pub(crate) shape: PatternShape,
+    /// Target accesses per second.
+    pub(crate) rate: u64,
+    /// The node to place the hottest pages on while it has room; `None` leaves it to the kernel.
+    pub(crate) prefers: Option<u32>,
+}
+
+/// The distribution of accesses over pages.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub(crate) enum PatternShape {
+    /// `hot` bytes get `share` of the accesses, uniformly; the rest gets the others, uniformly.
+    TwoLevel { hot: Bytes, share: f64 },
+    /// The page of rank k in proportion to 1 / k^exponent.
+    Zipf { exponent: f64 },
+    /// Sequential.
+    Scan,
+}
+
+/// Accesses served by a node.
+#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
+pub(crate) struct NodeAccesses {
+    pub(crate) node: u32,
+    pub(crate) accesses: u64,
+    /// Memory of the program on this node.
+    pub(crate) bytes: Bytes,
+}
 
 /// Accesses are made in bursts, so many a second.
 const BURSTS: u64 = 200;
@@ -39,7 +86,7 @@ const FORGOTTEN: usize = 64 * PAGE;
 ///
 /// # Errors
 /// When memory cannot be mapped, or `output` is gone.
-pub fn run_pattern(input: impl Read + Send + 'static, mut output: impl Write) -> anyhow::Result<()> {
+pub(crate) fn run(input: impl Read + Send + 'static, mut output: impl Write) -> anyhow::Result<()> {
     let (to_us, orders) = channel();
     thread::spawn(move || {
         for line in BufReader::new(input).lines().map_while(Result::ok) {
@@ -51,16 +98,16 @@ pub fn run_pattern(input: impl Read + Send + 'static, mut output: impl Write) ->
     let mut program: Option<Program> = None;
     while let Some(line) = next(&orders, &mut program)? {
         let reply = match serde_json::from_str(&line)? {
-            MemoryOrder::Pattern { pattern } => {
+            Order::Pattern(pattern) => {
                 match &mut program {
                     Some(program) => program.go_over_to(pattern)?,
                     None => program = Some(Program::start(pattern)?),
                 }
-                MemoryReply::Done
+                Accesses::default()
             }
-            _ => program.as_mut().map_or(Ok(MemoryReply::Done), Program::accessed)?,
+            Order::Report => program.as_mut().map_or(Ok(Accesses::default()), Program::accessed)?,
         };
-        writeln!(output, "{}", serde_json::to_string(&reply)?)?;
+        writeln!(output, "{MARK}{}", serde_json::to_string(&reply)?)?;
         output.flush()?;
     }
     Ok(())
@@ -168,7 +215,7 @@ impl Program {
     }
 
     /// What was accessed since this was told before.
-    fn accessed(&mut self) -> anyhow::Result<MemoryReply> {
+    fn accessed(&mut self) -> anyhow::Result<Accesses> {
         let nodes = self.settle()?;
         let served = std::mem::take(&mut self.served);
         let of_node = |node: u32| nodes.iter().filter(|is| **is == Some(node)).count();
@@ -187,14 +234,12 @@ impl Program {
             accesses: counts.iter().copied().map(u64::from).sum(),
         };
         let hottest = counts.chunks(counts.len().div_ceil(CLASSES).max(1)).map(class).collect();
-        Ok(MemoryReply::Accessed { accessed, hottest })
+        Ok(Accesses { nodes: accessed, hottest })
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use protocol::PatternShape;
-
     use super::*;
 
     #[test]
@@ -206,10 +251,8 @@ mod tests {
         for _ in 0..20 {
             program.burst().expect("there is room");
         }
-        let MemoryReply::Accessed { accessed, hottest } = program.accessed().expect("it tells") else {
-            panic!("accesses");
-        };
-        let all: u64 = accessed.iter().map(|node| node.accesses).sum();
+        let Accesses { nodes, hottest } = program.accessed().expect("it tells");
+        let all: u64 = nodes.iter().map(|node| node.accesses).sum();
         assert_eq!(all, 20 * 1000);
         assert_eq!(hottest.iter().map(|class| class.accesses).sum::<u64>(), all);
         let of_hot: u64 = hottest
@@ -219,7 +262,7 @@ mod tests {
             })
             .sum();
         assert!((0.85..0.95).contains(&(of_hot as f64 / all as f64)), "{hottest:?}");
-        let MemoryReply::Accessed { accessed, .. } = program.accessed().expect("it tells") else { panic!() };
-        assert_eq!(accessed.iter().map(|node| node.accesses).sum::<u64>(), 0, "nothing is told twice");
+        let Accesses { nodes, .. } = program.accessed().expect("it tells");
+        assert_eq!(nodes.iter().map(|node| node.accesses).sum::<u64>(), 0, "nothing is told twice");
     }
 }

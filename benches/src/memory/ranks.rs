@@ -1,7 +1,8 @@
 //! Which page comes next: drawn by its rank, or all in turn. The same from each start.
 
-use protocol::PatternShape;
 use sys::anonymous_memory::PAGE;
+
+use super::program::PatternShape;
 
 #[derive(Debug)]
 pub(super) struct Ranks {

@@ -1,0 +1,34 @@
+//! Bench `memory`: how well the memory of guests is observed and divided between them.
+//!
+//! Programs in the guests access memory with known patterns and count their accesses. `accuracy` compares the sources of access
+//! data with these counts, `sharing` compares the rebalancer with other ways of dividing fast memory. It takes a quarter of an
+//! hour, so it runs only if it is named.
+
+mod accuracy;
+mod guests;
+mod program;
+mod ranks;
+mod sharing;
+
+pub(crate) use guests::in_guest;
+
+use crate::{
+    bench::Bench,
+    comparison::Comparison,
+    rounds::{self, Bounds},
+};
+
+pub(crate) const BENCH: Bench = Bench { name: "memory", run };
+
+fn run(bounds: &Bounds) -> anyhow::Result<Vec<Comparison>> {
+    let guests = match guests::Guests::new() {
+        Ok(guests) => guests,
+        Err(error) => {
+            rounds::skipped(BENCH.name, &error);
+            return Ok(Vec::new());
+        }
+    };
+    let mut comparisons = accuracy::run(&guests, bounds)?;
+    comparisons.extend(sharing::run(&guests, bounds)?);
+    Ok(comparisons)
+}
