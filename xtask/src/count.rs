@@ -17,6 +17,7 @@ use crate::kinds::KINDS;
 use crate::matches;
 use crate::rules::plain_words;
 use crate::source::Source;
+use crate::tokens;
 use crate::workspace::Workspace;
 
 /// Options of `count`.
@@ -28,6 +29,9 @@ pub(crate) struct Request {
     /// Count the product files changed by this commit instead; repeatable
     #[arg(long, value_name = "REVISION", conflicts_with = "repo")]
     commit: Vec<String>,
+    /// Count only tokens of non-test code by crate, as lines of xtask/src/ceilings.rs
+    #[arg(long, conflicts_with = "commit")]
+    tokens: bool,
     /// Also list the counted items
     #[arg(long)]
     list: bool,
@@ -41,6 +45,14 @@ pub(crate) fn run(workspace: &Workspace, request: &Request) -> Result<ExitCode> 
         list(request, &files);
     }
     if !request.commit.is_empty() {
+        return Ok(ExitCode::SUCCESS);
+    }
+    if request.tokens {
+        let counts = tokens::count(request.repo.as_ref().unwrap_or(&workspace.root))?;
+        for (krate, count) in &counts {
+            println!("    (\"{krate}\", {count}, \"\"),");
+        }
+        println!("{} tokens in all", counts.values().sum::<usize>());
         return Ok(ExitCode::SUCCESS);
     }
     let source = Source::read(request.repo.as_ref().unwrap_or(&workspace.root))?;

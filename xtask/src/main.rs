@@ -6,6 +6,7 @@
 )]
 
 mod captures;
+mod ceilings;
 mod check;
 mod count;
 mod deb;
@@ -22,6 +23,7 @@ mod sbom;
 mod script;
 mod source;
 mod test;
+mod tokens;
 mod workspace;
 
 use std::process::ExitCode;

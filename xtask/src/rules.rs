@@ -14,6 +14,7 @@ mod phrases;
 pub(crate) mod plain_words;
 mod script;
 mod shapes;
+mod tokens;
 mod unsafe_code;
 mod words;
 
@@ -39,6 +40,7 @@ pub(crate) const RULES: &[Rule] = &[
     Rule { name: "kinds", hold: kinds::hold },
     Rule { name: "shapes", hold: shapes::hold },
     Rule { name: "links", hold: links::hold },
+    Rule { name: "tokens", hold: tokens::hold },
     Rule { name: "machine-paths", hold: machine_paths::hold },
     Rule { name: "script", hold: script::hold },
     Rule { name: "fmt", hold: fmt::hold },

@@ -1,7 +1,7 @@
 //! The product's code as syntax trees: the modules of every crate below crates/, from lib.rs or main.rs down, without
 //! tests. Owns the definition of a test.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::Path;
 
@@ -46,6 +46,23 @@ impl Source {
                 source.add(root, &name.replace('-', "_"), Vec::new(), &file)?;
             }
         }
+        Ok(source)
+    }
+
+    /// Like [`Source::read`], with build scripts and `xtask`.
+    ///
+    /// # Errors
+    /// See [`Source::read`].
+    pub(crate) fn with_build_code(root: &Path) -> Result<Self> {
+        let mut source = Self::read(root)?;
+        let crates: BTreeSet<String> = source.modules.iter().map(|module| module.krate.clone()).collect();
+        for krate in crates {
+            let script = format!("crates/{krate}/build.rs");
+            if root.join(&script).is_file() {
+                source.add(root, &krate, Vec::new(), &script)?;
+            }
+        }
+        source.add(root, "xtask", Vec::new(), "xtask/src/main.rs")?;
         Ok(source)
     }
 
