@@ -13,6 +13,8 @@ PLUMB  := $(BUILT)/release/plumb
 XTASK  := cargo run --quiet --bin xtask --
 
 FUZZ_SECONDS := 15
+# Not optimised, because it runs for a second. Installed from another directory, because this one sets $(TARGET).
+CARGO_DENY := CARGO_PROFILE_RELEASE_OPT_LEVEL=0 CARGO_PROFILE_RELEASE_LTO=off cargo install --quiet --locked cargo-deny@0.20.2
 # The last file that npm writes.
 NODE := tests/browser/node_modules/.package-lock.json
 
@@ -64,6 +66,7 @@ stats: setup-build ## Test every statistical claim on 1,000 synthetic data sets 
 
 .PHONY: lint
 lint: setup-build $(NODE) ## Check every house rule: fmt, clippy, edges, licences, generated files, ...
+	@command -v cargo-deny >/dev/null || { cd / && $(CARGO_DENY); }
 	@$(XTASK) check
 
 .PHONY: soak
