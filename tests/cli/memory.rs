@@ -98,7 +98,7 @@ pub(crate) fn refuses_impossible_numbers() {
             let refused = sandbox.plumb(arguments);
             let err = refused.err.replace("\n  │ ", " ");
             assert!(
-                refused.status == Some(1) && err.contains("line 2 of") && err.contains("`busy`: invalid"),
+                refused.status == Some(1) && err.contains("line 2 of") && err.contains("`busy`: impossible"),
                 "{field}: {refused:?}"
             );
         }
@@ -119,5 +119,5 @@ pub(crate) fn shows_a_record() {
     let page = fs::read_to_string(page).expect("a page");
     assert!(page.contains("<svg") && page.contains("busy: accesses served by fast memory"), "{page}");
     let refused = sandbox.plumb(&["memory", "report", &sandbox.file("none", "")]);
-    assert!(refused.status == Some(1) && refused.err.contains("not a memory sample"), "{refused:?}");
+    assert!(refused.status == Some(1) && refused.err.contains("contains no samples"), "{refused:?}");
 }

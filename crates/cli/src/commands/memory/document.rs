@@ -112,7 +112,7 @@ impl Document {
         }
         let impossible = |tiers: &Tiers| tiers.fast > MOST_MEMORY || tiers.slow > MOST_MEMORY;
         match self.moves.iter().find(|step| impossible(&step.from) || impossible(&step.to)) {
-            Some(step) => Err(format!("`{}`: invalid move", step.vm)),
+            Some(step) => Err(format!("`{}`: impossible move", step.vm)),
             None => Ok(()),
         }
     }
@@ -145,10 +145,10 @@ impl Machine {
 
     fn check(&self) -> Result<(), String> {
         if let Some(whole) = self.whole.filter(|whole| *whole > MOST_MEMORY) {
-            return Err(format!("invalid memory size: {whole}"));
+            return Err(format!("impossible memory size: {whole}"));
         }
         if let Some(hits) = self.dram_hits.filter(|hits| !(0.0..=1.0).contains(&hits.0)) {
-            return Err(format!("invalid share of accesses: {} is not between 0 and 1", hits.0));
+            return Err(format!("impossible share of accesses: {} is not between 0 and 1", hits.0));
         }
         self.memory().map_or(Ok(()), |memory| memory.check(MOST_MEMORY))
     }

@@ -55,7 +55,7 @@ pub(super) fn resumed(
 
 pub(super) fn stored_source(record: &RunRecord) -> anyhow::Result<Source> {
     let text = record.header.scenario.text.clone();
-    let scenario = Scenario::parse(&format!("the scenario kept with run {}", record.header.id), &text)?;
+    let scenario = Scenario::parse(&format!("the stored scenario of run {}", record.header.id), &text)?;
     Ok(Source { scenario, text })
 }
 

@@ -60,7 +60,7 @@ pub(crate) struct Target {
 }
 
 #[derive(Debug, Args)]
-#[command(next_help_heading = "How")]
+#[command(next_help_heading = "Method")]
 pub(super) struct Method {
     /// Duration in seconds [default: 10]
     #[arg(id = "length", long = "for", alias = "time", short_alias = 't', value_name = "SECONDS", value_parser = amount::seconds)]

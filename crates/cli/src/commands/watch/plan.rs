@@ -100,7 +100,7 @@ pub(super) struct Measure {
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Against {
-    /// Passed runs back.
+    /// Number of passed runs to look back.
     Previous(usize),
     /// A named baseline.
     Baseline(String),
