@@ -1,5 +1,5 @@
-//! The agent's balloon: the guest's agent takes huge pages that stay where they are, tells where they lie, and the host punches
-//! holes into the file behind them: no exit and no message a page. Growing is the reverse.
+//! The agent method: the guest's agent allocates and pins huge pages and reports their addresses, and the host
+//! punches holes into the backing file. It needs no exit or message per page. Growing works in reverse.
 
 use std::fs::File;
 
@@ -15,7 +15,7 @@ use crate::{
     resident::Resident,
 };
 
-/// What is taken in one message: short enough that little is in nobody's hand when the guest is reset meanwhile.
+/// Amount per message. Small, so that little memory is in transit if the guest is reset.
 const BATCH: u64 = 64 << 20;
 const MEMORY: &str = "memory";
 const TREE: &str = "human-monitor-command";
@@ -28,10 +28,10 @@ pub(crate) struct AgentBalloon {
     wanted: u64,
 }
 
-/// Whether this kernel frees what is handed over, tried with a file of its own.
+/// Checks with a test file that the kernel frees holes.
 ///
 /// # Errors
-/// When it has no memory files, or does not free parts of them.
+/// If the kernel has no memory files or does not free holes.
 pub fn frees_behind_guests() -> Result<(), MemoryError> {
     let file = sys::memory_file::create("plumb-trial")?;
     let written = std::io::Write::write_all(&mut &file, &vec![1; sys::anonymous_memory::HUGE_PAGE]);
@@ -39,7 +39,7 @@ pub fn frees_behind_guests() -> Result<(), MemoryError> {
     sys::memory_file::punch(&file, 0, BLOCK)?;
     match sys::memory_file::allocated(&file)? {
         0 => Ok(()),
-        left => Err(MemoryError::NotFreed { because: format!("{left} bytes are still there") }),
+        left => Err(MemoryError::NotFreed { because: format!("{left} bytes are still allocated") }),
     }
 }
 
@@ -51,18 +51,18 @@ impl AgentBalloon {
         if layout == Layout::default() {
             return Err(MemoryError::Strange {
                 command: TREE,
-                answer: "no memory of this machine's".to_owned(),
+                answer: "not memory of this machine".to_owned(),
             });
         }
         Ok(Self { file, layout, held: Ownership::default(), wanted: 0 })
     }
 
-    /// Another agent is in the guest, or none: it begins by giving back what those before it have left, so all is the guest's.
+    /// A new agent first returns all memory taken by earlier ones, so the guest owns all of it.
     pub(crate) fn forget(&mut self) {
         (self.held, self.wanted) = (Ownership::default(), 0);
     }
 
-    /// Frees what the guest has just handed over. Nothing of a batch is freed in which anything is wrong.
+    /// Frees a batch from the guest. Frees nothing if any block of the batch is invalid.
     fn free(&mut self, blocks: &[u64]) -> Result<(), MemoryError> {
         let mut batch: Vec<u64> = Vec::new();
         for &block in blocks {
@@ -94,7 +94,7 @@ impl Balloon for AgentBalloon {
             self.free(&blocks)?;
         } else if self.wanted < held {
             let fewer = held - self.wanted;
-            // From here on the guest may use them, so they are its own before it is told.
+            // The guest may use them from here on, so they belong to it before the message is sent.
             let given = self.held.give_back(fewer);
             guest.give_back(Bytes(given.len() as u64 * BLOCK))?;
         }
@@ -109,7 +109,7 @@ mod tests {
     use super::*;
     use crate::balloon::resize;
 
-    /// A guest that hands over these blocks, whatever it is asked for.
+    /// A guest that returns these blocks for any request.
     struct ScriptedGuest(Vec<u64>);
 
     impl GuestAgent for ScriptedGuest {
@@ -126,7 +126,7 @@ mod tests {
         }
     }
 
-    /// Eight blocks of memory, all of them there, from the guest's address zero on.
+    /// Eight allocated blocks from guest address zero.
     fn machine() -> AgentBalloon {
         let file = sys::memory_file::create("plumb-test-guest").expect("made");
         let content = vec![1; 8 * usize::try_from(BLOCK).expect("it is small")];
@@ -137,11 +137,11 @@ mod tests {
     }
 
     fn there(machine: &AgentBalloon) -> u64 {
-        sys::memory_file::allocated(&machine.file).expect("told") / BLOCK
+        sys::memory_file::allocated(&machine.file).expect("a memory file") / BLOCK
     }
 
     #[test]
-    fn what_is_handed_over_is_free_on_the_host() {
+    fn frees_blocks_taken_from_guest() {
         let mut machine = machine();
         let done =
             resize(&mut machine, &mut ScriptedGuest(vec![4 * BLOCK, BLOCK, 2 * BLOCK]), Bytes(3 * BLOCK));
@@ -151,17 +151,17 @@ mod tests {
     }
 
     #[test]
-    fn of_a_guest_that_lies_nothing_is_freed() {
-        for (lie, said) in [
+    fn frees_nothing_for_invalid_blocks() {
+        for (lie, expected) in [
             (vec![BLOCK, BLOCK], "already"),
-            (vec![BLOCK, BLOCK + 4096], "no beginning of a block"),
-            (vec![BLOCK, 8 * BLOCK], "no memory of this machine's"),
-            (vec![BLOCK, u64::MAX - BLOCK + 1], "no memory of this machine's"),
+            (vec![BLOCK, BLOCK + 4096], "not the start of a block"),
+            (vec![BLOCK, 8 * BLOCK], "not memory of this machine"),
+            (vec![BLOCK, u64::MAX - BLOCK + 1], "not memory of this machine"),
         ] {
             let mut machine = machine();
             let refused = resize(&mut machine, &mut ScriptedGuest(lie), Bytes(2 * BLOCK)).expect_err("a lie");
-            assert!(refused.to_string().contains(said), "{refused}");
-            assert_eq!(there(&machine), 8, "{said}");
+            assert!(refused.to_string().contains(expected), "{refused}");
+            assert_eq!(there(&machine), 8, "{expected}");
         }
     }
 }

@@ -1,4 +1,4 @@
-//! A channel to an agent that runs in a guest: what it is asked about the guest's memory, and its answers, which may never come.
+//! A connection to a guest's agent, for orders about the guest's memory. The agent is not trusted to reply.
 
 use std::{
     io::{Read, Write},
@@ -19,37 +19,37 @@ use units::{Bytes, Nanos};
 
 use crate::{balloon::GuestAgent, error::MemoryError};
 
-/// How long a guest's agent may take to greet and to answer, on a machine that has other work.
+/// Timeout for greeting and replies, on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(20);
-/// For what goes over the guest's memory.
+/// Timeout for orders that touch all guest memory.
 const LONG: Duration = Duration::from_secs(120);
-/// How often a wait looks how long it was.
+/// Polling interval.
 const GLANCE: Duration = Duration::from_millis(200);
-/// Beyond the agent's own deadline, so that its refusal comes first.
+/// Margin over the agent's own deadline, so that its error arrives first.
 const GRACE: Duration = Duration::from_secs(2);
-/// Telemetry of 1,024 nodes with 9 classes of accesses each takes half of this.
+/// Telemetry of 1024 nodes with 9 access classes each takes half of this.
 const LONGEST_MESSAGE: usize = 1 << 20;
-/// An earlier session may leave a few unread messages.
+/// Limit for unread messages of an earlier session.
 const MOST_UNASKED: usize = 64;
 
-/// An agent that has greeted.
+/// A connected agent.
 pub struct AgentLink {
     to_agent: protocol::Sender<Box<dyn Write + Send>>,
-    heard: Receiver<Result<FromAgent, ChannelError>>,
+    messages: Receiver<Result<FromAgent, ChannelError>>,
     last_id: u64,
-    /// Of the machine that its guest is in.
+    /// Process ID of the guest's machine.
     pid: Option<u32>,
-    /// What the listening thread has a copy of.
+    /// Shared with the reader thread.
     socket: Option<UnixStream>,
-    /// Ends every wait.
+    /// Interrupts all waits.
     stop: Arc<AtomicBool>,
 }
 
 impl AgentLink {
-    /// That at the other side of the virtio-serial port whose socket this is.
+    /// Connects to the agent on the virtio-serial port behind this socket.
     ///
     /// # Errors
-    /// When nobody listens there, or the agent does not greet in time or is of another version.
+    /// If nothing listens, or the agent does not greet in time or has another version.
     pub fn connect(
         at: &Path,
         tool: &str,
@@ -67,10 +67,10 @@ impl AgentLink {
         Ok(link)
     }
 
-    /// That at the other end of these; its guest's machine is the process `pid`.
+    /// Connects over these streams. `pid` is the process of the guest's machine.
     ///
     /// # Errors
-    /// When it does not greet within `patience`, or is of another version.
+    /// If it does not greet within `patience`, or has another version.
     pub fn over(
         from: Box<dyn Read + Send>,
         to: Box<dyn Write + Send>,
@@ -84,19 +84,19 @@ impl AgentLink {
     }
 
     fn new(from: Box<dyn Read + Send>, to: Box<dyn Write + Send>, pid: Option<u32>) -> Self {
-        let (to_us, heard) = sync_channel(1);
+        let (to_us, messages) = sync_channel(1);
         thread::spawn(move || {
             let mut receiver = protocol::Receiver::bounded(from, LineLimit::new(LONGEST_MESSAGE));
             loop {
-                let said = receiver.receive();
-                let ended = said.is_err();
-                if to_us.send(said).is_err() || ended {
+                let message = receiver.receive();
+                let ended = message.is_err();
+                if to_us.send(message).is_err() || ended {
                     return;
                 }
             }
         });
         let (to_agent, stop) = (protocol::Sender::new(to), Arc::default());
-        Self { to_agent, heard, last_id: 0, pid, socket: None, stop }
+        Self { to_agent, messages, last_id: 0, pid, socket: None, stop }
     }
 
     fn greet(&mut self, tool: &str, patience: Duration) -> Result<(), MemoryError> {
@@ -107,10 +107,10 @@ impl AgentLink {
         })
     }
 
-    /// Has an order carried out; its answer.
+    /// Executes an order.
     ///
     /// # Errors
-    /// When the agent refuses, does not answer in time, or has ended.
+    /// If the agent refuses, does not reply in time, or has exited.
     pub fn ask(&mut self, work: MemoryOrder) -> Result<MemoryReply, MemoryError> {
         let deadline = match work {
             MemoryOrder::Telemetry { .. }
@@ -125,7 +125,7 @@ impl AgentLink {
         self.answer(deadline + GRACE, |message| match message {
             FromAgent::Reply { id: its, reply } if its == id => Some(match *reply {
                 Reply::Memory { done } => Ok(done),
-                other => Err(silent(format!("it answers with {other:?}"))),
+                other => Err(silent(format!("unexpected reply {other:?}"))),
             }),
             FromAgent::Refused { id: its, because, .. } if its == id => Some(Err(silent(because))),
             _ => None,
@@ -147,7 +147,7 @@ impl AgentLink {
         Err(silent("it sends unrequested messages".to_owned()))
     }
 
-    /// CPU wait of the VM's process so far.
+    /// Time that the VM's process has waited for a CPU.
     fn starved(&self) -> Duration {
         self.pid.map_or(Duration::ZERO, |pid| machine::longest_wait(&[pid]))
     }
@@ -156,7 +156,7 @@ impl AgentLink {
         self.to_agent.send(message).map_err(|error| silent(error.to_string()))
     }
 
-    /// A machine that was ready to run and had no CPU has so much longer.
+    /// The timeout is extended by the machine's time without a CPU.
     fn hear(
         &self,
         patience: Duration,
@@ -166,24 +166,24 @@ impl AgentLink {
             if self.stop.load(Ordering::Relaxed) {
                 return Err(MemoryError::Interrupted);
             }
-            match self.heard.recv_timeout(GLANCE) {
-                Ok(heard) => return heard.map_err(|error| silent(error.to_string())),
-                Err(RecvTimeoutError::Disconnected) => return Err(silent("it has ended".to_owned())),
+            match self.messages.recv_timeout(GLANCE) {
+                Ok(message) => return message.map_err(|error| silent(error.to_string())),
+                Err(RecvTimeoutError::Disconnected) => return Err(silent("it has exited".to_owned())),
                 Err(RecvTimeoutError::Timeout) => {}
             }
             let waited = begun.elapsed();
             if waited > patience && waited.saturating_sub(self.starved().saturating_sub(before)) > patience {
-                return Err(silent(format!("it does not answer within {} s", waited.as_secs())));
+                return Err(silent(format!("no reply within {} s", waited.as_secs())));
             }
         }
     }
 }
 
-/// QEMU takes the next connection to a port when the one before is closed.
+/// QEMU accepts the next connection to a port after the previous one closes.
 impl Drop for AgentLink {
     fn drop(&mut self) {
         if let Some(socket) = &self.socket {
-            // The agent may have closed it already.
+            // Fails if the agent has closed it.
             let _ = socket.shutdown(Shutdown::Both);
         }
     }
@@ -199,7 +199,7 @@ impl GuestAgent for AgentLink {
     fn take(&mut self, memory: Bytes) -> Result<Vec<u64>, MemoryError> {
         match self.ask(MemoryOrder::Take { memory })? {
             MemoryReply::Taken { blocks } => Ok(blocks),
-            other => Err(silent(format!("it answers with {other:?}"))),
+            other => Err(silent(format!("unexpected reply {other:?}"))),
         }
     }
 
@@ -224,7 +224,7 @@ mod tests {
 
     use super::*;
 
-    /// An agent that answers orders as the script says, and then ends.
+    /// An agent that replies as scripted, then exits.
     fn scripted(script: impl FnOnce(UnixStream) + Send + 'static) -> Result<AgentLink, MemoryError> {
         let (ours, its) = UnixStream::pair().expect("a pair");
         thread::spawn(move || script(its));
@@ -233,7 +233,7 @@ mod tests {
     }
 
     fn greet(socket: &UnixStream, hello: Hello) -> protocol::Receiver<UnixStream> {
-        protocol::Sender::new(socket).send(&FromAgent::Hello(hello)).expect("it is heard");
+        protocol::Sender::new(socket).send(&FromAgent::Hello(hello)).expect("the channel is open");
         let mut orders = protocol::Receiver::new(socket.try_clone().expect("a copy"));
         let _: ToAgent = orders.receive().expect("a greeting");
         orders
@@ -242,24 +242,24 @@ mod tests {
     const LOOK: MemoryOrder = MemoryOrder::Telemetry { source: AccessSourceKind::Auto };
 
     #[test]
-    fn an_answer_to_somebody_before_is_not_taken_for_ones_own() {
+    fn ignores_replies_to_earlier_controllers() {
         let mut link = scripted(|socket| {
             let mut orders = greet(&socket, Hello::new("0"));
             let Ok(ToAgent::Request { id, .. }) = orders.receive() else { return };
             for (id, elapsed) in [(id + 40, 1), (id, 2)] {
-                let told = MemoryTelemetry { elapsed: Nanos(elapsed), ..MemoryTelemetry::default() };
-                let reply = Box::new(Reply::Memory { done: MemoryReply::Telemetry(told) });
-                protocol::Sender::new(&socket).send(&FromAgent::Reply { id, reply }).expect("it is heard");
+                let telemetry = MemoryTelemetry { elapsed: Nanos(elapsed), ..MemoryTelemetry::default() };
+                let reply = Box::new(Reply::Memory { done: MemoryReply::Telemetry(telemetry) });
+                protocol::Sender::new(&socket).send(&FromAgent::Reply { id, reply }).expect("the channel is open");
             }
         })
         .expect("it greets");
-        let MemoryReply::Telemetry(told) = link.ask(LOOK).expect("it answers") else { panic!("telemetry") };
-        assert_eq!(told.elapsed, Nanos(2));
-        assert!(link.ask(LOOK).is_err(), "it has ended");
+        let MemoryReply::Telemetry(telemetry) = link.ask(LOOK).expect("a reply") else { panic!("telemetry") };
+        assert_eq!(telemetry.elapsed, Nanos(2));
+        assert!(link.ask(LOOK).is_err(), "it has exited");
     }
 
     #[test]
-    fn a_link_that_is_dropped_hangs_up() {
+    fn dropping_link_closes_connection() {
         let folder = tempfile::tempdir().expect("a folder");
         let at = folder.path().join("agent");
         let port = UnixListener::bind(&at).expect("ours");
@@ -274,19 +274,19 @@ mod tests {
     }
 
     #[test]
-    fn an_agent_of_another_version_is_named() {
+    fn names_other_version_in_error() {
         let refused = scripted(|socket| drop(greet(&socket, Hello { protocol: 99, tool: "9.9".to_owned() })));
         assert!(refused.expect_err("another version").to_string().contains("9.9"));
     }
 
     #[test]
-    fn one_that_ends_in_the_middle_of_a_move_is_an_error() {
+    fn reports_agent_that_exits_during_move() {
         let mut link = scripted(|socket| {
             let mut orders = greet(&socket, Hello::new("0"));
             let _ = orders.receive::<ToAgent>();
         })
         .expect("it greets");
-        let lost = link.take(Bytes(2 << 20)).expect_err("it has ended").to_string();
+        let lost = link.take(Bytes(2 << 20)).expect_err("it has exited").to_string();
         assert!(lost.contains("the guest's agent"), "{lost}");
     }
 }

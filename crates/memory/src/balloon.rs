@@ -1,4 +1,4 @@
-//! What every method does, and a change of size from its request to its end.
+//! The interface of all methods, and resizing from request to completion.
 
 use std::{
     thread,
@@ -10,74 +10,74 @@ use workload::BalloonInterval;
 
 use crate::error::MemoryError;
 
-/// Between two looks at least and at most: QEMU takes some 80 system calls for a look, which are counted with its own.
+/// Minimum and maximum polling interval. A poll costs QEMU about 80 system calls, which count as its own.
 const LOOKS: [Duration; 2] = [Duration::from_millis(1), Duration::from_millis(50)];
-/// Until something has moved a look is worth so small a part of the time so far.
+/// Polling interval as a share of the elapsed time, until something has moved.
 const RESOLUTION: u32 = 30;
-/// How long nothing may move, on a machine that has other work.
+/// Timeout without progress, on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(30);
-/// How many intervals are kept.
+/// Maximum number of intervals.
 const INTERVALS: u32 = 20;
 
-/// The agent in the guest, as far as a method needs one.
+/// The guest's agent, for methods that need it.
 pub trait GuestAgent {
-    /// Takes up to so much memory out of the guest's use; where each block of 2 MiB begins in its physical memory.
+    /// Takes up to this much memory from the guest. Returns guest-physical addresses of 2 MiB blocks.
     ///
     /// # Errors
-    /// Why it cannot.
+    /// If the agent cannot.
     fn take(&mut self, memory: Bytes) -> Result<Vec<u64>, MemoryError>;
-    /// Gives so much of it back, what was taken last first.
+    /// Returns this much memory, last taken first.
     ///
     /// # Errors
-    /// Why it cannot.
+    /// If the agent cannot.
     fn give_back(&mut self, memory: Bytes) -> Result<(), MemoryError>;
-    /// Looks whether it is to end; what has moved meanwhile.
+    /// Checks for an interrupt and reports progress.
     ///
     /// # Errors
-    /// When the user asked for the end.
+    /// If the user interrupted the run.
     fn glance(&mut self, moved: Bytes, since: Duration) -> Result<(), MemoryError>;
 }
 
-/// A way to take memory from a machine.
+/// A method of taking memory from a machine.
 pub trait Balloon: Send {
-    /// Asks that so much of the machine's memory be taken, of all that it was started with.
+    /// Requests that this much of the machine's initial memory be taken.
     ///
     /// # Errors
-    /// When QEMU does not answer, or refuses.
+    /// If QEMU refuses or does not reply.
     fn ask_for(&mut self, taken: Bytes) -> Result<(), MemoryError>;
 
-    /// How much is taken.
+    /// The amount taken.
     ///
     /// # Errors
-    /// When QEMU does not answer.
+    /// If QEMU does not reply.
     fn taken(&mut self) -> Result<Bytes, MemoryError>;
 
-    /// Goes a step of what was asked for, where it does not go by itself; whether it went one.
+    /// Performs one step, for methods that are driven by the host. Returns whether it did.
     ///
     /// # Errors
-    /// When the guest does not answer, or hands over what is not its own.
+    /// If the guest does not reply, or returns invalid blocks.
     fn step(&mut self, guest: &mut dyn GuestAgent) -> Result<bool, MemoryError> {
         let _ = guest;
         Ok(false)
     }
 }
 
-/// A change of size.
+/// A completed resize.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Resize {
     pub moved: Bytes,
-    /// From the request until the first of it was seen.
+    /// Time from the request to the first observed movement.
     pub first: Nanos,
-    /// From the request to the last of it.
+    /// Time from the request to completion.
     pub elapsed: Nanos,
-    /// Of equal parts of it; fewer where it went fast.
+    /// Equal parts of the total. Fewer if it was fast.
     pub intervals: Vec<BalloonInterval>,
 }
 
-/// Changes what is taken of a machine from what it is to `taken`, and waits for it.
+/// Resizes the taken memory to `taken` and waits for completion.
 ///
 /// # Errors
-/// When QEMU or the guest does not answer, the guest hands over what is not its own, or nothing moves for long.
+/// If QEMU or the guest does not reply, the guest returns invalid blocks, or progress stops.
 pub fn resize(
     balloon: &mut dyn Balloon,
     guest: &mut dyn GuestAgent,
@@ -114,7 +114,7 @@ pub fn resize(
 }
 
 impl Resize {
-    /// How long to wait for the next look: half of what is left at the rate so far, so that the end is met closely by few looks.
+    /// Waits half of the estimated remaining time, to find the end precisely with few polls.
     fn next_look(&self, since: Duration, asked: Bytes) -> Duration {
         let left = asked.0.saturating_sub(self.moved.0) as f64 / self.moved.0.max(1) as f64;
         let wait =
@@ -122,7 +122,7 @@ impl Resize {
         wait.clamp(LOOKS[0], LOOKS[1])
     }
 
-    /// So much has moved by then; an interval ends where another part of all has.
+    /// Records progress. An interval ends with each further part of the total.
     fn note(&mut self, moved: Bytes, at: Nanos, asked: Bytes) {
         (self.moved, self.elapsed) = (moved, at);
         let start = self.intervals.last().map_or(Nanos(0), |before| before.end);
@@ -140,7 +140,7 @@ mod tests {
 
     const MIB: u64 = 1 << 20;
 
-    /// A balloon that moves so much from look to look, up to a limit.
+    /// A balloon that moves this much between polls, up to a limit.
     struct SteppingBalloon {
         is: u64,
         wanted: u64,
@@ -182,7 +182,7 @@ mod tests {
     }
 
     #[test]
-    fn all_of_it_is_moved_both_ways_and_its_intervals_add_up() {
+    fn moves_all_memory_in_both_directions() {
         let mut balloon = SteppingBalloon { is: 0, wanted: 0, step: 3 * MIB };
         for taken in [100 * MIB, 20 * MIB, 0] {
             let before = balloon.is;
@@ -195,7 +195,7 @@ mod tests {
     }
 
     #[test]
-    fn the_users_wish_ends_one_that_does_not_move() {
+    fn interrupt_ends_stuck_resize() {
         let mut balloon = SteppingBalloon { is: 0, wanted: 0, step: 0 };
         let ended = resize(&mut balloon, &mut SilentGuest(3), Bytes(MIB)).expect_err("interrupted");
         assert!(matches!(ended, MemoryError::Interrupted), "{ended}");

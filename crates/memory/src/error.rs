@@ -1,72 +1,65 @@
-//! Why memory does not move.
+//! Errors of moving memory.
 
 use machine::MonitorError;
 use thiserror::Error;
 use units::Bytes;
 
-/// Memory could not be moved.
 #[derive(Debug, Error)]
 pub enum MemoryError {
-    /// QEMU does not answer, or refuses.
+    /// QEMU refused or did not reply.
     #[error(transparent)]
     Monitor(MonitorError),
-    /// The kernel refuses.
     #[error(transparent)]
     Kernel(#[from] sys::Error),
-    /// The guest's agent cannot be asked, or refuses.
+    /// The guest's agent refused or did not reply.
     #[error("the guest's agent: {0}")]
     Guest(String),
-    /// QEMU answered something else.
-    #[error("QEMU answers `{command}` with what plumb does not understand: {answer}")]
-    Strange {
-        /// What it was asked.
-        command: &'static str,
-        answer: String,
-    },
+    /// Unexpected reply from QEMU.
+    #[error("unexpected reply from QEMU to `{command}`: {answer}")]
+    Strange { command: &'static str, answer: String },
     #[error(
         "the machine has neither a virtio-balloon nor a virtio-mem device: start it with `-device virtio-balloon-pci`, or add one \
          by `device_add`"
     )]
     NoBalloon,
-    /// Its memory cannot be freed from outside.
-    #[error("memory of process {pid} cannot be freed behind its back: {because}")]
+    /// The host cannot free the process's memory.
+    #[error("cannot free memory of process {pid} from outside: {because}")]
     InOtherHands { pid: u32, because: String },
-    /// The guest handed over what is not its own.
-    #[error("the guest hands over {block:#x}, {because}: nothing more is freed for it")]
+    /// The guest returned invalid blocks.
+    #[error("the guest returned an invalid block {block:#x}: {because}; no more of its memory is freed")]
     NotIts { block: u64, because: &'static str },
-    /// Memory was freed that the guest had not handed over.
+    /// Memory was freed not returned by the guest.
     #[error(
-        "{damaged} of {guarded} that the guest had kept have changed: what was freed was its own. Do not take memory from this \
+        "{damaged} of {guarded} of retained guest memory were damaged: memory in use was freed. Do not take memory from this \
          machine by this method, and please report this"
     )]
     Damaged { damaged: Bytes, guarded: Bytes },
-    /// It does not go on.
+    /// No progress.
     #[error(
-        "{moved} of {asked} have moved, and nothing more did for {seconds} s: the guest has no more to give, or hangs"
+        "only {moved} of {asked} moved, with no progress for {seconds} s: the guest has no more free memory, or hangs"
     )]
     Stuck { moved: Bytes, asked: Bytes, seconds: u64 },
     #[error("this kernel does not free parts of a memory file: {because}")]
     NotFreed { because: String },
-    /// Nothing tells of accesses.
-    #[error("accesses are not seen: {because}")]
+    /// Accesses are not available.
+    #[error("no access data: {because}")]
     NoSource { because: String },
-    /// The machine's memory is moved by another process.
-    #[error("another process moves the memory of process {pid}; end that one first ({})", lock.display())]
+    /// Another process moves the machine's memory.
+    #[error("another process moves the memory of process {pid}; stop it first (lock file {})", lock.display())]
     Locked {
         pid: u32,
-        /// The file that it holds.
+        /// The lock file.
         lock: std::path::PathBuf,
     },
-    #[error("cannot lock {}, so that nobody else moves this machine's memory: {source}", path.display())]
+    #[error("cannot lock {} to move this machine's memory: {source}", path.display())]
     NoLock {
         path: std::path::PathBuf,
         #[source]
         source: std::io::Error,
     },
-    /// It has no device of this kind, or nothing that moves memory so.
-    #[error("its memory cannot be moved by {method}: {because}")]
+    /// The machine lacks the device or capability for this method.
+    #[error("cannot move its memory with {method}: {because}")]
     NoMethod { method: &'static str, because: String },
-    /// The user asked for the end.
     #[error("interrupted")]
     Interrupted,
 }

@@ -1,27 +1,27 @@
-//! Where a machine's memory lies in the file behind it: the guest sees it in pieces, with a hole for devices below 4 GiB.
-//! Source: the monitor's `info mtree -f` of QEMU 7.2.
+//! Maps guest-physical addresses to offsets in the backing file. There is a hole for devices below 4 GiB. Source: the
+//! monitor's `info mtree -f` of QEMU 7.2.
 
-/// A piece of the guest's physical memory.
+/// A contiguous range of guest-physical memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Piece {
     start: u64,
     length: u64,
-    /// Where it begins in the file.
+    /// Offset in the file.
     offset: u64,
 }
 
-/// The pieces of a machine's memory.
+/// The ranges of a machine's memory.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Layout(Vec<Piece>);
 
 impl Layout {
-    /// The pieces of the memory of that name in the first view of the machine's address space.
+    /// Parses the ranges of this memory in the first view of the address space.
     pub(crate) fn parse(text: &str, memory: &str) -> Self {
         let of_machine = text.split("FlatView").skip(1).find(|view| view.contains("AS \"memory\""));
         Self(of_machine.unwrap_or_default().lines().filter_map(|line| piece(line.trim(), memory)).collect())
     }
 
-    /// Where a range of the guest's physical memory lies in the file; `None` where it is not all in one piece.
+    /// File offset of a guest-physical range. `None` if it is not contiguous.
     pub(crate) fn offset(&self, address: u64, length: u64) -> Option<u64> {
         let end = address.checked_add(length)?;
         let piece =
@@ -30,7 +30,7 @@ impl Layout {
     }
 }
 
-/// `0000000000100000-000000001fffffff (prio 0, ram): memory @0000000000100000 KVM`.
+/// Parses `0000000000100000-000000001fffffff (prio 0, ram): memory @0000000000100000 KVM`.
 fn piece(line: &str, memory: &str) -> Option<Piece> {
     let (range, rest) = line.split_once(" (prio ")?;
     let (_, rest) = rest.split_once(", ram): ")?;
@@ -68,22 +68,22 @@ FlatView #1
 ";
 
     #[test]
-    fn memory_above_the_hole_goes_on_in_the_file_where_that_below_ends() {
+    fn memory_above_hole_continues_at_end_of_low_memory() {
         let layout = Layout::parse(VIEW, "memory");
         let block = 2 << 20;
         assert_eq!(layout.offset(0x20_0000, block), Some(0x20_0000));
         assert_eq!(layout.offset(0x1_0000_0000, block), Some(0x8000_0000));
-        assert_eq!(layout.offset(0x1_ffe0_0000, block), Some(0x1_7fe0_0000), "the last one");
+        assert_eq!(layout.offset(0x1_ffe0_0000, block), Some(0x1_7fe0_0000), "the last block");
         for (address, why) in [
-            (0x0, "it holds what the firmware has write-protected"),
-            (0x7ff0_0000, "it goes on in the hole"),
-            (0x8000_0000, "it is in the hole"),
-            (0xfd00_0000, "it is a device's"),
-            (0x2_0000_0000, "it is beyond the end"),
-            (u64::MAX - 4096, "it wraps"),
+            (0x0, "write-protected by the firmware"),
+            (0x7ff0_0000, "ends in the hole"),
+            (0x8000_0000, "in the hole"),
+            (0xfd00_0000, "a device"),
+            (0x2_0000_0000, "beyond the end"),
+            (u64::MAX - 4096, "wraps"),
         ] {
             assert_eq!(layout.offset(address, block), None, "{address:#x}: {why}");
         }
-        assert_eq!(Layout::parse("what is this", "memory"), Layout::default());
+        assert_eq!(Layout::parse("not a table", "memory"), Layout::default());
     }
 }

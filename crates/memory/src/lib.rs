@@ -1,6 +1,6 @@
-//! Memory of virtual machines, taken and given back while they run: one method a file, behind one trait.
+//! Takes memory from running virtual machines and returns it. There is one method per file, behind a trait.
 //!
-//! Must not know which guest it is for, what is measured, nor who decides how much a machine may have.
+//! Policy and measurement belong to other crates.
 
 mod agent;
 mod agent_link;
@@ -31,11 +31,11 @@ use machine::Monitor;
 use units::Bytes;
 use workload::BalloonMethod;
 
-/// The balloon of a machine that was started with what the method needs; `pid` is its monitor's process. `device` is what the
-/// method's device is called in QEMU, and `all` what can be had of the machine's memory by it.
+/// The balloon of a machine prepared for this method. `pid` is its QEMU process, `device` the device's ID in QEMU,
+/// and `all` the memory that can be taken with it.
 ///
 /// # Errors
-/// When the machine lacks it, or something else has its memory in hand.
+/// If the machine lacks the device, or its memory is pinned or shared.
 pub fn balloon(
     method: BalloonMethod,
     mut monitor: Monitor,

@@ -1,4 +1,4 @@
-//! Who moves a machine's memory: a lock that the kernel lets go of when its holder ends, however it ends.
+//! A lock per machine for moving its memory. The kernel releases it when the holder exits.
 
 use std::{
     fs::{self, File, TryLockError},
@@ -9,7 +9,7 @@ use sys::output_file;
 
 use crate::error::MemoryError;
 
-/// The right to move the memory of a process of QEMU. Nobody else who asks for it here has it while this lives.
+/// The exclusive right on this host to move the memory of a QEMU process.
 #[derive(Debug)]
 pub(crate) struct MemoryLock {
     path: PathBuf,
@@ -18,9 +18,9 @@ pub(crate) struct MemoryLock {
 }
 
 impl MemoryLock {
-    /// Claims the memory of this process, in a folder that all who move memory here agree on.
+    /// Locks the memory of this process in a folder shared by all movers.
     pub(crate) fn claim(pid: u32, folder: &Path) -> Result<Self, MemoryError> {
-        // Another process of the same number is another machine.
+        // The start time distinguishes processes with the same PID.
         let started = sys::child::start_time(pid)?;
         let path = folder.join(format!("memory-{pid}-{started}.lock"));
         let refused = |error: std::io::Error| MemoryError::NoLock { path: path.clone(), source: error };
@@ -36,7 +36,7 @@ impl MemoryLock {
 
 impl Drop for MemoryLock {
     fn drop(&mut self) {
-        // Still held, so nobody else has it open with the lock; what is left is an empty file.
+        // Remove the file while it is locked. If that fails, an empty file remains.
         let _ = fs::remove_file(&self.path);
     }
 }
@@ -46,14 +46,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_machine_has_one_mover_at_a_time() {
+    fn locks_machine_against_second_mover() {
         let folder = std::env::temp_dir().join(format!("plumb-lock-{}", std::process::id()));
         let own = std::process::id();
-        let held = MemoryLock::claim(own, &folder).expect("nobody has it");
-        let second = MemoryLock::claim(own, &folder).expect_err("it is held").to_string();
+        let first = MemoryLock::claim(own, &folder).expect("unlocked");
+        let second = MemoryLock::claim(own, &folder).expect_err("locked").to_string();
         assert!(second.contains("another process moves the memory"), "{second}");
-        drop(held);
-        MemoryLock::claim(own, &folder).expect("it was let go of");
+        drop(first);
+        MemoryLock::claim(own, &folder).expect("unlocked");
         let _ = fs::remove_dir_all(folder);
     }
 }

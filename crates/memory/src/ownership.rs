@@ -1,13 +1,12 @@
-//! In whose hand each block of a guest's memory is: the guest's, or the host's. A block is in one hand. Pure, so that every order
-//! of messages can be tried.
+//! Tracks the owners of guest memory blocks: guest or host, never both. Pure, so that all message orders can be
+//! tested.
 
 use std::collections::BTreeSet;
 
-/// A block, in bytes: a huge page of x86-64.
+/// Block size in bytes: a huge page of x86-64.
 pub(crate) const BLOCK: u64 = 2 << 20;
 
-/// The blocks that are in the host's hand, by where they lie in the file behind the memory, in the order in which they were handed
-/// over.
+/// File offsets of blocks owned by the host, in the order they were taken.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Ownership {
     stack: Vec<u64>,
@@ -15,32 +14,31 @@ pub(crate) struct Ownership {
 }
 
 impl Ownership {
-    /// How many blocks are in the host's hand.
+    /// Number of blocks owned by the host.
     pub(crate) fn held(&self) -> u64 {
         self.stack.len() as u64
     }
 
-    /// Takes the block at `address` of the guest's physical memory, which the guest hands over; `offset` is where it lies in the
-    /// file, if it is the guest's at all.
+    /// Takes the block at this guest-physical `address`. `offset` is its file offset, if the address is valid.
     ///
     /// # Errors
-    /// What is wrong with it.
+    /// If the block is invalid.
     pub(crate) fn take(&mut self, address: u64, offset: Option<u64>) -> Result<u64, &'static str> {
         if !address.is_multiple_of(BLOCK) {
-            return Err("which is no beginning of a block of 2 MiB");
+            return Err("not the start of a 2 MiB block");
         }
-        let offset = offset.ok_or("which is no memory of this machine's")?;
+        let offset = offset.ok_or("not memory of this machine")?;
         if !offset.is_multiple_of(BLOCK) {
-            return Err("which does not lie in one block of the memory behind it");
+            return Err("not aligned in the backing file");
         }
         if !self.places.insert(offset) {
-            return Err("which it has handed over already");
+            return Err("already taken");
         }
         self.stack.push(offset);
         Ok(offset)
     }
 
-    /// Gives the guest back what it handed over last; fewer blocks where fewer are held.
+    /// Returns the last taken blocks to the guest, up to the number owned by the host.
     pub(crate) fn give_back(&mut self, blocks: u64) -> Vec<u64> {
         let keep = self.stack.len().saturating_sub(usize::try_from(blocks).unwrap_or(usize::MAX));
         let given = self.stack.split_off(keep);
@@ -59,10 +57,10 @@ mod tests {
 
     use super::*;
 
-    /// What may come, in any order.
+    /// Messages, in any order.
     #[derive(Debug, Clone)]
     enum Message {
-        /// A block of the guest's, honest or not: the number of a place, and what is wrong with the address.
+        /// A block from the guest, valid or not: its number, and the fault of its address.
         Take(u64, u64),
         GiveBack(u64),
     }
@@ -79,9 +77,9 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(2_000))]
 
-        /// The guest's hand is told apart by a set of its own: in each state every place is in exactly one.
+        /// Tracks the guest's blocks independently. Each block must always have exactly one owner.
         #[test]
-        fn no_block_is_in_two_hands_and_none_is_lost(messages in proptest::collection::vec(message(), 1..80)) {
+        fn each_block_always_has_one_owner(messages in proptest::collection::vec(message(), 1..80)) {
             let mut host = Ownership::default();
             let mut guest: BTreeSet<u64> = (0..PLACES).collect();
             for message in messages {
@@ -100,7 +98,7 @@ mod tests {
                         let given = host.give_back(blocks);
                         prop_assert_eq!(given.len() as u64, blocks.min(held));
                         for offset in given {
-                            prop_assert!(guest.insert(offset / BLOCK), "it was in both hands");
+                            prop_assert!(guest.insert(offset / BLOCK), "two owners");
                         }
                     }
                 }

@@ -1,4 +1,4 @@
-//! Rounds of the rebalancer over virtual machines that run: look, decide, move. What it decides is `policy`'s.
+//! Rounds of the rebalancer over running virtual machines: look, decide, move. The decision is made by `policy`.
 
 use std::{
     collections::BTreeMap,
@@ -16,14 +16,13 @@ use crate::{
     running::{GuestMemory, RunningVm, VmAccess},
 };
 
-/// A guest that has told nothing for so many intervals does not answer.
+/// Intervals without a report after which a guest counts as silent.
 const STALE: u32 = 3;
-/// How long it is waited for memory that is given up, so that whoever lacks it gets it in the same interval: no more than a quarter of
-/// that.
+/// Maximum wait for released memory, so that other machines get it in the same interval: a quarter of the interval.
 const PATIENCE: Duration = Duration::from_secs(2);
 const GLANCE: Duration = Duration::from_millis(20);
 
-/// Virtual machines whose memory is rebalanced.
+/// Virtual machines under rebalancing.
 #[derive(Debug)]
 pub struct Rebalance {
     rebalancer: Rebalancer,
@@ -31,31 +30,30 @@ pub struct Rebalance {
     interval: Duration,
 }
 
-/// One of them.
 #[derive(Debug)]
 pub struct AttachedVm {
     access: VmAccess,
-    /// `None` while its monitor cannot be reached.
+    /// `None` while its monitor is unreachable.
     vm: Option<RunningVm>,
-    /// What it had when it was last seen.
+    /// Last observed memory.
     has: Tiers,
-    /// Whether its accesses decide what it needs: what it does not access must have somewhere to go.
+    /// Whether its accesses decide its needs. Then unaccessed memory needs a slow tier.
     by_accesses: bool,
 }
 
-/// What came of a round.
+/// The result of a round.
 #[derive(Debug)]
 pub struct Round {
-    /// Each machine's memory, or why it could not be seen.
+    /// Each machine's memory, or the error.
     pub seen: BTreeMap<String, Result<GuestMemory, MemoryError>>,
     pub decision: Decision,
-    /// Moves that were not ordered, and why.
+    /// Moves that were not ordered, with reasons.
     pub failed: Vec<(Move, MemoryError)>,
 }
 
 impl AttachedVm {
-    /// Becomes the client of the machine's monitor, and of its agent. `by_accesses`: what it needs is told by what it accesses, and
-    /// not by what it uses.
+    /// Connects to the machine's monitor and agent. With `by_accesses`, needs are derived from accesses instead of
+    /// memory in use.
     ///
     /// # Errors
     /// As [`RunningVm::open`].
@@ -64,10 +62,10 @@ impl AttachedVm {
         Self::of(vm, access, by_accesses, interval)
     }
 
-    /// The same of one that is reached already.
+    /// Adds a connected machine.
     ///
     /// # Errors
-    /// When it does not answer.
+    /// If it does not reply.
     pub fn of(
         mut vm: RunningVm,
         access: VmAccess,
@@ -78,30 +76,30 @@ impl AttachedVm {
         Ok(Self { access, has: tiers(&seen), vm: Some(vm), by_accesses })
     }
 
-    /// The most fast memory that it can have: all that it was started with.
+    /// Maximum fast memory, which is the initial memory.
     ///
     /// # Errors
-    /// When QEMU does not answer.
+    /// If QEMU does not reply.
     pub fn whole(&mut self) -> Result<Bytes, MemoryError> {
         self.vm.as_mut().map_or(Ok(self.has.fast), RunningVm::whole)
     }
 
-    /// What it had when it was last seen.
+    /// Last observed memory.
     #[must_use]
     pub fn has(&self) -> Tiers {
         self.has
     }
 
-    /// By which means its memory is moved; `None` while it cannot be reached.
+    /// The means to move its memory. `None` while it is unreachable.
     #[must_use]
     pub fn method(&self) -> Option<BalloonMethod> {
         self.vm.as_ref().map(RunningVm::method)
     }
 
-    /// One whose monitor was lost is looked for anew: its machine may have been started again.
+    /// Reconnects if the monitor was lost, because the machine may have been restarted.
     ///
     /// # Errors
-    /// When it cannot be reached.
+    /// If it is unreachable.
     pub fn look(&mut self, interval: Duration) -> Result<GuestMemory, MemoryError> {
         let mut vm = match self.vm.take() {
             Some(vm) => vm,
@@ -113,7 +111,7 @@ impl AttachedVm {
         Ok(seen)
     }
 
-    /// What it has now, without a look at what it accesses.
+    /// Current memory, without accesses.
     fn sizes(&mut self) -> Result<Tiers, MemoryError> {
         if let Some(vm) = &mut self.vm {
             let (fast, slow) = vm.sizes()?;
@@ -122,7 +120,7 @@ impl AttachedVm {
         Ok(self.has)
     }
 
-    /// Asks that it have so much fast memory.
+    /// Requests this much fast memory.
     ///
     /// # Errors
     /// As [`RunningVm::resize`].
@@ -131,7 +129,7 @@ impl AttachedVm {
     }
 }
 
-/// What the policy goes by; `None` of a guest that tells nothing. `by_accesses`: what it needs is told by what it accesses.
+/// Input for the policy. `None` without guest data. With `by_accesses`, needs are derived from accesses.
 #[must_use]
 pub fn guest_report(memory: &GuestMemory, by_accesses: bool) -> Option<GuestReport> {
     let class = |class: &AccessClass| HeatClass { bytes: class.bytes, accesses: class.accesses as f64 };
@@ -170,20 +168,20 @@ impl Rebalance {
         Self { rebalancer, vms, interval }
     }
 
-    /// What a later one goes on from.
+    /// State between rounds.
     #[must_use]
     pub fn rebalancer(&self) -> &Rebalancer {
         &self.rebalancer
     }
 
-    /// Gives the machines back.
+    /// Returns the machines.
     #[must_use]
     pub fn into_vms(self) -> BTreeMap<String, AttachedVm> {
         self.vms
     }
 
-    /// Looks at every machine, decides, and orders the moves unless it is a `dry` run. A machine that does not answer is left
-    /// alone, and its share is held.
+    /// Looks at every machine, decides, and orders the moves unless `dry`. Leaves silent machines unchanged and
+    /// reserves their share.
     pub fn round(&mut self, dry: bool) -> Round {
         let seen = look_at_all(&mut self.vms, self.interval);
         let observations: Vec<Observation> = self
@@ -207,7 +205,7 @@ impl Rebalance {
         Round { seen, decision, failed }
     }
 
-    /// What comes free of what was just asked for, within [`PATIENCE`].
+    /// Waits up to [`PATIENCE`] for requested memory to be released.
     fn hand_out(
         &mut self,
         mut observations: Vec<Observation>,
@@ -227,7 +225,7 @@ impl Rebalance {
         self.rebalancer.hand_out(&observations, decision)
     }
 
-    /// Whether all have given what they were asked for; what they have now is observed.
+    /// Whether all machines have released the requested memory. Updates their observed memory.
     fn have_come(&mut self, squeezes: &[&Move], observations: &mut [Observation]) -> bool {
         let mut all = true;
         for squeeze in squeezes {

@@ -1,5 +1,4 @@
-//! What the host has put behind a machine's memory: the files in memory that QEMU made for it. Source:
-//! backends/hostmem-memfd.c of QEMU 7.2.
+//! Resident memory of a machine, in the memory files created by QEMU. Source: backends/hostmem-memfd.c of QEMU 7.2.
 
 use std::fs::File;
 
@@ -7,39 +6,39 @@ use units::Bytes;
 
 use crate::error::MemoryError;
 
-/// What QEMU calls them.
+/// QEMU's name for them.
 const NAME: &str = "memory-backend-memfd";
-/// What else may have a machine's memory in hand, by what its process has open, and why it then cannot be freed.
+/// Open files that pin or share a machine's memory, with the reason why it cannot be freed.
 const OTHER_HANDS: [(&str, &str); 3] = [
-    ("/dev/vfio/", "a device that is passed through has it pinned (VFIO)"),
-    ("/dev/vhost-vdpa", "a device that is passed through has it pinned (vDPA)"),
-    ("anon_inode:[userfaultfd]", "somebody follows its page faults (userfaultfd)"),
+    ("/dev/vfio/", "a passed-through device pins it (VFIO)"),
+    ("/dev/vhost-vdpa", "a passed-through device pins it (vDPA)"),
+    ("anon_inode:[userfaultfd]", "another process handles its page faults (userfaultfd)"),
 ];
 
-/// The files that a process of QEMU has as its machine's memory.
+/// The memory files of a QEMU process.
 #[derive(Debug)]
 pub struct Resident {
     files: Vec<File>,
 }
 
 impl Resident {
-    /// Those of the process; none where its memory is anonymous.
+    /// Opens the files. Empty if its memory is anonymous.
     ///
     /// # Errors
-    /// When there is no such process, or it is another user's.
+    /// If there is no such process, or it belongs to another user.
     pub fn of(pid: u32) -> Result<Self, MemoryError> {
         Ok(Self { files: sys::memory_file::of_process(pid, NAME)? })
     }
 
-    /// What of them is there.
+    /// Allocated bytes.
     ///
     /// # Errors
-    /// When the kernel does not tell.
+    /// If the kernel does not report them.
     pub fn now(&self) -> Result<Bytes, MemoryError> {
         Ok(Bytes(self.files.iter().map(sys::memory_file::allocated).sum::<Result<u64, _>>()?))
     }
 
-    /// The only one, if nobody else has it in hand.
+    /// The only file, if its memory is not pinned or shared.
     pub(crate) fn in_one_hand(pid: u32) -> Result<File, MemoryError> {
         let refused = |because: &str| MemoryError::InOtherHands { pid, because: because.to_owned() };
         let open = sys::memory_file::open_of(pid)?;
@@ -50,7 +49,7 @@ impl Resident {
         match <[File; 1]>::try_from(Self::of(pid)?.files) {
             Ok([file]) => Ok(file),
             Err(files) => {
-                Err(refused(&format!("it is in {} files of memory (memfd), not in one", files.len())))
+                Err(refused(&format!("it is in {} memory files (memfd) instead of one", files.len())))
             }
         }
     }

@@ -1,5 +1,5 @@
-//! A virtual machine of QEMU that runs: what its guest and its host say of its memory, and the means by which it is moved. Must not
-//! know who decides how much it may have. Source: qapi/machine.json and docs/interop/virtio-balloon-stats.rst of QEMU 7.2.
+//! A running QEMU virtual machine: memory statistics from guest and host, and the means to move its memory. Sources:
+//! qapi/machine.json and docs/interop/virtio-balloon-stats.rst of QEMU 7.2.
 
 mod check;
 mod driver_statistics;
@@ -25,27 +25,27 @@ use crate::{
     telemetry::{AccessSource, Look, ReferencedBits},
 };
 
-/// How a machine is reached, and what is asked of it.
+/// How to access a machine.
 #[derive(Debug, Clone, Default)]
 pub struct VmAccess {
-    /// The socket of its monitor.
+    /// The monitor's socket.
     pub qmp: PathBuf,
-    /// The socket of the port that an agent in its guest listens at.
+    /// The socket of the agent's port.
     pub agent: Option<PathBuf>,
     pub source: AccessSourceKind,
-    /// `None`: the best that it has.
+    /// Default: the best means available.
     pub method: Option<BalloonMethod>,
-    /// Nodes of the guest that are slow memory.
+    /// NUMA nodes with slow memory.
     pub slow: Vec<u32>,
-    /// Where it is locked; `None` where its memory is only looked at.
+    /// Folder for the lock. `None` for read-only access.
     pub locks: Option<PathBuf>,
-    /// This version of plumb, which the agent must have too.
+    /// The version of plumb, which must match the agent's.
     pub tool: String,
-    /// Ends every wait for the monitor and the agent.
+    /// Interrupts waits for the monitor and the agent.
     pub stop: Arc<AtomicBool>,
 }
 
-/// A virtual machine whose monitor's only client this is.
+/// A virtual machine with an exclusive monitor connection.
 #[derive(Debug)]
 pub struct RunningVm {
     monitor: Monitor,
@@ -58,35 +58,35 @@ pub struct RunningVm {
     _lock: Option<MemoryLock>,
 }
 
-/// The memory of a guest, as it is now. What nobody tells is `None`.
+/// Current memory of a guest. `None` for unknown values.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct GuestMemory {
-    /// What it has of fast memory, as the host sees it: all that it was started with, less what was taken.
+    /// Fast memory: initial memory minus taken memory, as seen by the host.
     pub size: Bytes,
-    /// And of slow memory.
+    /// Slow memory.
     pub slow: Bytes,
-    /// Of its process, in RAM.
+    /// Resident memory of the QEMU process.
     pub resident: Option<Bytes>,
     pub free: Option<Bytes>,
-    /// What could be handed out without swapping.
+    /// Memory available without swapping.
     pub available: Option<Bytes>,
     pub swap_used: Option<Bytes>,
-    /// Pages read back after they had been evicted, a second; of a guest without an agent, major faults and pages from swap.
+    /// Refaults per second. Without an agent: major faults and swap-ins per second.
     pub refaults: Option<f64>,
-    /// Share of the time in which some task waited for memory.
+    /// Share of time in which some task was stalled on memory (PSI).
     pub psi: Option<Share>,
     /// Source of accesses, and the reason for missing accesses.
     pub source: AccessSourceKind,
     pub no_accesses_because: Option<String>,
-    /// The guest's nodes; none without an agent.
+    /// The guest's nodes. Empty without an agent.
     pub tiers: Vec<TierMemory>,
-    /// CPU time of the guest that telling took, as a share of one CPU.
+    /// CPU use of telemetry in the guest, as a share of one CPU.
     pub cost: Option<Share>,
-    /// CPU time of the host that looking took.
+    /// CPU time of telemetry on the host.
     pub host_cost: Option<Nanos>,
 }
 
-/// A node of a guest.
+/// A NUMA node of a guest.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct TierMemory {
     pub node: u32,
@@ -97,13 +97,13 @@ pub struct TierMemory {
 }
 
 impl TierMemory {
-    /// What was accessed of it at all.
+    /// Accessed memory.
     #[must_use]
     pub fn accessed(&self) -> Bytes {
         self.accesses.iter().filter(|class| class.accesses > 0).map(|class| class.bytes).sum()
     }
 
-    /// Accesses of all of it.
+    /// Number of accesses.
     #[must_use]
     pub fn accesses(&self) -> u64 {
         self.accesses.iter().map(|class| class.accesses).sum()
@@ -111,7 +111,7 @@ impl TierMemory {
 }
 
 impl GuestMemory {
-    /// Share of all accesses that fast memory served; `None` of one tier, and where accesses are not known by tier.
+    /// Share of accesses served by fast memory. `None` with a single tier, or without accesses per tier.
     #[must_use]
     pub fn dram_hits(&self) -> Option<Share> {
         let count = |slow: bool| -> u64 {
@@ -121,7 +121,7 @@ impl GuestMemory {
         (all > 0 && self.tiers.iter().any(|tier| tier.is_slow)).then(|| Share(fast as f64 / all as f64))
     }
 
-    /// Fast memory that is neither free nor accessed: the kernel's, and what is left of other times.
+    /// Fast memory that is neither free nor accessed, e.g. of the kernel.
     #[must_use]
     pub fn idle(&self) -> Bytes {
         let fast = self.tiers.iter().filter(|tier| !tier.is_slow);
@@ -135,17 +135,17 @@ impl GuestMemory {
         self.source != AccessSourceKind::None && self.no_accesses_because.is_some()
     }
 
-    /// All classes of memory that is accessed alike, whatever node it is on; none where nothing is known.
+    /// All access classes of all nodes. Empty without data.
     pub fn classes(&self) -> impl Iterator<Item = &AccessClass> {
         self.tiers.iter().flat_map(|tier| &tier.accesses)
     }
 
-    /// Adds the agent's telemetry; `machine` is the VM's total memory.
+    /// Adds the agent's telemetry. `machine` is the VM's total memory.
     ///
     /// # Errors
-    /// The first number that is impossible; nothing is added then.
-    fn take_in(&mut self, told: MemoryTelemetry, slow: &[u32], machine: Bytes) -> Result<(), String> {
-        let seconds = told.elapsed.seconds();
+    /// The first impossible number. Nothing is added then.
+    fn take_in(&mut self, telemetry: MemoryTelemetry, slow: &[u32], machine: Bytes) -> Result<(), String> {
+        let seconds = telemetry.elapsed.seconds();
         let share = |part: Nanos| (seconds > 0.0).then(|| Share((part.seconds() / seconds).min(1.0)));
         let tier = |node: protocol::NodeTelemetry| TierMemory {
             node: node.node,
@@ -156,14 +156,14 @@ impl GuestMemory {
         };
         let mut seen = Self {
             free: None,
-            available: Some(told.available),
-            swap_used: Some(told.swap_used),
-            refaults: (seconds > 0.0).then(|| told.refaults as f64 / seconds),
-            psi: told.stalled.and_then(share),
-            cost: share(told.cost),
-            source: told.source,
-            no_accesses_because: told.no_accesses_because,
-            tiers: told.nodes.into_iter().map(tier).collect(),
+            available: Some(telemetry.available),
+            swap_used: Some(telemetry.swap_used),
+            refaults: (seconds > 0.0).then(|| telemetry.refaults as f64 / seconds),
+            psi: telemetry.stalled.and_then(share),
+            cost: share(telemetry.cost),
+            source: telemetry.source,
+            no_accesses_because: telemetry.no_accesses_because,
+            tiers: telemetry.nodes.into_iter().map(tier).collect(),
             ..self.clone()
         };
         seen.check(machine)?;
@@ -174,18 +174,19 @@ impl GuestMemory {
 }
 
 impl RunningVm {
-    /// Becomes the client of the machine's monitor, locks it where its memory is to be moved, and has the guest's driver tell how
-    /// its memory is used at this interval, of at least a second.
+    /// Connects to the monitor, locks the machine if its memory is to be moved, and enables balloon statistics at
+    /// this interval, at least 1 s.
     ///
     /// # Errors
-    /// When nobody listens there, it has another client, somebody else moves its memory, or nothing can move it.
+    /// If nothing listens, the monitor has another client, another process moves the memory, or no means is
+    /// available.
     pub fn open(access: &VmAccess, interval: Duration) -> Result<Self, MemoryError> {
         let monitor = Monitor::open(&access.qmp, &access.stop)?;
         let pid = monitor.listener();
         Self::attach((monitor, pid), None, access, interval)
     }
 
-    /// The same with a monitor that is open already, its machine's process, and an agent that has greeted.
+    /// Uses an open monitor, the machine's process ID and a connected agent.
     ///
     /// # Errors
     /// As [`Self::open`].
@@ -208,26 +209,26 @@ impl RunningVm {
         self.means.method()
     }
 
-    /// The most fast memory that it can have: all that it was started with.
+    /// Maximum fast memory, which is the initial memory.
     ///
     /// # Errors
-    /// When QEMU does not answer.
+    /// If QEMU does not reply.
     pub fn whole(&mut self) -> Result<Bytes, MemoryError> {
         self.means.whole(&mut self.monitor, &self.access.slow)
     }
 
-    /// Fast and slow memory that it has, as the host sees it.
+    /// Fast and slow memory as seen by the host.
     ///
     /// # Errors
-    /// When QEMU does not answer.
+    /// If QEMU does not reply.
     pub(crate) fn sizes(&mut self) -> Result<(Bytes, Bytes), MemoryError> {
         self.means.sizes(&mut self.monitor, &self.access.slow)
     }
 
-    /// Its memory as it is now; `None` for what the guest says where it has said nothing for longer than `stale`.
+    /// Current memory. Guest values older than `stale` are `None`.
     ///
     /// # Errors
-    /// When QEMU does not answer.
+    /// If QEMU does not reply.
     pub fn look(&mut self, stale: Duration) -> Result<GuestMemory, MemoryError> {
         let (size, slow) = self.sizes()?;
         let machine = self.whole()? + slow;
@@ -244,10 +245,10 @@ impl RunningVm {
         Ok(seen)
     }
 
-    /// Asks that it have so much fast memory; the guest gives or takes it in its own time.
+    /// Requests this much fast memory. The guest follows asynchronously.
     ///
     /// # Errors
-    /// When QEMU does not answer, or refuses, or the guest hands over what is not its own.
+    /// If QEMU refuses or does not reply, or the guest returns invalid blocks.
     pub fn resize(&mut self, size: Bytes) -> Result<(), MemoryError> {
         let Self { monitor, means, agent, access, .. } = self;
         let resized = means.resize(monitor, agent.as_mut(), &access.slow, size);
@@ -257,7 +258,7 @@ impl RunningVm {
         resized
     }
 
-    /// An agent that does not answer is looked for anew at the next look.
+    /// Reconnects to a silent agent at the next look.
     fn ask_agent(&mut self, seen: &mut GuestMemory, machine: Bytes) {
         if self.agent.is_none() {
             let Some(at) = &self.access.agent else { return };
@@ -271,8 +272,8 @@ impl RunningVm {
         }
         let Some(agent) = &mut self.agent else { return };
         let taken_in = match agent.ask(MemoryOrder::Telemetry { source: self.access.source }) {
-            Ok(MemoryReply::Telemetry(told)) => {
-                seen.take_in(told, &self.access.slow, machine).map_err(MemoryError::Guest)
+            Ok(MemoryReply::Telemetry(telemetry)) => {
+                seen.take_in(telemetry, &self.access.slow, machine).map_err(MemoryError::Guest)
             }
             Ok(_) => Err(MemoryError::Guest("unexpected reply to a telemetry order".to_owned())),
             Err(error) => Err(error),
@@ -283,13 +284,13 @@ impl RunningVm {
         }
     }
 
-    /// It sees the end of its channel and ends, or has ended already.
+    /// It exits when its channel closes, if it still runs.
     fn drop_agent(&mut self) {
         self.agent = None;
         self.means.forget_agent();
     }
 
-    /// All of it by one node: the host does not see which of the guest's it is.
+    /// As a single node: the host cannot distinguish the guest's nodes.
     fn look_at_referenced(&mut self, seen: &mut GuestMemory) {
         let Self { monitor, referenced, pid, .. } = self;
         let referenced = referenced.get_or_insert_with(|| open_referenced(monitor, *pid));
@@ -320,6 +321,6 @@ impl RunningVm {
 
 fn open_referenced(monitor: &mut Monitor, pid: Option<u32>) -> Result<ReferencedBits, String> {
     let kvm = monitor.order("query-kvm", &json!({})).map_err(|error| error.to_string())?;
-    let pid = pid.ok_or("the process behind its monitor is not known")?;
+    let pid = pid.ok_or("the monitor's process is unknown")?;
     ReferencedBits::of(pid, kvm["enabled"] == true).map_err(|error| error.to_string())
 }

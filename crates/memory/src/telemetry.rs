@@ -1,5 +1,4 @@
-//! What tells how a machine's memory is used: sources of accesses behind one trait, one file each, and what a guest's kernel counts.
-//! Must not know what follows from it.
+//! Telemetry of a machine's memory: access sources behind a trait, one per file, and kernel counters of a guest.
 
 mod damon;
 mod guest;
@@ -30,23 +29,23 @@ pub enum Look {
 /// Reason at the first look of a source that compares two.
 const FIRST_LOOK: &str = "this look starts the count";
 
-/// Something that tells which memory is accessed.
+/// A source of memory accesses.
 pub trait AccessSource: Send {
     fn kind(&self) -> AccessSourceKind;
 
     /// Accesses since the previous look. Pending at the first look and after memory was added or removed.
     ///
     /// # Errors
-    /// When the kernel does not tell any more.
+    /// If the kernel stops reporting.
     fn look(&mut self) -> Result<Look, MemoryError>;
 
-    /// CPU time that others than the caller have spent for it so far.
+    /// CPU time spent so far by other threads than the caller.
     fn cost(&self) -> Nanos {
         Nanos(0)
     }
 }
 
-/// The best source that this kernel has, as a guest's agent finds it, or the one that was asked for; why there is none.
+/// The requested source, or the best one of this kernel for a guest's agent. The error is the reason for none.
 fn source(asked: AccessSourceKind) -> Result<Box<dyn AccessSource>, MemoryError> {
     use AccessSourceKind as Kind;
     match asked {
@@ -62,12 +61,12 @@ fn source(asked: AccessSourceKind) -> Result<Box<dyn AccessSource>, MemoryError>
             },
         },
         Kind::Referenced | Kind::None => {
-            Err(MemoryError::NoSource { because: "the guest was not asked for them".to_owned() })
+            Err(MemoryError::NoSource { because: "not requested from the guest".to_owned() })
         }
     }
 }
 
-/// Why a source tells nothing.
+/// The reason of an error.
 fn because(error: &MemoryError) -> String {
     match error {
         MemoryError::NoSource { because } => because.clone(),
@@ -75,13 +74,13 @@ fn because(error: &MemoryError) -> String {
     }
 }
 
-/// Reads a file of the kernel's.
+/// Reads a kernel file.
 fn read(path: &str) -> Result<String, MemoryError> {
     std::fs::read_to_string(path).map_err(|error| refused("read", path, &error))
 }
 
-/// Writes one.
-#[expect(clippy::disallowed_methods, reason = "orders to the kernel are written to its files")]
+/// Writes a kernel file.
+#[expect(clippy::disallowed_methods, reason = "kernel interfaces are files")]
 fn write(path: &str, text: &str) -> Result<(), MemoryError> {
     std::fs::write(path, text).map_err(|error| refused("write", path, &error))
 }
@@ -90,7 +89,7 @@ fn refused(operation: &'static str, path: &str, error: &std::io::Error) -> Memor
     MemoryError::NoSource { because: format!("cannot {operation} {path}: {error}") }
 }
 
-/// CPU time of a task of the kernel's or a process's first thread. Source: scheduler/sched-stats.rst of Linux.
+/// CPU time of a kernel task or of a process's main thread. Source: scheduler/sched-stats.rst of Linux.
 fn cpu_of(pid: u32) -> Nanos {
     let text = std::fs::read_to_string(format!("/proc/{pid}/schedstat")).unwrap_or_default();
     Nanos(text.split_ascii_whitespace().next().and_then(|ns| ns.parse().ok()).unwrap_or(0))

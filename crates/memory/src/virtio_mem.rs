@@ -1,4 +1,4 @@
-//! virtio-mem: a device with memory of its own, of which the guest gives blocks back. Source: qapi/machine.json and
+//! virtio-mem: a device with its own memory, which the guest unplugs in blocks. Sources: qapi/machine.json and
 //! hw/virtio/virtio-mem.c of QEMU 7.2, VIRTIO 1.2, section 5.15.
 
 use machine::Monitor;
@@ -12,9 +12,9 @@ const QUERY: &str = "query-memory-devices";
 #[derive(Debug)]
 pub(crate) struct VirtioMem {
     monitor: Monitor,
-    /// What QEMU calls its device.
+    /// The device's ID in QEMU.
     device: String,
-    /// What the device has when nothing is taken.
+    /// The device's size if nothing is taken.
     all: u64,
 }
 
@@ -40,20 +40,20 @@ impl Balloon for VirtioMem {
     }
 }
 
-/// A device, as QEMU tells of it.
+/// A virtio-mem device.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Device {
-    /// Empty of one that was given none.
+    /// Empty for a device without an ID.
     pub(crate) id: String,
-    /// Of the guest's NUMA nodes.
+    /// The guest's NUMA node.
     pub(crate) node: u32,
     pub(crate) size: Bytes,
     pub(crate) most: Bytes,
-    /// Sizes are multiples of this.
+    /// Block size. Sizes are multiples of it.
     pub(crate) block: Bytes,
 }
 
-/// Asks that the device at this path of QEMU's have so much.
+/// Requests this size of the device at a QOM path.
 pub(crate) fn ask_for(monitor: &mut Monitor, path: &str, size: Bytes) -> Result<(), MemoryError> {
     let asked = json!({ "path": path, "property": "requested-size", "value": size.0 });
     monitor.order("qom-set", &asked)?;

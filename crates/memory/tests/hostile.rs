@@ -1,4 +1,4 @@
-//! Hostile guests and monitors. Each VM has a scripted monitor and a scripted agent on sockets; no guest boots.
+//! Tests hostile guests and monitors. Each VM has a scripted monitor and a scripted agent on sockets; no guest boots.
 #![expect(clippy::disallowed_methods, reason = "tests read files and the clock")]
 
 use std::{
@@ -22,7 +22,7 @@ const GIB: u64 = 1 << 30;
 const INTERVAL: Duration = Duration::from_secs(1);
 /// Far longer than any wait of the code under test, on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(300);
-/// The most that a flood may add to this process's memory.
+/// Maximum growth of this process's memory during a flood.
 const MOST_GROWTH: u64 = 64 << 20;
 
 /// A command and the monitor's false answer.
@@ -63,10 +63,10 @@ fn resident() -> u64 {
 }
 
 /// Returns the result of `work`, or panics if it does not finish.
-fn ends<T: Send + 'static>(what: &str, work: impl FnOnce() -> T + Send + 'static) -> T {
+fn ends<T: Send + 'static>(case: &str, work: impl FnOnce() -> T + Send + 'static) -> T {
     let (done, result) = std::sync::mpsc::channel();
     thread::spawn(move || done.send(work()));
-    result.recv_timeout(PATIENCE).unwrap_or_else(|error| panic!("{what}: {error}"))
+    result.recv_timeout(PATIENCE).unwrap_or_else(|error| panic!("{case}: {error}"))
 }
 
 fn rebalance(vms: BTreeMap<String, AttachedVm>) -> Rebalance {
@@ -97,34 +97,34 @@ fn round_beside(folder: &Path, message: &Value) -> BTreeMap<String, Result<Guest
 }
 
 #[test]
-fn an_agent_that_floods_is_given_up_and_other_machines_are_managed() {
+fn gives_up_flooding_agent_and_manages_other_machines() {
     let stale = json!({ "memory": { "done": "done" } });
     let blocks: Vec<u64> = (0..4096).collect();
     let taken = json!({ "memory": { "done": { "taken": { "blocks": blocks } } } });
-    for (what, message) in [
+    for (case, message) in [
         ("greetings", json!({ "hello": Hello::new("test") })),
         ("unrequested replies", json!({ "reply": { "id": 77, "reply": stale } })),
         ("long unrequested replies", json!({ "reply": { "id": 77, "reply": taken } })),
         ("unrequested refusals", json!({ "refused": { "id": 77, "because": "no", "unsupported": false } })),
     ] {
         let before = resident();
-        let seen = ends(what, move || {
+        let seen = ends(case, move || {
             let folder = tempfile::tempdir().expect("a folder");
             round_beside(folder.path(), &message)
         });
         let grown = resident().saturating_sub(before);
-        assert!(grown < MOST_GROWTH, "{what}: memory grew by {grown} bytes");
+        assert!(grown < MOST_GROWTH, "{case}: memory grew by {grown} bytes");
         let hostile = seen["hostile"].as_ref().expect("the monitor replies");
-        assert!(hostile.tiers.is_empty(), "{what}: {hostile:?}");
+        assert!(hostile.tiers.is_empty(), "{case}: {hostile:?}");
         let because = hostile.no_accesses_because.as_deref().unwrap_or_default();
-        assert!(because.contains("unrequested messages"), "{what}: {because}");
+        assert!(because.contains("unrequested messages"), "{case}: {because}");
         let honest = seen["honest"].as_ref().expect("the monitor replies");
-        assert_eq!(honest.available, Some(Bytes(GIB / 2)), "{what}");
+        assert_eq!(honest.available, Some(Bytes(GIB / 2)), "{case}");
     }
 }
 
 #[test]
-fn a_line_without_end_from_an_agent_is_not_kept() {
+fn drops_endless_line_from_agent() {
     let before = resident();
     let seen = ends("an endless line", || {
         let folder = tempfile::tempdir().expect("a folder");
@@ -179,9 +179,9 @@ fn lies() -> Vec<(&'static str, Value)> {
 }
 
 #[test]
-fn telemetry_that_cannot_be_is_refused_with_the_reason() {
-    for (place, (what, _)) in lies().into_iter().enumerate() {
-        let seen = ends(what, move || {
+fn refuses_impossible_telemetry_with_reason() {
+    for (place, (case, _)) in lies().into_iter().enumerate() {
+        let seen = ends(case, move || {
             let folder = tempfile::tempdir().expect("a folder");
             let at = agent_socket(folder.path(), "hostile");
             let lie = lies().swap_remove(place).1;
@@ -193,15 +193,15 @@ fn telemetry_that_cannot_be_is_refused_with_the_reason() {
             let _ = (seen.idle(), seen.dram_hits(), memory::guest_report(&seen, true));
             seen
         });
-        assert!(seen.tiers.is_empty(), "{what}: {seen:?}");
+        assert!(seen.tiers.is_empty(), "{case}: {seen:?}");
         let because = seen.no_accesses_because.unwrap_or_default();
-        assert!(because.contains("impossible"), "{what}: {because}");
+        assert!(because.contains("impossible"), "{case}: {because}");
     }
 }
 
 /// Changes one number of the monitor's answers at a time, for each method.
 #[test]
-fn numbers_of_a_monitor_that_cannot_be_end_in_an_error_of_that_machine() {
+fn refuses_impossible_numbers_from_monitor() {
     let device = |id: &str, size: u64, most: u64, block: u64| {
         json!({ "type": "virtio-mem", "data":
             { "id": id, "node": 0, "size": size, "max-size": most, "block-size": block } })
@@ -227,8 +227,8 @@ fn numbers_of_a_monitor_that_cannot_be_end_in_an_error_of_that_machine() {
     ];
     for (command, answer) in lies {
         for method in [None, Some(workload::BalloonMethod::VirtioBalloon)] {
-            let (what, lie) = (format!("{command}: {answer:.60}"), (command, answer.clone()));
-            let came = ends(&what.clone(), move || {
+            let (case, lie) = (format!("{command}: {answer:.60}"), (command, answer.clone()));
+            let came = ends(&case.clone(), move || {
                 let folder = tempfile::tempdir().expect("a folder");
                 let slow = if method.is_none() { vec![1] } else { Vec::new() };
                 let access = VmAccess { slow, method, ..access(folder.path(), "hostile", Some(lie)) };
@@ -241,7 +241,7 @@ fn numbers_of_a_monitor_that_cannot_be_end_in_an_error_of_that_machine() {
             // Not every method reads every number.
             if let Ok((whole, seen)) = came {
                 let sizes = [Some(whole), Some(seen.size), Some(seen.slow), seen.free, seen.available];
-                assert!(sizes.into_iter().flatten().all(|size| size <= Bytes(4 * GIB)), "{what}: {seen:?}");
+                assert!(sizes.into_iter().flatten().all(|size| size <= Bytes(4 * GIB)), "{case}: {seen:?}");
             }
         }
     }
@@ -259,7 +259,7 @@ fn interrupted(at: &Path, access: VmAccess) -> Result<GuestMemory, MemoryError> 
 }
 
 #[test]
-fn an_order_to_stop_ends_the_wait_for_a_silent_agent_or_monitor() {
+fn stop_ends_wait_for_silent_agent_or_monitor() {
     let folder = tempfile::tempdir().expect("a folder");
     let at = agent_socket(folder.path(), "silent");
     let access = VmAccess { agent: Some(at.clone()), ..access(folder.path(), "silent", None) };

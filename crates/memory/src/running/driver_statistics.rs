@@ -1,4 +1,5 @@
-//! What the driver of a virtio-balloon tells of its guest's memory. Source: docs/interop/virtio-balloon-stats.rst of QEMU 7.2.
+//! Memory statistics from the guest's virtio-balloon driver. Source: docs/interop/virtio-balloon-stats.rst of QEMU
+//! 7.2.
 
 use std::time::{Duration, SystemTime};
 
@@ -9,37 +10,37 @@ use units::Bytes;
 use super::GuestMemory;
 use crate::error::MemoryError;
 
-/// How the types of balloons begin, on whatever bus.
+/// Type prefix of balloons on any bus.
 const BALLOON: &str = "child<virtio-balloon-";
 const POLLING: &str = "guest-stats-polling-interval";
-/// What a driver says of what it does not know.
+/// The driver's value for unknown statistics.
 const UNKNOWN: u64 = u64::MAX;
 const PAGE: f64 = sys::anonymous_memory::PAGE as f64;
 
 #[derive(Debug)]
 pub(super) struct DriverStatistics {
-    /// QEMU's path of the balloon.
+    /// QOM path of the balloon.
     balloon: String,
     counted: Option<Counted>,
 }
 
-/// What its guest has counted since it booted.
+/// Counters since the guest's boot.
 #[derive(Debug, Clone, Copy)]
 struct Counted {
-    /// When it told that, in seconds since 1970.
+    /// Time of the report, in seconds since 1970.
     at: u64,
     major_faults: u64,
     /// In bytes.
     swapped_in: u64,
 }
 
-/// QEMU's path of a machine's virtio-balloon, if it has one.
+/// QOM path of the machine's virtio-balloon.
 pub(super) fn balloon(monitor: &mut Monitor) -> Result<Option<String>, MemoryError> {
     Ok(monitor.devices(BALLOON)?.into_iter().next().map(|(path, _)| path))
 }
 
 impl DriverStatistics {
-    /// Has the driver tell at this interval; `None` of a machine without a balloon.
+    /// Enables statistics at this interval. `None` without a balloon.
     pub(super) fn start(monitor: &mut Monitor, interval: Duration) -> Result<Option<Self>, MemoryError> {
         let Some(balloon) = balloon(monitor)? else { return Ok(None) };
         let polling = json!({ "path": balloon, "property": POLLING, "value": interval.as_secs().max(1) });
@@ -47,7 +48,7 @@ impl DriverStatistics {
         Ok(Some(Self { balloon, counted: None }))
     }
 
-    /// Adds statistics no older than `stale`; ignores sizes larger than the VM's memory.
+    /// Adds statistics that are at most `stale` old. Ignores sizes larger than the VM's memory.
     pub(super) fn look(
         &mut self,
         monitor: &mut Monitor,
@@ -55,14 +56,14 @@ impl DriverStatistics {
         seen: &mut GuestMemory,
     ) -> Result<(), MemoryError> {
         let asked = json!({ "path": self.balloon, "property": "guest-stats" });
-        let told = monitor.order("qom-get", &asked)?;
-        let at = told["last-update"].as_u64().unwrap_or(0);
+        let stats = monitor.order("qom-get", &asked)?;
+        let at = stats["last-update"].as_u64().unwrap_or(0);
         let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default().as_secs();
         if at == 0 || now.saturating_sub(at) > stale.as_secs() {
             self.counted = None;
             return Ok(());
         }
-        let number = |name: &str| told["stats"][name].as_u64().filter(|value| *value != UNKNOWN);
+        let number = |name: &str| stats["stats"][name].as_u64().filter(|value| *value != UNKNOWN);
         let counted = number("stat-major-faults")
             .zip(number("stat-swap-in"))
             .map(|(major_faults, swapped_in)| Counted { at, major_faults, swapped_in });
@@ -76,7 +77,7 @@ impl DriverStatistics {
 }
 
 impl Counted {
-    /// `None` of the same moment, and of a guest that has booted anew.
+    /// `None` if the time is the same, or the guest has rebooted.
     fn rate_since(&self, before: &Self) -> Option<f64> {
         let seconds = self.at.checked_sub(before.at).filter(|seconds| *seconds > 0)? as f64;
         let faults = self.major_faults.checked_sub(before.major_faults)? as f64;
@@ -90,11 +91,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_was_counted_becomes_a_rate_and_a_guest_that_booted_anew_has_none() {
+    fn computes_rate_unless_guest_rebooted() {
         let counted = |at, major_faults, pages: u64| Counted { at, major_faults, swapped_in: pages * 4096 };
         let before = counted(100, 1000, 50);
         assert_eq!(counted(110, 1020, 80).rate_since(&before), Some(5.0));
-        assert_eq!(counted(100, 1020, 80).rate_since(&before), None, "nothing new was told");
-        assert_eq!(counted(110, 3, 0).rate_since(&before), None, "it began from zero");
+        assert_eq!(counted(100, 1020, 80).rate_since(&before), None, "no new report");
+        assert_eq!(counted(110, 3, 0).rate_since(&before), None, "counters were reset");
     }
 }

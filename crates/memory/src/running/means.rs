@@ -1,5 +1,5 @@
-//! By which means the memory of a running machine is moved, and what it has, as its host sees it: a virtio-mem device of its fast
-//! memory, the agent in its guest, or a virtio-balloon, which cannot choose between nodes.
+//! The means to move a running machine's memory: a virtio-mem device with fast memory, the guest's agent, or a
+//! virtio-balloon, which cannot select a node. Also reads its size as seen by the host.
 
 use std::time::{Duration, Instant};
 
@@ -28,7 +28,7 @@ const RESIZE_TIME: Duration = Duration::from_secs(20);
 pub(super) enum Means {
     VirtioBalloon,
     VirtioMem {
-        /// QEMU's path of the device.
+        /// QOM path of the device.
         path: String,
         /// Its name.
         id: String,
@@ -37,7 +37,7 @@ pub(super) enum Means {
 }
 
 impl Means {
-    /// What was asked for, or the best that the machine has.
+    /// The requested means, or the best one available.
     pub(super) fn of(
         monitor: &mut Monitor,
         access: &VmAccess,
@@ -59,19 +59,19 @@ impl Means {
             BalloonMethod::VirtioBalloon if !has_balloon => Err(MemoryError::NoBalloon),
             method @ BalloonMethod::VirtioBalloon if !access.slow.is_empty() => Err(refused(
                 method,
-                "it takes pages of any node; a machine of two tiers needs a virtio-mem device",
+                "it takes pages from any node; a machine with two tiers needs a virtio-mem device",
             )),
             BalloonMethod::VirtioBalloon => Ok(Self::VirtioBalloon),
             method @ BalloonMethod::VirtioMem => {
                 let device =
-                    device.ok_or_else(|| refused(method, "it has no named device of fast memory"))?;
+                    device.ok_or_else(|| refused(method, "it has no device with an ID and fast memory"))?;
                 Ok(Self::VirtioMem { path: format!("/machine/peripheral/{}", device.id), id: device.id })
             }
             method @ BalloonMethod::Agent => {
                 let pid = pid.filter(|_| access.agent.is_some());
-                let pid = pid.ok_or_else(|| refused(method, "`agent` does not say where its agent is"))?;
+                let pid = pid.ok_or_else(|| refused(method, "`agent` is not set"))?;
                 if !access.slow.is_empty() {
-                    return Err(refused(method, "the agent takes pages of any node"));
+                    return Err(refused(method, "the agent takes pages from any node"));
                 }
                 Ok(Self::Agent(Box::new(AgentBalloon::new(monitor, pid)?)))
             }
@@ -86,14 +86,14 @@ impl Means {
         }
     }
 
-    /// The agent that was there is not there any more.
+    /// Forgets the state of a lost agent.
     pub(super) fn forget_agent(&mut self) {
         if let Self::Agent(balloon) = self {
             balloon.forget();
         }
     }
 
-    /// Fast and slow memory that the machine has.
+    /// Fast and slow memory of the machine.
     pub(super) fn sizes(
         &mut self,
         monitor: &mut Monitor,
@@ -111,7 +111,7 @@ impl Means {
         Ok((Bytes(fast), of_slow))
     }
 
-    /// The most fast memory that it can have.
+    /// Maximum fast memory.
     pub(super) fn whole(&self, monitor: &mut Monitor, slow: &[u32]) -> Result<Bytes, MemoryError> {
         let of_slow = slow_memory(monitor, slow)?;
         let more = match self {
@@ -144,9 +144,9 @@ impl Means {
                 virtio_mem::ask_for(monitor, path, Bytes(wanted / device.block.0.max(1) * device.block.0))
             }
             Self::Agent(balloon) => {
-                let agent = agent.ok_or_else(|| MemoryError::Guest("it does not answer".to_owned()))?;
+                let agent = agent.ok_or_else(|| MemoryError::Guest("no reply".to_owned()))?;
                 balloon.ask_for(Bytes(base(monitor)?.0.saturating_sub(size.0)))?;
-                // Batch by batch, as far as the guest has memory to give.
+                // In batches, as far as the guest has free memory.
                 let end = Instant::now() + RESIZE_TIME;
                 while balloon.step(agent)? && Instant::now() < end {}
                 Ok(())
@@ -171,7 +171,7 @@ fn plugged(monitor: &mut Monitor) -> Result<Bytes, MemoryError> {
     Ok(summary(monitor, "plugged-memory")?.unwrap_or_default())
 }
 
-/// What these nodes have together.
+/// Total size of these nodes.
 fn slow_memory(monitor: &mut Monitor, nodes: &[u32]) -> Result<Bytes, MemoryError> {
     if nodes.is_empty() {
         return Ok(Bytes(0));
@@ -181,12 +181,12 @@ fn slow_memory(monitor: &mut Monitor, nodes: &[u32]) -> Result<Bytes, MemoryErro
     let size = |node: &u32| sizes.iter().find(|(it, _)| it == node).map(|(_, size)| *size);
     let lacking = |node: &u32| MemoryError::Strange {
         command: HUMAN,
-        answer: format!("the machine has no NUMA node {node}, which is to be its slow memory"),
+        answer: format!("the machine has no NUMA node {node} for slow memory"),
     };
     nodes.iter().map(|node| size(node).ok_or_else(|| lacking(node))).sum()
 }
 
-/// `node 1 size: 256 MB`, with what is plugged in.
+/// Parses `node 1 size: 256 MB`, which includes plugged memory.
 fn node_sizes(text: &str) -> Vec<(u32, Bytes)> {
     let node = |line: &str| {
         let (node, size) = line.trim().strip_prefix("node ")?.split_once(" size: ")?;
@@ -201,7 +201,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn sizes_of_nodes_are_those_that_qemu_lists() {
+    fn parses_node_sizes() {
         let text = "2 nodes\r\nnode 0 cpus: 0\r\nnode 0 size: 384 MB\r\nnode 0 plugged: 128 MB\r\nnode 1 cpus:\r\n\
                     node 1 size: 256 MB\r\nnode 1 plugged: 0 MB\r\n";
         assert_eq!(node_sizes(text), [(0, Bytes(384 << 20)), (1, Bytes(256 << 20))]);

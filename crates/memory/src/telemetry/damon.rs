@@ -1,6 +1,6 @@
-//! Data access monitoring by the kernel, of physical memory: it samples pages of regions that it splits and merges, and counts in how
-//! many of the samples each was accessed. A scheme a node and class of counts sums up how much memory had them, so that no region is
-//! read one by one. Source: admin-guide/mm/damon/usage.rst of Linux 6.12.
+//! Accesses from DAMON, for physical memory. The kernel samples one page per region, splits and merges regions, and
+//! counts the samples in which each was accessed. One scheme per node and count class sums memory sizes, so that no
+//! region is read individually. Source: admin-guide/mm/damon/usage.rst of Linux 6.12.
 
 use std::{collections::BTreeMap, fs, path::Path};
 
@@ -14,34 +14,34 @@ use crate::error::MemoryError;
 const FOLDER: &str = "/sys/kernel/mm/damon/admin/kdamonds";
 const NODES: &str = "/sys/devices/system/node";
 const BLOCK_SIZE: &str = "/sys/devices/system/memory/block_size_bytes";
-/// In microseconds: one page a region is looked at each time. Pages that are accessed less than once in a few seconds are to be seen
-/// within a look, and 4,000 pages a second are what it may cost.
+/// Sampling interval in microseconds, for one page per region. A look should find pages that are accessed every few
+/// seconds, and sampling may cost up to 4000 pages per second.
 const SAMPLE: u64 = 100_000;
-/// The counts begin anew after so many samples.
+/// Number of samples per aggregation.
 const SAMPLES: u64 = 40;
 const NO_REPORT: &str = "DAMON reports accesses every 4 s and its first report is pending";
 const CHANGED: &str = "DAMON restarted because memory was added or removed";
-/// How often the kernel looks whether the memory has changed, in microseconds.
+/// Interval at which the kernel checks for changed memory, in microseconds.
 const UPDATE: u64 = 4_000_000;
-/// At least and at most. Regions whose counts differ by a tenth of the highest are merged, and what is seldom accessed is lost in one
-/// that is not: so no region is larger than the least number of them allows.
+/// Minimum and maximum number of regions. The kernel merges regions with counts within 10 % of the highest, which
+/// hides rare accesses. The minimum limits the region size.
 const REGIONS: [u64; 2] = [200, 400];
-/// Counts that are taken together, from and to.
+/// Count classes, from and to.
 const CLASSES: [(u64, u64); 9] =
     [(0, 0), (1, 1), (2, 2), (3, 4), (5, 7), (8, 11), (12, 18), (19, 29), (30, u32::MAX as u64)];
-/// Accesses are told in so many parts.
+/// Number of access classes.
 const PARTS: f64 = 1000.0;
 
-/// Ranges of physical memory, by node.
+/// Physical address ranges by node.
 type Layout = BTreeMap<u32, Vec<(u64, u64)>>;
 
-/// The monitor, which runs until this is dropped.
+/// The monitor, which runs until it is dropped.
 #[derive(Debug)]
 pub(super) struct Damon {
     layout: Layout,
-    /// What each scheme has seen, in bytes, by node and class.
+    /// Bytes counted by each scheme, by node and class.
     before: Vec<u64>,
-    /// The latest accesses, for looks that come more often than the kernel's reports; `None` before the first report.
+    /// The latest accesses, for looks between two kernel reports. `None` before the first report.
     latest: Option<Accesses>,
     pid: u32,
 }
@@ -55,7 +55,7 @@ impl Damon {
             ));
         }
         if read(&file("nr_kdamonds"))?.trim() != "0" {
-            return Err(lacking("somebody else uses DAMON here"));
+            return Err(lacking("another process uses DAMON"));
         }
         let mut damon = Self { layout: layout()?, before: Vec::new(), latest: None, pid: 0 };
         damon.configure()?;
@@ -78,7 +78,7 @@ impl Damon {
             set(&format!("0/contexts/0/monitoring_attrs/{name}"), value)?;
         }
         set("0/contexts/0/targets/nr_targets", 1)?;
-        // In the order of addresses, which nodes need not have.
+        // Sort by address: node order may differ.
         let mut ranges: Vec<(u64, u64)> = self.layout.values().flatten().copied().collect();
         ranges.sort_unstable();
         set_ranges(&ranges)?;
@@ -94,7 +94,7 @@ impl Damon {
         Ok(())
     }
 
-    /// A scheme that does nothing to memory of these counts on this node but sum it up.
+    /// A scheme that only counts memory with these counts on this node.
     fn set_scheme(&self, number: usize, node: u32, (least, most): (u64, u64)) -> Result<(), MemoryError> {
         let at = |name: &str| file(&format!("0/contexts/0/schemes/{number}/{name}"));
         let set = |name: &str, value: u64| write(&at(name), &value.to_string());
@@ -115,7 +115,7 @@ impl Damon {
         Ok(())
     }
 
-    /// What each scheme has seen so far.
+    /// Bytes counted so far by each scheme.
     fn seen(&self) -> Result<Vec<u64>, MemoryError> {
         write(&file("0/state"), "update_schemes_stats")?;
         let seen = |number: usize| {
@@ -158,14 +158,14 @@ impl Drop for Damon {
     }
 }
 
-/// What cannot be stopped has ended already.
+/// Fails only if it has stopped.
 fn stop() {
     let _ = write(&file("0/state"), "off");
     let _ = write(&file("nr_kdamonds"), "0");
 }
 
-/// Mean memory per node and class of counts over all finished aggregations, `None` before the first.
-/// Each aggregation covers all memory.
+/// Mean memory per node and class over all finished aggregations, `None` before the first. Each aggregation covers
+/// all memory.
 fn histogram(layout: &Layout, grown: &[u64]) -> Option<Accesses> {
     let size = |ranges: &[(u64, u64)]| ranges.iter().map(|(start, end)| end - start).sum::<u64>();
     let all: u64 = layout.values().map(|ranges| size(ranges)).sum();
@@ -186,8 +186,8 @@ fn histogram(layout: &Layout, grown: &[u64]) -> Option<Accesses> {
     )
 }
 
-/// Accesses of a page from one sample to the next, where it was found accessed in so many of them: those that come at random leave it
-/// unaccessed with a probability of exp(-accesses).
+/// Accesses of a page per sampling interval, from the number of samples that found it accessed. Random accesses leave
+/// it unaccessed with probability exp(-accesses).
 fn accesses_between(least: u64, most: u64) -> f64 {
     let found = (least + most) as f64 / 2.0;
     -(1.0 - found / (SAMPLES as f64 + 0.5)).ln()
@@ -203,7 +203,7 @@ fn set_ranges(ranges: &[(u64, u64)]) -> Result<(), MemoryError> {
     Ok(())
 }
 
-/// Where the blocks of each node's memory lie. Source: admin-guide/mm/memory-hotplug.rst of Linux.
+/// Physical memory blocks by node. Source: admin-guide/mm/memory-hotplug.rst of Linux.
 fn layout() -> Result<Layout, MemoryError> {
     let size = u64::from_str_radix(read(BLOCK_SIZE)?.trim(), 16).unwrap_or(128 << 20);
     let nodes = numbers(NODES, "node");
@@ -216,13 +216,13 @@ fn layout() -> Result<Layout, MemoryError> {
     Ok(layout.filter(|(_, ranges)| !ranges.is_empty()).collect())
 }
 
-/// Ranges of blocks that lie beside each other.
+/// Merges adjacent blocks to ranges.
 fn joined(blocks: &[u64], size: u64) -> Vec<(u64, u64)> {
     let together = blocks.chunk_by(|one, next| one + 1 == *next);
     together.map(|run| (run[0] * size, (run[0] + run.len() as u64) * size)).collect()
 }
 
-/// The numbers behind this word in the names of a folder's entries.
+/// The numbers after this prefix in the folder's entries.
 fn numbers(folder: &str, word: &str) -> Vec<u64> {
     let entries = fs::read_dir(folder).into_iter().flatten().filter_map(Result::ok);
     entries.filter_map(|entry| entry.file_name().to_str()?.strip_prefix(word)?.parse().ok()).collect()
@@ -239,23 +239,24 @@ mod tests {
     const MIB: u64 = 1 << 20;
 
     #[test]
-    fn memory_that_lies_together_is_one_range() {
+    fn merges_adjacent_blocks() {
         assert_eq!(joined(&[0, 1, 32, 33, 40], 128), [(0, 256), (4096, 4352), (5120, 5248)]);
         assert_eq!(joined(&[], 128), []);
     }
 
     #[test]
-    fn what_schemes_sum_up_becomes_a_mean_by_node() {
+    fn averages_scheme_counts_by_node() {
         let layout: Layout = [(0, vec![(0, 64 * MIB)]), (1, vec![(64 * MIB, 96 * MIB)])].into();
         let mut grown = vec![0; 2 * CLASSES.len()];
-        // Ten aggregations: on node 0 a half was accessed in 5 to 7 samples of 40, a seventh of the time; on node 1 nothing.
+        // Ten aggregations. On node 0, half of the memory was accessed in 5 to 7 of 40 samples, in a seventh of the
+        // time. On node 1, nothing was accessed.
         (grown[0], grown[4]) = (10 * 32 * MIB, 10 * 32 * MIB);
         grown[CLASSES.len()] = 10 * 32 * MIB;
-        let told = histogram(&layout, &grown).expect("ten have ended");
+        let accesses = histogram(&layout, &grown).expect("ten aggregations");
         let class = |mib: u64, accesses: u64| AccessClass { bytes: Bytes(mib * MIB), accesses };
-        // -ln(1 - 6/40.5) of each of 8,192 pages.
-        assert_eq!(told[&0], [class(32, 0), class(32, 1_313_526)]);
-        assert_eq!(told[&1], [class(32, 0)]);
-        assert_eq!(histogram(&layout, &[0; 18]), None, "nothing is known before one has ended");
+        // -ln(1 - 6/40.5) for each of 8192 pages.
+        assert_eq!(accesses[&0], [class(32, 0), class(32, 1_313_526)]);
+        assert_eq!(accesses[&1], [class(32, 0)]);
+        assert_eq!(histogram(&layout, &[0; 18]), None, "no aggregation yet");
     }
 }

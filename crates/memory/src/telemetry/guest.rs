@@ -1,4 +1,4 @@
-//! How the memory of the guest is that this process runs in: what its kernel counts, and a source of accesses. Source:
+//! Memory telemetry of the guest in which this process runs: kernel counters and an access source. Sources:
 //! proc_meminfo(5), proc_vmstat(5), accounting/psi.rst of Linux.
 
 use std::{collections::BTreeMap, fs};
@@ -12,16 +12,16 @@ use crate::error::MemoryError;
 
 const NODES: &str = "/sys/devices/system/node";
 
-/// What looks at the guest's memory, from one time to the next.
+/// State between two looks.
 #[derive(Default)]
 pub struct GuestTelemetry {
     source: Option<Box<dyn AccessSource>>,
-    /// What was asked for, and why nothing tells of accesses, if nothing does.
+    /// The requested source, and the reason for missing accesses.
     asked: Option<(AccessSourceKind, Option<String>)>,
     before: Option<Counted>,
 }
 
-/// What the kernel has counted since the guest booted.
+/// Kernel counters since boot.
 #[derive(Debug, Clone, Copy, Default)]
 struct Counted {
     at: u64,
@@ -31,14 +31,14 @@ struct Counted {
 }
 
 impl GuestTelemetry {
-    /// How the memory is, and how it was used since the look before.
+    /// Current memory, and its use since the previous look.
     ///
     /// # Errors
-    /// When the kernel does not tell of its memory at all.
+    /// If the kernel does not report its memory.
     pub fn look(&mut self, asked: AccessSourceKind) -> Result<MemoryTelemetry, MemoryError> {
         let begun = thread_cpu();
         if self.asked.as_ref().is_none_or(|(before, _)| *before != asked) {
-            // The one before lets go of what it has first.
+            // Drop the previous source first.
             self.source = None;
             let found = source(asked);
             self.asked = Some((asked, found.as_ref().err().map(because)));
@@ -91,7 +91,7 @@ impl GuestTelemetry {
     }
 }
 
-/// Lines of a name and a number.
+/// Parses lines with a name and a number.
 struct Numbers(BTreeMap<String, u64>);
 
 impl Numbers {
@@ -116,7 +116,7 @@ impl Numbers {
     }
 }
 
-/// The nodes that have memory, with what was accessed of each.
+/// Nodes with memory, and their accesses.
 fn nodes(accesses: &mut Accesses) -> Vec<NodeTelemetry> {
     let entries = fs::read_dir(NODES).into_iter().flatten().filter_map(Result::ok);
     let numbers = entries.filter_map(|entry| entry.file_name().to_str()?.strip_prefix("node")?.parse().ok());
@@ -134,7 +134,7 @@ fn nodes(accesses: &mut Accesses) -> Vec<NodeTelemetry> {
     numbers.into_iter().filter_map(telemetry).filter(|node| node.size.0 > 0).collect()
 }
 
-/// `some avg10=0.00 avg60=0.00 avg300=0.00 total=1234`, in microseconds.
+/// Parses `some avg10=0.00 avg60=0.00 avg300=0.00 total=1234`, in microseconds.
 fn stalled(text: &str) -> Option<Nanos> {
     let some = text.lines().find(|line| line.starts_with("some "))?;
     Some(Nanos(some.rsplit_once("total=")?.1.trim().parse::<u64>().ok()? * 1000))
@@ -145,13 +145,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn this_machine_tells_of_its_memory() {
+    fn reads_memory_of_this_machine() {
         let mut telemetry = GuestTelemetry::default();
         telemetry.look(AccessSourceKind::None).expect("it has /proc");
-        let told = telemetry.look(AccessSourceKind::None).expect("it has /proc");
-        assert!(told.available.0 > 0 && told.elapsed.0 > 0, "{told:?}");
-        assert_eq!(told.source, AccessSourceKind::None);
-        assert!(told.no_accesses_because.is_some());
+        let reply = telemetry.look(AccessSourceKind::None).expect("it has /proc");
+        assert!(reply.available.0 > 0 && reply.elapsed.0 > 0, "{reply:?}");
+        assert_eq!(reply.source, AccessSourceKind::None);
+        assert!(reply.no_accesses_because.is_some());
     }
 
     /// A source before its first report.
@@ -178,7 +178,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_are_read_where_they_stand() {
+    fn parses_numbers_by_name() {
         let memory =
             Numbers::parse("MemTotal:       24 kB\nworkingset_refault_anon 7\nHugePages_Total:  3\n");
         assert_eq!(

@@ -1,7 +1,8 @@
-//! Generations of pages: the kernel goes through the page tables and begins a new generation; what was accessed since it did so before is
-//! in the last one. It tells that a page was touched, not how often. So each look ends with two short windows, and how many pages are
-//! touched in both tells how many there are that are accessed all the time, as animals are counted that are caught, let go and caught
-//! again (Chapman, Univ. Calif. Publ. Statist. 1, 1951). Source: admin-guide/mm/multigen_lru.rst of Linux.
+//! Accesses from page generations (multi-generational LRU). Each aging pass scans page tables and moves pages
+//! accessed since the previous pass to the last generation. This shows whether a page was accessed, not how often.
+//! Each look therefore ends with two short windows. The number of pages accessed in both gives the number of
+//! constantly accessed pages, as in capture-recapture estimates (Chapman, Univ. Calif. Publ. Statist. 1, 1951).
+//! Source: admin-guide/mm/multigen_lru.rst of Linux.
 
 use std::{path::Path, thread, time::Duration};
 
@@ -15,31 +16,31 @@ use crate::error::MemoryError;
 const SWITCH: &str = "/sys/kernel/mm/lru_gen/enabled";
 const DEBUG: &str = "/sys/kernel/debug";
 const GENERATIONS: &str = "/sys/kernel/debug/lru_gen";
-/// Short enough that memory which is accessed now and then is seldom touched in it, and long enough for some thousand accesses.
+/// Short enough to miss rarely accessed memory, and long enough for thousands of accesses.
 const WINDOW: Duration = Duration::from_millis(200);
 
-/// Where all pages are touched in a window, how often cannot be told: taken for four times.
+/// Assumed accesses per window if all pages are touched in it.
 const MOST_TOUCHED: f64 = 0.98;
-/// More generations than the kernel has.
+/// An upper bound of the kernel's number of generations.
 const MOST: usize = 16;
 
-/// The generations of a control group's pages on a node.
+/// Generations of a control group's pages on a node.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Group {
     id: u64,
     node: u32,
-    /// Number and pages, the oldest first.
+    /// Number and pages, oldest first.
     generations: Vec<(u64, u64)>,
 }
 
 #[derive(Debug)]
 pub(super) struct Generations {
-    /// When the look before ended; what was touched is known from the second look on.
+    /// End of the previous look. Data starts with the second look.
     before: Option<u64>,
 }
 
 impl Generations {
-    /// Where they are off they are switched on only by `force`: they change how the guest's kernel evicts pages.
+    /// Enables generations only with `force`, because they change the guest's page reclaim.
     pub(super) fn start(force: bool) -> Result<Self, MemoryError> {
         let lacking = |because: &str| MemoryError::NoSource { because: because.to_owned() };
         let Ok(on) = read(SWITCH) else {
@@ -48,7 +49,7 @@ impl Generations {
         if on.trim() == "0x0000" {
             if !force {
                 return Err(lacking(
-                    "the multi-generational LRU is off: `echo y > /sys/kernel/mm/lru_gen/enabled`, or ask for `mglru`",
+                    "the multi-generational LRU is off; enable it with `echo y > /sys/kernel/mm/lru_gen/enabled`, or request `mglru`",
                 ));
             }
             write(SWITCH, "y")?;
@@ -81,22 +82,22 @@ impl AccessSource for Generations {
     }
 }
 
-/// Generations after a window, which is the last but one.
+/// Generations after a window: all but the last.
 fn window() -> Result<Vec<Group>, MemoryError> {
     thread::sleep(WINDOW);
     begin_generation()?;
     Ok(parse(&read(GENERATIONS)?))
 }
 
-/// What was accessed since this was done before goes to the last generation, and a new one begins.
-#[expect(clippy::disallowed_methods, reason = "orders to the kernel are written to its files")]
+/// Ages the pages: pages accessed since the previous pass move to the last generation.
+#[expect(clippy::disallowed_methods, reason = "kernel interfaces are files")]
 fn begin_generation() -> Result<(), MemoryError> {
     for group in parse(&read(GENERATIONS)?) {
         let Some((last, _)) = group.generations.last() else { continue };
-        // With pages that could be swapped, and by the page tables, whatever filters say.
+        // Includes swappable pages, and scans all page tables.
         let order = format!("+ {} {} {last} 1 1", group.id, group.node);
         match std::fs::write(GENERATIONS, order) {
-            // The kernel has begun one itself meanwhile, or the group is gone.
+            // The kernel has aged the group itself, or the group is gone.
             Err(error) if !matches!(error.raw_os_error(), Some(22 | 34)) => {
                 return Err(refused("write", GENERATIONS, &error));
             }
@@ -107,13 +108,14 @@ fn begin_generation() -> Result<(), MemoryError> {
 }
 
 impl Group {
-    /// Pages of these generations, from the last on.
+    /// Sum of the last generations' pages.
     fn pages(&self, ages: std::ops::Range<usize>) -> u64 {
         self.generations.iter().rev().take(ages.end).skip(ages.start).map(|(_, pages)| pages).sum()
     }
 }
 
-/// By what was touched up to and in the first window, and in the second: an interval has so many `windows`.
+/// Estimates accesses from the pages touched until the end of the first window, and in the second. An interval has
+/// `windows` windows.
 fn accesses(first: &[Group], second: &[Group], windows: f64) -> Accesses {
     let mut accesses = Accesses::new();
     for group in second {
@@ -128,16 +130,16 @@ fn accesses(first: &[Group], second: &[Group], windows: f64) -> Accesses {
     accesses
 }
 
-/// Pages and accesses: of those accessed all the time, those that were touched at all, and the rest.
+/// Pages and accesses: constantly accessed, touched at least once, and the rest.
 fn of_group(first: &Group, second: &Group, windows: f64) -> Vec<(u64, u64)> {
-    // The last generation has only what came since the page tables were gone through.
+    // The last generation contains only pages since the last scan.
     let [one, other] = [first.pages(0..2), second.pages(0..2)];
     let in_both = one.saturating_sub(second.pages(2..3));
     let touched = first.pages(0..3).max(other);
     let all = second.pages(0..MOST);
     let caught = one.max(other);
     let hot = ((one + 1) * (other + 1) / (in_both + 1)).saturating_sub(1).clamp(caught, touched.max(caught));
-    // What is touched of them in a window follows from how often each is accessed in it (Poisson), and the reverse.
+    // Converts between the touched share of a window and the access rate (Poisson).
     let share = ((one + other) as f64 / 2.0 / hot.max(1) as f64).min(MOST_TOUCHED);
     let of_hot = (-(1.0 - share).ln() * hot as f64 * windows) as u64;
     let seldom = touched.saturating_sub(hot);
@@ -186,48 +188,52 @@ memcg    77 /system.slice
 ";
 
     #[test]
-    fn generations_are_read_by_group_and_node() {
+    fn parses_generations_by_group_and_node() {
         let groups = parse(TEXT);
         let ids: Vec<_> = groups.iter().map(|group| (group.id, group.node)).collect();
         assert_eq!(ids, [(1, 0), (1, 1), (77, 0)]);
         assert_eq!(groups[0].generations, [(1, 8), (2, 160), (3, 348), (4, 2)]);
-        assert_eq!(parse("what is this\n 1 2 3 4\n"), []);
+        assert_eq!(parse("not a table\n 1 2 3 4\n"), []);
     }
 
-    fn told(first: &[u64], second: &[u64], windows: f64) -> Vec<(u64, u64)> {
+    fn classes(first: &[u64], second: &[u64], windows: f64) -> Vec<(u64, u64)> {
         let group =
             |pages: &[u64]| Group { id: 1, node: 0, generations: (1..).zip(pages.iter().copied()).collect() };
-        let told = accesses(&[group(first)], &[group(second)], windows);
-        told[&0].iter().map(|class| (class.bytes.0 >> 12, class.accesses)).collect()
+        let found = accesses(&[group(first)], &[group(second)], windows);
+        found[&0].iter().map(|class| (class.bytes.0 >> 12, class.accesses)).collect()
     }
 
     #[test]
-    fn what_is_touched_in_both_windows_tells_how_much_is_accessed_all_the_time() {
-        // Of 8192 pages accessed alike, 3955 are touched in a window, and 1910 in both; all of them in the interval, as 2000
-        // others are now and then.
-        let told =
-            told(&[500, 8192 + 2000 - 3955, 3955, 0], &[500, 8192 + 2000 - 3955, 3955 - 1910, 3955, 0], 25.0);
-        let &[(hot, of_hot), (seldom, of_seldom), (idle, 0)] = told.as_slice() else { panic!("{told:?}") };
-        assert!(hot.abs_diff(8192) < 10 && seldom.abs_diff(2000) < 10 && of_seldom == seldom, "{told:?}");
-        // Each is accessed 0.66 times a window.
-        assert!((of_hot as f64 / (8192.0 * 0.66 * 25.0) - 1.0).abs() < 0.02, "{told:?}");
+    fn estimates_hot_pages_from_both_windows() {
+        // Of 8192 hot pages, 3955 are touched in a window and 1910 in both. The interval also touches 2000 other
+        // pages.
+        let found = classes(
+            &[500, 8192 + 2000 - 3955, 3955, 0],
+            &[500, 8192 + 2000 - 3955, 3955 - 1910, 3955, 0],
+            25.0,
+        );
+        let &[(hot, of_hot), (seldom, of_seldom), (idle, 0)] = found.as_slice() else { panic!("{found:?}") };
+        assert!(hot.abs_diff(8192) < 10 && seldom.abs_diff(2000) < 10 && of_seldom == seldom, "{found:?}");
+        // Each is accessed 0.66 times per window.
+        assert!((of_hot as f64 / (8192.0 * 0.66 * 25.0) - 1.0).abs() < 0.02, "{found:?}");
         assert_eq!(idle, 500 + 8192 + 2000 + 3955 - 1910 - hot - seldom);
     }
 
     #[test]
-    fn bounds_hold_where_windows_tell_little_or_all() {
-        // Nothing in both: it may be all that was touched. All in both: it is that alone. Nothing at all: nothing is accessed.
-        assert_eq!(told(&[100, 50, 5, 0], &[100, 45, 5, 5, 0], 10.0)[0].0, 35);
-        assert_eq!(told(&[100, 50, 5, 0], &[100, 50, 0, 5, 0], 10.0)[0].0, 5);
-        assert_eq!(told(&[100, 0, 0, 0], &[100, 0, 0, 0, 0], 10.0), [(100, 0)]);
+    fn estimate_is_bounded_in_extreme_cases() {
+        // No page in both windows: all touched pages may be hot. All pages in both: only those are hot. No page at
+        // all: nothing is accessed.
+        assert_eq!(classes(&[100, 50, 5, 0], &[100, 45, 5, 5, 0], 10.0)[0].0, 35);
+        assert_eq!(classes(&[100, 50, 5, 0], &[100, 50, 0, 5, 0], 10.0)[0].0, 5);
+        assert_eq!(classes(&[100, 0, 0, 0], &[100, 0, 0, 0, 0], 10.0), [(100, 0)]);
     }
 
     #[test]
-    fn groups_of_a_node_are_told_together() {
+    fn adds_groups_of_a_node() {
         let groups = parse(TEXT);
-        let told = accesses(&groups, &groups, 10.0);
-        assert_eq!(told[&0].iter().map(|class| class.bytes.0).sum::<u64>(), (518 + 5) * 4096);
-        assert_eq!(told[&1], []);
+        let found = accesses(&groups, &groups, 10.0);
+        assert_eq!(found[&0].iter().map(|class| class.bytes.0).sum::<u64>(), (518 + 5) * 4096);
+        assert_eq!(found[&1], []);
         assert_eq!(accesses(&[], &groups, 10.0)[&0].iter().map(|class| class.accesses).sum::<u64>(), 0);
     }
 }

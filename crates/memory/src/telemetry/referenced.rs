@@ -1,6 +1,6 @@
-//! Accessed bits of the process that emulates a machine, from the host: they are cleared at each look, and which pages have them again
-//! at the next is what was touched. Right only where the host's own page tables are used for each access: emulation by QEMU's TCG, of
-//! memory in files. Under KVM the guest's accesses go by tables of its own. Source: proc_pid_clear_refs(5), proc_pid_smaps(5).
+//! Accesses from the accessed bits of the emulating process on the host. Each look counts the bits set since they
+//! were cleared by the previous one. This works only with QEMU's TCG and file-backed memory: under KVM, guest
+//! accesses use other page tables. Sources: proc_pid_clear_refs(5), proc_pid_smaps(5).
 
 use protocol::{AccessClass, AccessSourceKind};
 use sys::anonymous_memory::PAGE;
@@ -9,11 +9,10 @@ use units::Bytes;
 use super::{AccessSource, FIRST_LOOK, Look, read, write};
 use crate::error::MemoryError;
 
-/// Clears those of pages of files alone.
+/// Clears the bits of file-backed pages only.
 const OF_FILES: &str = "3";
 const MEMORY: &str = "/memfd:memory-backend-memfd";
 
-/// Those of a process.
 #[derive(Debug)]
 pub struct ReferencedBits {
     pid: u32,
@@ -21,21 +20,21 @@ pub struct ReferencedBits {
 }
 
 impl ReferencedBits {
-    /// Those of the machine that this process emulates.
+    /// Reads the bits of the process that emulates a machine.
     ///
     /// # Errors
-    /// When it runs by KVM, its memory is in no memfd, or this process may not see them.
+    /// If it uses KVM, its memory is not in a memfd, or access is denied.
     pub fn of(pid: u32, kvm: bool) -> Result<Self, MemoryError> {
         let lacking = |because: String| MemoryError::NoSource { because };
         if kvm {
             return Err(lacking(
-                "accessed bits of QEMU say nothing of a guest that runs by KVM: have an agent in it"
+                "accessed bits of QEMU do not include accesses of a KVM guest; run an agent in the guest"
                     .to_owned(),
             ));
         }
         if of_machine(&read(&format!("/proc/{pid}/smaps"))?).1 == 0 {
             return Err(lacking(format!(
-                "process {pid} has no memory in a memfd: start the machine with `-object memory-backend-memfd,...`"
+                "process {pid} has no memory in a memfd; start the machine with `-object memory-backend-memfd,...`"
             )));
         }
         Ok(Self { pid, looked: false })
@@ -47,7 +46,7 @@ impl AccessSource for ReferencedBits {
         AccessSourceKind::Referenced
     }
 
-    /// All by one node: a mapping does not say which of the guest's it is.
+    /// As a single node: a mapping does not show the guest's nodes.
     fn look(&mut self) -> Result<Look, MemoryError> {
         let (referenced, resident) = of_machine(&read(&format!("/proc/{}/smaps", self.pid))?);
         write(&format!("/proc/{}/clear_refs", self.pid), OF_FILES)?;
@@ -70,7 +69,7 @@ fn of_machine(smaps: &str) -> (u64, u64) {
         match name {
             "Referenced" if is_memory => referenced += kilobytes().unwrap_or(0) << 10,
             "Rss" if is_memory => resident += kilobytes().unwrap_or(0) << 10,
-            // The line of a mapping begins with its addresses, and has a colon in its device's number.
+            // A mapping's first line starts with addresses and contains a device number with a colon.
             _ if name.contains('-') => is_memory = line.contains(MEMORY),
             _ => {}
         }
@@ -93,12 +92,12 @@ Referenced:         1024 kB
 ";
 
     #[test]
-    fn only_the_machines_memory_counts() {
+    fn counts_only_guest_memory() {
         assert_eq!(of_machine(SMAPS), (102_400 << 10, 204_800 << 10));
     }
 
     #[test]
-    fn a_guest_by_kvm_is_refused() {
+    fn refuses_kvm_guest() {
         let refused = ReferencedBits::of(std::process::id(), true).expect_err("KVM").to_string();
         assert!(refused.contains("KVM"), "{refused}");
         let refused = ReferencedBits::of(std::process::id(), false).expect_err("no memfd").to_string();
