@@ -1,5 +1,5 @@
-//! Arbitrary requests to the page, with what must hold; fuzzers and tests call it. How requests are read off a connection is
-//! hyper's business.
+//! Sends arbitrary requests to the pages and checks invariants. Used by fuzzers and tests. Parsing HTTP is left to
+//! hyper.
 
 use std::{
     net::SocketAddr,
@@ -29,20 +29,20 @@ use crate::{
     token::Token,
 };
 
-/// No request has it.
-const TOKEN: &str = "what-nobody-is-told";
+/// Never part of a request.
+const TOKEN: &str = "a-token-of-this-test";
 
-/// Pages over a store without runs, one that whoever reaches it may read and one behind a token.
+/// Pages over an empty store: one public site, and one that requires a token.
 #[expect(missing_debug_implementations, reason = "a router and a runtime")]
 pub struct Pages {
     runtime: Runtime,
     open: Router,
     closed: Router,
-    /// Ends nothing as long as it is there.
+    /// Keeps the server running.
     _ends: watch::Sender<bool>,
 }
 
-/// How many trials a run has.
+/// Reports the number of trials.
 pub(crate) struct TrialCounts;
 
 impl Documents for TrialCounts {
@@ -56,10 +56,10 @@ impl Documents for TrialCounts {
 }
 
 impl Pages {
-    /// Keeps its store in this file.
+    /// Uses a store in this file.
     ///
     /// # Panics
-    /// When there is no runtime to be had.
+    /// If no runtime can be created.
     #[must_use]
     pub fn over(store: &Path) -> Self {
         let (ends, ended) = watch::channel(false);
@@ -74,15 +74,15 @@ impl Pages {
         }
     }
 
-    /// A request: its first line (method and address), headers, an empty line, and a body.
+    /// Sends a request: first line (method and URL), headers, an empty line, and a body.
     pub fn ask(&self, bytes: &[u8]) {
         let Some(request) = request(bytes) else { return };
         let (path, host) =
             (request().uri().path().to_owned(), request().headers().get(header::HOST).cloned());
         for router in [&self.open, &self.closed] {
-            let said = || format!("{} {path} at {host:?}", request().method());
+            let request_line = || format!("{} {path} at {host:?}", request().method());
             let (status, headers) = self.answer(router, request());
-            assert!(!status.is_server_error(), "{}: {status}", said());
+            assert!(!status.is_server_error(), "{}: {status}", request_line());
             for (name, value) in
                 [(header::X_CONTENT_TYPE_OPTIONS, "nosniff"), (header::REFERRER_POLICY, "same-origin")]
             {
@@ -90,17 +90,21 @@ impl Pages {
                     headers.get(&name).map(|value| value.as_bytes()),
                     Some(value.as_bytes()),
                     "{}",
-                    said()
+                    request_line()
                 );
             }
-            assert!(headers.contains_key(header::CONTENT_SECURITY_POLICY), "{}", said());
-            // Nobody is led elsewhere.
+            assert!(headers.contains_key(header::CONTENT_SECURITY_POLICY), "{}", request_line());
+            // No redirects to other hosts.
             let place = headers.get(header::LOCATION).map_or(&b"/"[..], |place| place.as_bytes());
-            assert!(place.starts_with(b"/") && !place.starts_with(b"//"), "{}: {place:?}", said());
-            assert!(!headers.contains_key(header::SET_COOKIE), "{}: without the token", said());
+            assert!(place.starts_with(b"/") && !place.starts_with(b"//"), "{}: {place:?}", request_line());
+            assert!(!headers.contains_key(header::SET_COOKIE), "{}: without the token", request_line());
             let is_open = path == links::SIGN_IN || path.starts_with("/static/");
             let is_behind_the_token = std::ptr::eq(router, &self.closed) && !is_open;
-            assert!(!(is_behind_the_token && (status.is_success() || status.is_redirection())), "{}", said());
+            assert!(
+                !(is_behind_the_token && (status.is_success() || status.is_redirection())),
+                "{}",
+                request_line()
+            );
         }
     }
 
@@ -123,7 +127,7 @@ fn site(store: PathBuf, token: Option<Token>, stop: watch::Receiver<bool>) -> Ar
     ))
 }
 
-/// Makes the request as often as it is wanted; `None` for what is none.
+/// Builds the request any number of times. `None` for invalid input.
 fn request(bytes: &[u8]) -> Option<impl Fn() -> Request<Body>> {
     let text = std::str::from_utf8(bytes).ok()?;
     let (head, body) = text.split_once("\n\n").unwrap_or((text, ""));
@@ -144,7 +148,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn whatever_is_asked_is_answered_in_our_own_name_and_without_the_token_only_to_sign_in() {
+    fn arbitrary_requests_get_safe_responses_and_require_the_token() {
         let folder = tempfile::tempdir().expect("a temporary folder");
         let pages = Pages::over(&folder.path().join("runs.db"));
         for sample in [

@@ -63,7 +63,7 @@ fn off_loopback() {
     assert!(chrome.text("main").contains("Sign in"), "{}", chrome.text("main"));
     chrome.evaluate("document.querySelector('#token').value = 'certainly-not-the-token'");
     chrome.follow("button");
-    assert!(chrome.text("[role=alert]").contains("not the token"));
+    assert!(chrome.text("[role=alert]").contains("Wrong token"));
     chrome.evaluate(&format!("document.querySelector('#token').value = '{token}'"));
     chrome.follow("button");
     // The page requested before signing in.

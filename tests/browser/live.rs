@@ -15,7 +15,7 @@ pub(crate) fn followed() {
     let scenario = sandbox.file("wire.toml", &wire(12, "1s"));
     let (server, mut chrome) = (WebServer::start(&sandbox, &[]), Chrome::start());
     let mut run = sandbox.start(&["run", &scenario, "--quiet"]);
-    let listed = || server.get("/").contains("under way");
+    let listed = || server.get("/").contains(">running<");
     assert!(wait_until(PATIENCE, listed), "{:?}", run.try_wait());
     chrome.open(&server.origin);
     chrome.follow(".runs .name a");

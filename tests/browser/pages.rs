@@ -36,7 +36,7 @@ pub(crate) fn list() {
     chrome.follow(".search button");
     assert_eq!((chrome.count(".runs tbody tr"), chrome.text(".runs .name a")), (1, "egress-04".to_owned()));
     chrome.open(&format!("{}/?state=unfinished", server.origin));
-    assert!(chrome.text("main").contains("No run is like that"), "{}", chrome.text("main"));
+    assert!(chrome.text("main").contains("No matching runs"), "{}", chrome.text("main"));
     chrome.follow(".clear");
     assert_eq!(chrome.count(".runs tbody tr"), 25);
     chrome.requested_only(&server.origin);

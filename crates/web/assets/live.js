@@ -1,4 +1,4 @@
-// Keeps a page as the server says the run is, until it ends. What comes is HTML that the server has escaped.
+// Keeps the page up to date until the run ends. The server sends escaped HTML.
 "use strict";
 
 {
@@ -14,7 +14,7 @@
     show(event);
     events.close();
   });
-  // The browser connects again by itself.
+  // The browser reconnects automatically.
   events.addEventListener("error", () => {
     connection.hidden = false;
   });

@@ -1,4 +1,4 @@
-//! What the command line hands in: where to listen, who may read, and how reports are written.
+//! Configuration from the command line: listening address, readers and report formats.
 
 use std::{net::SocketAddr, path::PathBuf};
 
@@ -8,58 +8,58 @@ use store::Store;
 
 use crate::{tls::Tls, token::Token};
 
-/// Where a page is served, of what, and to whom.
+/// Where and to whom the page is served.
 #[derive(Debug)]
 pub struct Config {
     pub listen: SocketAddr,
-    /// The file that runs are kept in, or the address of a database, which may have a password in it.
+    /// The store file, or a database address, which may contain a password.
     pub store: PathBuf,
-    /// What encrypts; `None` is plain HTTP.
+    /// `None` for plain HTTP.
     pub tls: Option<Tls>,
-    /// What a reader has to show; `None` is for loopback alone.
+    /// The token for readers. `None` is allowed on loopback only.
     pub token: Option<Token>,
-    /// Names that the page may be reached by, beside addresses and `localhost`.
+    /// Host names for the page, in addition to IP addresses and `localhost`.
     pub names: Vec<String>,
 }
 
-/// What a report is written as.
+/// Report formats.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Rendition {
-    /// HTML without the run's record in it: it is shown where that is kept.
+    /// HTML without the run record, for display.
     Shown,
-    /// HTML that stands alone.
+    /// Self-contained HTML.
     Html,
     Markdown,
     Json,
-    /// One row for each result.
+    /// One row per result.
     Csv,
-    /// One row for each trial.
+    /// One row per trial.
     CsvTrials,
-    /// The run's record.
+    /// The run record.
     Raw,
 }
 
-/// Reports as the command line writes them, so that page and terminal say the same.
+/// Renders reports in the same way as the command line.
 pub trait Documents: Send + Sync {
-    /// A run's report.
+    /// The report of a run.
     ///
     /// # Errors
-    /// When there is no such run, or it cannot be read.
+    /// If the run does not exist or cannot be read.
     fn report(&self, store: &Store, run: &RunId, rendition: Rendition) -> anyhow::Result<String>;
 
-    /// What `b` says against `a`.
+    /// The comparison of `b` with `a`.
     ///
     /// # Errors
-    /// When there is no such run, or one cannot be read.
+    /// If a run does not exist or cannot be read.
     fn comparison(&self, store: &Store, a: &RunId, b: &RunId, format: Format) -> anyhow::Result<String>;
 }
 
 impl Rendition {
-    /// Those that are downloaded.
+    /// Formats for download.
     pub(crate) const FILES: [Self; 6] =
         [Self::Html, Self::Markdown, Self::Json, Self::Csv, Self::CsvTrials, Self::Raw];
 
-    /// Its name in addresses, as `plumb report --format` takes it.
+    /// Name in URLs, as in `plumb report --format`.
     pub(crate) const fn name(self) -> &'static str {
         match self {
             Self::Shown => "shown",

@@ -1,14 +1,14 @@
-//! Open connections, limited by address and in total. A new one is always accepted: over a limit, the oldest connection
-//! ends of the address that has reached its own limit, or of the address that has most.
+//! Limits open connections by address and in total. New connections are always accepted: over a limit, the oldest
+//! connection is closed of the address at its own limit, or of the address with the most connections.
 
 use budgets::{Amounts, Budget, Exhausted, Share, Source};
 use tokio::task::{AbortHandle, JoinSet};
 
-/// A browser opens six; a proxy has one for each of its readers who follow a run.
+/// A browser opens six connections. A proxy opens one per reader that follows a run.
 const LIMITS: Budget = Budget { address: 64, server: 256 };
 
 pub(crate) struct Connections {
-    /// The oldest first.
+    /// Oldest first.
     all: Vec<Connection>,
     amounts: Amounts,
     tasks: JoinSet<()>,
@@ -47,7 +47,7 @@ impl Connections {
         }
     }
 
-    /// Waits until all have ended.
+    /// Waits until all are closed.
     pub(crate) async fn ended(&mut self) {
         while self.tasks.join_next().await.is_some() {}
     }

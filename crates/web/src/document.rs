@@ -1,5 +1,4 @@
-//! A page that `report` wrote, shown under our bar. It has its own style and policy, and keeps them.
-//! Must not know what it says.
+//! Adds the navigation bar to a finished report page. The page's own style and content security policy are preserved.
 
 use axum::{
     http::{HeaderValue, header},
@@ -9,16 +8,16 @@ use maud::Markup;
 
 use crate::layout::BAR_STYLE;
 
-/// What holds where a page names no policy.
-const STRICTEST: &str = "default-src 'none'; style-src 'unsafe-inline'";
-/// What holds beside a page's own policy.
-const BESIDE: &str = "base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+/// Default policy.
+const DEFAULT_POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'";
+/// Additional directives for all pages.
+const COMMON_POLICY: &str = "base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
-/// The page with the bar above its body.
+/// The page with the bar at the start of its body.
 pub(crate) fn framed(page: &str, bar: &Markup) -> Response {
-    let policy = format!("{}; {BESIDE}", policy_of(page).unwrap_or_else(|| STRICTEST.to_owned()));
-    // One that is no header's value would be none that a browser heeds.
-    let policy = HeaderValue::from_str(&policy).unwrap_or(HeaderValue::from_static(STRICTEST));
+    let policy = format!("{}; {COMMON_POLICY}", policy_of(page).unwrap_or_else(|| DEFAULT_POLICY.to_owned()));
+    // Browsers ignore policies that are not valid header values.
+    let policy = HeaderValue::from_str(&policy).unwrap_or(HeaderValue::from_static(DEFAULT_POLICY));
     ([(header::CONTENT_SECURITY_POLICY, policy)], Html(with_bar(page, bar))).into_response()
 }
 
@@ -32,7 +31,7 @@ fn with_bar(page: &str, bar: &Markup) -> String {
     format!("{head}<style>\n{BAR_STYLE}</style>\n</head>{body}\n{}{rest}", bar.0)
 }
 
-/// The policy that a page's own `meta` names.
+/// The policy in the page's `meta` element.
 fn policy_of(page: &str) -> Option<String> {
     let (head, _) = page.split_once("</head>")?;
     let (_, after) = head.split_once("http-equiv=\"Content-Security-Policy\"")?;
@@ -48,24 +47,24 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_bar_stands_first_in_the_body_and_the_pages_policy_becomes_the_header() {
+    fn puts_bar_first_and_policy_into_header() {
         let page = "<!doctype html><html><head><meta http-equiv=\"Content-Security-Policy\" \
                     content=\"default-src 'none'; script-src 'sha256-abc='\"><title>&lt;/head&gt;</title></head>\
                     <body class=\"x\"><main>It</main></body></html>";
         let response = framed(page, &html! { header { "Bar" } });
         let policy = response.headers()[header::CONTENT_SECURITY_POLICY].to_str().expect("text");
-        assert_eq!(policy, format!("default-src 'none'; script-src 'sha256-abc='; {BESIDE}"));
+        assert_eq!(policy, format!("default-src 'none'; script-src 'sha256-abc='; {COMMON_POLICY}"));
         let shown = with_bar(page, &html! { header { "Bar" } });
         assert!(shown.contains("<body class=\"x\">\n<header>Bar</header><main>It</main>"), "{shown}");
         assert!(shown.contains(&format!("<style>\n{BAR_STYLE}</style>\n</head>")), "{shown}");
     }
 
     #[test]
-    fn what_is_no_page_gets_the_strictest_policy_and_is_shown_as_it_is() {
+    fn leaves_other_text_unchanged_under_default_policy() {
         let bar = html! { header {} };
         assert_eq!(with_bar("no page", &bar), "no page");
         let response = framed("no page", &bar);
         let policy = response.headers()[header::CONTENT_SECURITY_POLICY].to_str().expect("text");
-        assert!(policy.starts_with(STRICTEST), "{policy}");
+        assert!(policy.starts_with(DEFAULT_POLICY), "{policy}");
     }
 }

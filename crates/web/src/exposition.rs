@@ -1,19 +1,18 @@
-//! Numbers in the text format of Prometheus. Must not know what they count. Source:
-//! <https://prometheus.io/docs/instrumenting/exposition_formats/>.
+//! The Prometheus text format. Source: <https://prometheus.io/docs/instrumenting/exposition_formats/>.
 
 use std::fmt::Write as _;
 
-/// A text in the making.
+/// A text under construction.
 #[derive(Debug, Default)]
 pub struct Exposition(String);
 
 impl Exposition {
-    /// Adds a number that goes up and down: what it is, and its values by their labels. One without values is left out.
+    /// Adds a gauge with its help text and values by labels. Left out without values.
     pub fn gauge(&mut self, name: &str, help: &str, values: impl Iterator<Item = (String, f64)>) {
         self.family(name, help, "gauge", values);
     }
 
-    /// Adds a number that only goes up; its name ends in `_total`.
+    /// Adds a counter. Its name must end in `_total`.
     pub fn counter(&mut self, name: &str, help: &str, values: impl Iterator<Item = (String, f64)>) {
         self.family(name, help, "counter", values);
     }
@@ -29,14 +28,14 @@ impl Exposition {
         }
     }
 
-    /// All of it.
+    /// The complete text.
     #[must_use]
     pub fn into_text(self) -> String {
         self.0
     }
 }
 
-/// Labels as they stand between braces.
+/// Formats labels, including the braces.
 #[must_use]
 pub fn labels(all: &[(&str, &str)]) -> String {
     let one = |(name, value): &(&str, &str)| {
@@ -50,7 +49,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_family_has_its_help_once_and_nothing_without_values() {
+    fn writes_help_once_and_leaves_out_empty_families() {
         let mut text = Exposition::default();
         text.gauge("a_bytes", "How much.", [(String::new(), 1.5)].into_iter());
         text.gauge("b", "Nothing.", std::iter::empty());
@@ -64,7 +63,7 @@ mod tests {
     }
 
     #[test]
-    fn what_would_end_a_label_is_escaped() {
+    fn escapes_label_values() {
         assert_eq!(labels(&[("a", "x\"\\\n"), ("b", "y")]), r#"a="x\"\\\n",b="y""#);
     }
 }

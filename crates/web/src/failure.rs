@@ -1,4 +1,4 @@
-//! Why a page cannot be shown, as a page: what, and what to do. Must not know which page.
+//! Error pages, with advice.
 
 use axum::{
     http::StatusCode,
@@ -9,7 +9,7 @@ use store::StoreError;
 
 use crate::{layout, links};
 
-/// Why a page cannot be shown.
+/// An error to show as a page.
 #[derive(Debug)]
 pub(crate) struct Failure {
     status: StatusCode,

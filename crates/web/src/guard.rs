@@ -1,4 +1,4 @@
-//! What a request must fulfil before any page sees it, and the headers of every answer. Must not know the pages.
+//! Checks every request before it reaches a page, and adds security headers to every response.
 
 use std::{
     net::{IpAddr, Ipv4Addr},
@@ -17,11 +17,11 @@ use tokio::time::timeout;
 
 use crate::{failure::Failure, host, links, pages::sign_in, serve::PATIENCE, site::Site, token::Token};
 
-/// Pages of ours run our script alone, and nothing is fetched from elsewhere.
+/// Allows only scripts, styles and images of this server.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; \
                       form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
 
-/// Headers of every answer. `same-origin`: without a referrer a form would not tell its origin either.
+/// Headers of all responses. `same-origin`, because without a referrer, forms would send no origin.
 const HEADERS: [(HeaderName, &str); 4] = [
     (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
     (header::REFERRER_POLICY, "same-origin"),
@@ -29,13 +29,13 @@ const HEADERS: [(HeaderName, &str); 4] = [
     (HeaderName::from_static("cross-origin-resource-policy"), "same-origin"),
 ];
 
-/// Lets through what may pass.
+/// Checks a request.
 pub(crate) async fn guard(State(site): State<Arc<Site>>, request: Request, next: Next) -> Response {
     let mut response = match check(&site, &request) {
-        // Nothing is read of it but its head.
+        // Only its headers have been read.
         Ok(()) if is_question(request.method()) => next.run(request).await,
         Ok(()) => timeout(PATIENCE, next.run(request)).await.unwrap_or_else(|_| {
-            Failure::new(StatusCode::REQUEST_TIMEOUT, "the form did not come").into_response()
+            Failure::new(StatusCode::REQUEST_TIMEOUT, "the form did not arrive in time").into_response()
         }),
         Err(refusal) => refusal,
     };
@@ -52,12 +52,11 @@ fn check(site: &Site, request: &Request) -> Result<(), Response> {
     let headers = request.headers();
     let host = text(headers, &header::HOST).unwrap_or_default();
     if !host::is_ours(host, &site.config.names) {
-        let message =
-            "this page is not reached by that name: use the address, or start plumb web with --name NAME";
+        let message = "unknown host name; use the IP address, or start plumb web with --name NAME";
         return Err(Failure::new(StatusCode::MISDIRECTED_REQUEST, message).into_response());
     }
     if !is_question(request.method()) && !is_from(headers, host) {
-        let message = "only a form of this page may do that";
+        let message = "only forms of this site may send this request";
         return Err(Failure::new(StatusCode::FORBIDDEN, message).into_response());
     }
     let path = request.uri().path();
@@ -75,7 +74,7 @@ fn check(site: &Site, request: &Request) -> Result<(), Response> {
 pub(crate) enum SignInRefusal {
     NoToken,
     WrongToken,
-    /// From its address, or from all, in a short time.
+    /// From this address, or from all.
     TooManyTokens,
 }
 
@@ -116,23 +115,23 @@ pub(crate) fn check_token(
     Ok(())
 }
 
-/// The address that a request came from; requests that came over no connection share one.
+/// The client's address. Requests without a connection share one.
 pub(crate) fn source(extensions: &Extensions) -> Source {
     extensions.get().copied().unwrap_or_else(|| Source::from(IpAddr::from(Ipv4Addr::UNSPECIFIED)))
 }
 
-/// Whether it changes nothing.
+/// Whether the method changes nothing.
 fn is_question(method: &Method) -> bool {
     matches!(*method, Method::GET | Method::HEAD)
 }
 
-/// Whether a form of a page at this host sent it. Every browser says so of what changes something.
+/// Whether a form on this host sent the request. Browsers send the origin with all such requests.
 fn is_from(headers: &HeaderMap, host: &str) -> bool {
     let origin = text(headers, &header::ORIGIN).and_then(|origin| origin.split_once("://"));
     origin.is_some_and(|(_, from)| from.eq_ignore_ascii_case(host))
 }
 
-/// The values of our cookie.
+/// Values of the session cookie.
 pub(crate) fn cookies(headers: &HeaderMap, port: u16) -> impl Iterator<Item = &str> {
     let ours = cookie_name(port);
     let all = headers.get_all(header::COOKIE).into_iter().filter_map(|value| value.to_str().ok());
@@ -140,7 +139,8 @@ pub(crate) fn cookies(headers: &HeaderMap, port: u16) -> impl Iterator<Item = &s
     pairs.filter(move |(name, _)| *name == ours).map(|(_, value)| value)
 }
 
-/// Cookies do not tell ports apart: pages of several stores would sign each other out.
+/// The name contains the port, because cookies are shared by all ports. Otherwise pages of several stores would
+/// overwrite each other's cookies.
 pub(crate) fn cookie_name(port: u16) -> String {
     format!("plumb-web-{port}")
 }

@@ -1,14 +1,14 @@
-//! Which `Host` a request may name. A name that an attacker resolves to this machine (DNS rebinding) would make his page one of
-//! ours; an address cannot be made to. Must not know what is asked for.
+//! Checks the `Host` of requests. Otherwise an attacker's name that resolves to this machine (DNS rebinding) would
+//! make the attacker's page same-origin. IP addresses are safe.
 
 use std::net::IpAddr;
 
 use axum::http::uri::Authority;
 
-/// Whether it is an address, `localhost`, or one of `names`.
+/// Whether it is an IP address, `localhost`, or one of `names`.
 pub(crate) fn is_ours(host: &str, names: &[String]) -> bool {
     let Ok(authority) = host.parse::<Authority>() else { return false };
-    // A user's name before the host is nothing that a browser sends.
+    // Browsers send no user name in `Host`.
     if authority.as_str().contains('@') {
         return false;
     }
@@ -23,7 +23,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn addresses_localhost_and_given_names_are_ours_and_no_other_name() {
+    fn accepts_addresses_localhost_and_configured_names_only() {
         let names = ["plumb.example.org".to_owned()];
         let ours = [
             "127.0.0.1",

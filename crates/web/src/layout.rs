@@ -1,4 +1,4 @@
-//! What every page has around its content: head, bar, and the bar of a run. Must not know any content.
+//! The frame of all pages: head, navigation bar, and the bar of a run.
 
 use axum::response::{Html, IntoResponse, Response};
 use maud::{DOCTYPE, Markup, PreEscaped, html};
@@ -6,17 +6,17 @@ use samples::RunId;
 
 use crate::{config::Rendition, links, site::Site};
 
-/// The bar's style, which also stands in reports, whose policy takes no file.
+/// Style of the bar. Inlined into reports, because their policy allows no files.
 pub(crate) const BAR_STYLE: &str = include_str!("../assets/bar.css");
 
-/// The entries of the bar.
+/// Entries of the bar.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Entry {
     Runs,
     Compare,
 }
 
-/// The pages of a run.
+/// Pages of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum RunEntry {
     Report,
@@ -24,23 +24,23 @@ pub(crate) enum RunEntry {
     History,
 }
 
-/// A page of ours.
+/// A page of the site.
 pub(crate) fn page(site: &Site, title: &str, entry: Option<Entry>, content: &Markup) -> Response {
-    whole(title, &bar(site, entry, None), content)
+    document(title, &bar(site, entry, None), content)
 }
 
 /// A page of a run.
 pub(crate) fn run_page(site: &Site, title: &str, run: &RunId, entry: RunEntry, content: &Markup) -> Response {
-    whole(title, &bar(site, None, Some((run, entry))), content)
+    document(title, &bar(site, None, Some((run, entry))), content)
 }
 
-/// A page for whoever may see nothing yet, or of what went wrong.
+/// A page without navigation, for signing in and for errors.
 pub(crate) fn bare(title: &str, content: &Markup) -> Response {
     let brand = html! { header.plumb-bar { div.plumb-line { (brand()) } } };
-    whole(title, &brand, content)
+    document(title, &brand, content)
 }
 
-/// The bar that stands above every page.
+/// The navigation bar.
 pub(crate) fn bar(site: &Site, current: Option<Entry>, run: Option<(&RunId, RunEntry)>) -> Markup {
     let entry = |entry: Entry, link: &str, text: &str| {
         let here = (current == Some(entry)).then_some("page");
@@ -102,7 +102,7 @@ const fn file_title(rendition: Rendition) -> &'static str {
     }
 }
 
-/// A name or title as lists have it: whatever it is, the page stays one.
+/// Shortens names and titles for lists and headings.
 pub(crate) fn short(text: &str) -> String {
     const LONGEST: usize = 160;
     match text.char_indices().nth(LONGEST) {
@@ -111,7 +111,7 @@ pub(crate) fn short(text: &str) -> String {
     }
 }
 
-fn whole(title: &str, bar: &Markup, content: &Markup) -> Response {
+fn document(title: &str, bar: &Markup, content: &Markup) -> Response {
     let page = html! {
         (DOCTYPE)
         html lang="en" {

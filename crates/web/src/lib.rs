@@ -1,7 +1,6 @@
-//! The page over the store: runs, their reports, two compared, a result's history, and a run that is under way.
+//! The web pages over the store: runs, reports, comparisons, history and live runs.
 //!
-//! Owns HTTP, HTML and who may read. Must not know how a report is written, where runs are kept on this machine, or what
-//! signals are: the command line hands these in.
+//! Owns HTTP, HTML and access control. Report rendering, store paths and signals are provided by the command line.
 
 mod config;
 mod connections;

@@ -1,4 +1,4 @@
-//! Addresses of pages. Names of runs may hold anything. Must not know what is on the pages.
+//! URLs of pages. Names of runs are arbitrary.
 
 use std::fmt::Write as _;
 
@@ -7,7 +7,7 @@ use samples::RunId;
 
 use crate::config::Rendition;
 
-/// What stands in an address as it is (RFC 3986, unreserved).
+/// Unreserved characters of RFC 3986.
 const UNRESERVED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
 
 pub(crate) const RUNS: &str = "/";
@@ -40,7 +40,7 @@ pub(crate) fn comparison(a: &RunId, b: &RunId) -> String {
     with_query(COMPARE, &[("a", &a.0), ("b", &b.0)])
 }
 
-/// A page with what it is asked; what is empty is left out.
+/// A page with query parameters. Empty ones are left out.
 pub(crate) fn with_query(page: &str, query: &[(&str, &str)]) -> String {
     let mut text = page.to_owned();
     for (key, value) in query.iter().filter(|(_, value)| !value.is_empty()) {
@@ -59,7 +59,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn no_name_leaves_its_part_of_an_address() {
+    fn escapes_run_names_in_urls() {
         let link = |name: &str| run(&RunId(name.to_owned()));
         assert_eq!(link("quick-20261121-1300"), "/runs/quick-20261121-1300");
         assert_eq!(link("../a?b#c\"<"), "/runs/..%2Fa%3Fb%23c%22%3C");

@@ -1,4 +1,4 @@
-//! Numbers for Prometheus over plain HTTP, at `/metrics`, for a command that goes on. Must not know what they count.
+//! Serves Prometheus metrics at `/metrics` over plain HTTP, for long-running commands.
 
 use std::{
     io,
@@ -23,7 +23,7 @@ use crate::{
 /// The text format (<https://prometheus.io/docs/instrumenting/exposition_formats/>).
 pub(crate) const FORMAT: &str = "text/plain; version=0.0.4; charset=utf-8";
 
-/// Answers until it is dropped.
+/// Serves until it is dropped.
 #[derive(Debug)]
 pub struct MetricsEndpoint {
     address: SocketAddr,
@@ -32,10 +32,10 @@ pub struct MetricsEndpoint {
 }
 
 impl MetricsEndpoint {
-    /// Listens, and answers what `text` says, in the text format, on a thread of its own. Whoever reaches the address can read it.
+    /// Listens, and serves the result of `text` on a separate thread, without access control.
     ///
     /// # Errors
-    /// When the address cannot be listened at.
+    /// If it cannot listen on the address.
     pub fn listen(
         address: SocketAddr,
         text: impl Fn() -> String + Send + Sync + 'static,
@@ -51,7 +51,7 @@ impl MetricsEndpoint {
         Ok(Self { address: bound, ends, thread: Some(thread) })
     }
 
-    /// Where it listens.
+    /// The bound address.
     #[must_use]
     pub const fn address(&self) -> SocketAddr {
         self.address
@@ -60,7 +60,7 @@ impl MetricsEndpoint {
 
 impl Drop for MetricsEndpoint {
     fn drop(&mut self) {
-        // Nobody is left to hear it where the thread has ended.
+        // Fails if the thread has exited.
         let _ = self.ends.send(true);
         if let Some(thread) = self.thread.take() {
             let _ = thread.join();
@@ -115,7 +115,7 @@ mod tests {
     }
 
     #[test]
-    fn the_latest_numbers_are_answered_in_the_text_format_and_nothing_else_is() {
+    fn serves_current_metrics_only_at_their_path() {
         let asked = AtomicU32::new(0);
         let text = move || format!("plumb_a {}\n", asked.fetch_add(1, Ordering::Relaxed));
         let endpoint =
@@ -129,7 +129,7 @@ mod tests {
         let address = endpoint.address();
         let taken = MetricsEndpoint::listen(address, String::new).expect_err("it is taken").to_string();
         assert!(taken.contains(&format!("cannot listen at {address}")), "{taken}");
-        // A connection that stays open does not hold the end up.
+        // An open connection does not delay the end.
         let open = net::TcpStream::connect(address).expect("it listens");
         drop(endpoint);
         drop(open);

@@ -1,4 +1,4 @@
-//! The pages, one file each, and their addresses.
+//! The pages, one file each, and their routes.
 
 mod assets;
 mod compare;
@@ -21,10 +21,10 @@ use axum::{
 
 use crate::{failure::Failure, guard, links, site::Site};
 
-/// A form has a few words.
+/// Size limit of forms.
 const LARGEST_FORM: usize = 4096;
 
-/// Which page answers at which address.
+/// The routes.
 pub(crate) fn router(site: &Arc<Site>) -> Router {
     Router::new()
         .route(links::RUNS, get(runs::page))
@@ -39,7 +39,7 @@ pub(crate) fn router(site: &Arc<Site>) -> Router {
         .route(links::SIGN_IN, post(sign_in::sign_in).get(sign_in::page))
         .route(links::SIGN_OUT, post(sign_in::sign_out).get(sign_in::sign_out_page))
         .route("/static/{name}", get(assets::asset))
-        .fallback(async || Failure::not_found("there is no such page"))
+        .fallback(async || Failure::not_found("page not found"))
         .layer(DefaultBodyLimit::max(LARGEST_FORM))
         .layer(middleware::from_fn_with_state(Arc::clone(site), guard::guard))
         .with_state(Arc::clone(site))

@@ -1,4 +1,4 @@
-//! Results of runs that were read before, so that a history reads each run once. Must not know what they are for.
+//! Caches results of runs, so that a history reads each run once.
 
 use std::{
     collections::HashMap,
@@ -9,10 +9,10 @@ use findings::RunResults;
 use samples::RunId;
 use store::{RunListing, Store, StoreError};
 
-/// So many runs are remembered; then all are forgotten.
+/// Maximum number of runs. The cache is cleared when full.
 const MOST: usize = 1000;
 
-/// A run with what changes when it has other trials: one may be removed, and another kept under its name.
+/// A run and its number of trials: a run may be removed and its name reused.
 type Key = (RunId, i64, u32);
 
 /// Results by run.
@@ -20,13 +20,13 @@ type Key = (RunId, i64, u32);
 pub(crate) struct ResultsCache(Mutex<HashMap<Key, Arc<RunResults>>>);
 
 impl ResultsCache {
-    /// The results of a run, read where they are not known.
+    /// The results of a run, from the cache or the store.
     pub(crate) fn of(&self, run: &RunListing, store: &Store) -> Result<Arc<RunResults>, StoreError> {
         let key = (run.id.clone(), run.started.0, run.made);
         if let Some(known) = self.known().get(&key) {
             return Ok(Arc::clone(known));
         }
-        // Not while others wait for what is known.
+        // Not while holding the lock.
         let results = Arc::new(analysis::run_results(&store.load(&run.id)?));
         let mut known = self.known();
         if known.len() >= MOST {

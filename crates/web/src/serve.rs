@@ -1,4 +1,4 @@
-//! Listening, connections and the end of both. Must not know the pages.
+//! Listening, connections and shutdown.
 
 use std::{
     convert::Infallible,
@@ -45,23 +45,23 @@ use crate::{
     site::{MOST_READINGS, Site},
 };
 
-/// For how long a connection may be silent, a request's head or its form take, and an answer not be read.
+/// Time limit for silence on a connection, for headers, forms and unread responses.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(20);
 /// Time limit of a TLS handshake.
 const HANDSHAKE: Duration = Duration::from_secs(5);
-/// Requests that one connection may send.
+/// Maximum number of requests per connection.
 const MOST_REQUESTS: u32 = if cfg!(test) { 20 } else { 1000 };
-/// Age at which a connection accepts no further request; twice that age ends the answer, too. A browser that follows a
-/// run connects again.
+/// Age at which a connection accepts no further request. Twice that age also ends a response. A browser that follows
+/// a run reconnects.
 const AGE: Duration = if cfg!(test) { Duration::from_secs(3) } else { Duration::from_secs(600) };
-/// Time limit for open answers when the server ends.
+/// Time for open responses at shutdown.
 const GRACE: Duration = Duration::from_secs(1);
-/// Time limit after that for what still reads the store.
+/// Time after that for readers of the store.
 const READING: Duration = Duration::from_millis(250);
-/// After a connection could not be taken, for want of descriptors.
+/// Pause after a failed accept, e.g. without free descriptors.
 const PAUSE: Duration = Duration::from_millis(100);
 
-/// Why there is no page.
+/// Errors of the web server.
 #[derive(Debug, Error)]
 pub enum ServeError {
     #[error("cannot listen at {address}: {source}")]
@@ -70,16 +70,14 @@ pub enum ServeError {
     Runtime { store: Location, source: io::Error },
     #[error(transparent)]
     Store(#[from] StoreError),
-    #[error(
-        "{address} is no address of this machine alone, and whoever reaches it would read every run: it needs a token"
-    )]
+    #[error("{address} is reachable from other machines, which could read every run; set a token")]
     Open { address: SocketAddr },
 }
 
-/// Serves until something comes from `stop`, or its other end is closed; tells where it listens.
+/// Serves until `stop` receives a message or is closed. Reports the listening address.
 ///
 /// # Errors
-/// When the store cannot be opened, or the address cannot be listened at.
+/// If the store cannot be opened, or the address cannot be used.
 pub fn serve(
     config: Config,
     documents: Box<dyn Documents>,
@@ -90,7 +88,7 @@ pub fn serve(
     if config.token.is_none() && !address.ip().is_loopback() {
         return Err(ServeError::Open { address });
     }
-    // What is wrong with it is told now, and not on every page.
+    // Report problems at start instead of on every page.
     drop(Store::open(&config.store)?);
     let store = Location::parse(&config.store)?;
     let failed = |source| ServeError::Runtime { store: store.clone(), source };
@@ -116,7 +114,7 @@ pub fn serve(
             }) => {}
         }
         drop(listener);
-        // Nobody is left to hear it where there is no connection.
+        // Fails if the receiver is gone.
         let _ = ends.send(true);
         let _ = timeout(GRACE, connections.ended()).await;
         let _ = timeout(READING, task::spawn_blocking(move || site.idle().clear())).await;
@@ -135,7 +133,7 @@ pub(crate) async fn accept<Served: Future<Output = ()> + Send + 'static>(
     loop {
         match listener.accept().await {
             Ok((stream, peer)) => {
-                // Not set: it is answered all the same.
+                // Not essential.
                 let _ = stream.set_nodelay(true);
                 let _ = sys::socket::set_keepalive(&stream, PATIENCE);
                 let source = peer.ip().into();
@@ -150,7 +148,7 @@ async fn encrypted_or_plain(stream: TcpStream, source: Source, site: Arc<Site>, 
     let mut stop = site.stop.clone();
     match &site.config.tls {
         None => connection(stream, source, router, stop).await,
-        // Who sends anything else is not answered: it could only be answered in the clear.
+        // Close other connections: a reply would be unencrypted.
         Some(tls) => {
             let accepted = tokio::select! {
                 accepted = tls.accept(stream, HANDSHAKE) => accepted,
@@ -163,7 +161,7 @@ async fn encrypted_or_plain(stream: TcpStream, source: Source, site: Arc<Site>, 
     }
 }
 
-/// Whatever a peer does to its connection is its own concern.
+/// Connection errors concern only the peer.
 pub(crate) async fn connection(
     stream: impl AsyncRead + AsyncWrite + Unpin,
     source: Source,
@@ -212,10 +210,10 @@ mod tests {
 
     const HEAD: &str =
         "Host: 127.0.0.1\r\nOrigin: http://127.0.0.1\r\nContent-Type: application/x-www-form-urlencoded\r\n";
-    /// More connections than the server has.
+    /// More connections than the server allows.
     const FLOOD: u64 = Connections::LIMITS.address + Connections::LIMITS.server;
 
-    /// Runs `work` with the address of a server that needs a token.
+    /// Runs `work` with the address of a server that requires a token.
     fn with_server(work: impl FnOnce(SocketAddr)) {
         let folder = tempfile::tempdir().expect("a temporary folder");
         let token = crate::Token::new("the-token-of-this-test").expect("it is long enough");
@@ -247,7 +245,7 @@ mod tests {
         socket.into()
     }
 
-    /// Sends a request that needs no token. False once the server has closed the connection.
+    /// Sends a request that needs no token. Returns false once the server has closed the connection.
     fn is_answered(mut stream: &net::TcpStream) -> bool {
         let sent = stream.write_all(format!("HEAD /static/icon.svg HTTP/1.1\r\n{HEAD}\r\n").as_bytes());
         let mut answer = Vec::new();
@@ -263,9 +261,9 @@ mod tests {
         answer.starts_with(b"HTTP/1.1 200")
     }
 
-    /// Silent connections, half a head, a head alone, half a form, and unread answers. None needs the token.
+    /// Silent connections, half a head, a head alone, half a form, and unread responses. None needs the token.
     #[test]
-    fn connections_that_come_to_nothing_leave_room_for_others() {
+    fn idle_connections_do_not_block_others() {
         let attacks: [String; 5] = [
             String::new(),
             "GET / HTTP/1.1\r\nHost: 127".to_owned(),
@@ -278,7 +276,7 @@ mod tests {
                 let flood = |_| {
                     let mut stream = from(1, server);
                     stream.set_nonblocking(true).expect("a socket");
-                    // The rest does not fit the buffers.
+                    // Fails when the buffers are full.
                     let _ = stream.write(attack.as_bytes());
                     stream
                 };
@@ -291,10 +289,10 @@ mod tests {
         });
     }
 
-    /// Connections that send a small request before they time out and reconnect when they are closed: from one address, and
-    /// from enough addresses to fill the server.
+    /// Connections that send a small request before they time out and reconnect when they are closed: from one
+    /// address, and from enough addresses to fill the server.
     #[test]
-    fn connections_that_send_a_request_now_and_then_leave_room_for_others() {
+    fn slow_connections_do_not_block_others() {
         for addresses in [&[1][..], &[1, 3, 4, 5, 6]] {
             with_server(|server| {
                 let ended = AtomicBool::new(false);
@@ -332,7 +330,7 @@ mod tests {
     }
 
     #[test]
-    fn a_connection_ends_after_its_requests_and_at_its_age() {
+    fn closes_connection_after_maximum_requests_and_age() {
         let answers = |server, pause: Duration| {
             let stream = from(1, server);
             let answered = (0..3 * MOST_REQUESTS).take_while(|_| {

@@ -10,20 +10,20 @@ use budgets::{Rate, Rates, Source};
 
 use crate::token::{self, TokenError};
 
-/// Lifetime of a cookie (ns): a day.
+/// Lifetime of a cookie: a day, in ns.
 const VALID: u64 = 86_400_000_000_000;
-/// Readers at the same time; beyond that the oldest has to sign in again.
+/// Maximum number of readers. The oldest has to sign in again.
 const MOST: usize = 1000;
-/// Bytes of entropy in a cookie.
+/// Entropy of a cookie in bytes.
 const ENTROPY: usize = 32;
-/// Cost of a wrong token: an address may send ten at once, then one every ten seconds.
+/// Limit for wrong tokens per address: a burst of ten, then one every ten seconds.
 const WRONG: u64 = 10;
 const WRONG_OF_ADDRESS: Rate = Rate { per_second: 1, burst: 10 * WRONG };
-/// All addresses together: a hundred at once, then two a second.
+/// Limit for all addresses: a burst of 100, then two per second.
 const WRONG_OF_ALL: Rate = Rate { per_second: 2 * WRONG, burst: 100 * WRONG };
 
 pub(crate) struct SignIns {
-    /// The oldest first.
+    /// Oldest first.
     cookies: Mutex<VecDeque<Cookie>>,
     wrong: Mutex<Rates>,
 }
@@ -39,7 +39,7 @@ impl SignIns {
         Self { cookies: Mutex::default(), wrong: Mutex::new(Rates::new(WRONG_OF_ADDRESS, WRONG_OF_ALL)) }
     }
 
-    /// A new cookie for a reader.
+    /// Creates a cookie for a reader.
     pub(crate) fn begin(&self, now: u64) -> Result<String, TokenError> {
         let cookie = BASE64_URL_SAFE_NO_PAD.encode(token::random::<ENTROPY>()?);
         let mut cookies = locked(&self.cookies);
@@ -56,13 +56,13 @@ impl SignIns {
         locked(&self.cookies).iter().any(|known| known.digest == digest && now < known.until)
     }
 
-    /// The cookie is no longer valid.
+    /// Invalidates a cookie.
     pub(crate) fn end(&self, cookie: &str) {
         let digest = token::digest(cookie);
         locked(&self.cookies).retain(|known| known.digest != digest);
     }
 
-    /// Whether a token from this address is looked at.
+    /// Whether this address may try another token.
     pub(crate) fn may_try(&self, source: Source, now: u64) -> bool {
         locked(&self.wrong).allows(source, WRONG, now)
     }

@@ -16,22 +16,22 @@ use crate::{
     sign_ins::SignIns,
 };
 
-/// Requests that read the store and write reports at the same time.
+/// Maximum number of concurrent requests that read the store.
 pub(crate) const MOST_READINGS: usize = 4;
-/// Connections to a server that wait for the next reading.
+/// Maximum number of idle database connections.
 const MOST_IDLE: usize = 4;
 
-/// The page over one store.
+/// The site of one store.
 pub(crate) struct Site {
     pub(crate) config: Config,
     pub(crate) documents: Box<dyn Documents>,
     pub(crate) results: ResultsCache,
     pub(crate) sign_ins: SignIns,
-    /// Connections to a server that nobody uses just now; a file is opened for each reading, as it may be replaced.
+    /// Idle database connections. A store file is opened for each read, because it may be replaced.
     pub(crate) idle: Mutex<Vec<Store>>,
     /// A request waits for a permit before it takes a thread, so that a closed connection leaves no work behind.
     readings: Arc<Semaphore>,
-    /// Becomes true when the server is to end.
+    /// Becomes true at shutdown.
     pub(crate) stop: watch::Receiver<bool>,
 }
 
@@ -48,14 +48,14 @@ impl Site {
         }
     }
 
-    /// Comes back when the server is to end.
+    /// Returns at shutdown.
     pub(crate) async fn stopped(&self) {
-        // Whoever would say so is gone: that is an end too.
+        // The sender is gone, which also means shutdown.
         drop(self.stop.clone().wait_for(|stop| *stop).await);
     }
 
-    /// Reads the store beside the thread that serves; one connection for each of the readings at once, so that none keeps a run from
-    /// being written for longer.
+    /// Reads the store on a blocking thread, with one connection per concurrent read, so that reads do not delay
+    /// writes.
     pub(crate) async fn read<T: Send + 'static>(
         self: &Arc<Self>,
         work: impl FnOnce(&Self, &Store) -> Result<T, Failure> + Send + 'static,
@@ -75,14 +75,11 @@ impl Site {
             done
         });
         reading.await.unwrap_or_else(|_| {
-            Err(Failure::new(
-                StatusCode::INTERNAL_SERVER_ERROR,
-                "this page could not be made: a mistake in plumb",
-            ))
+            Err(Failure::new(StatusCode::INTERNAL_SERVER_ERROR, "internal error; please report this"))
         })
     }
 
-    /// **Trap:** a connection is dropped where a thread may wait: not on the one that serves.
+    /// **Trap:** a connection must be dropped on a thread that may block, not on the server's.
     pub(crate) fn idle(&self) -> MutexGuard<'_, Vec<Store>> {
         self.idle.lock().unwrap_or_else(PoisonError::into_inner)
     }

@@ -1,4 +1,4 @@
-//! Times as pages write them, in UTC. Must not know of what.
+//! Formats UTC times for pages.
 
 use jiff::{Timestamp, tz::TimeZone};
 use samples::UnixMillis;
@@ -23,7 +23,7 @@ pub(crate) fn now() -> UnixMillis {
 }
 
 fn written(at: UnixMillis, format: &str) -> String {
-    // What no calendar holds is an imported log's mistake.
+    // Times outside the calendar's range come from invalid imported logs.
     Timestamp::from_millisecond(at.0)
         .map(|time| time.to_zoned(TimeZone::UTC).strftime(format).to_string())
         .unwrap_or_default()

@@ -1,5 +1,4 @@
-//! What encrypts connections: a certificate with its key, as PEM has them (RFC 7468), and how long a handshake may take.
-//! Must not know HTTP, nor which files they stood in.
+//! Certificate and key for TLS, in PEM (RFC 7468).
 
 use std::{io, sync::Arc, time::Duration};
 
@@ -12,29 +11,27 @@ use thiserror::Error;
 use tokio::{net::TcpStream, time::timeout};
 use tokio_rustls::{TlsAcceptor, server::TlsStream};
 
-/// A certificate and its key, ready to answer.
+/// A certificate with its key.
 pub struct Tls(TlsAcceptor);
 
-/// Why connections cannot be encrypted with these.
+/// Errors of certificates and keys.
 #[derive(Debug, Error)]
 pub enum TlsError {
-    #[error("it holds no certificate as PEM, which begins with -----BEGIN CERTIFICATE-----")]
+    #[error("it contains no PEM certificate (-----BEGIN CERTIFICATE-----)")]
     NoCertificate,
-    #[error("its certificate is damaged: {0}")]
+    #[error("invalid certificate: {0}")]
     Certificate(String),
-    #[error(
-        "it holds no private key as PEM without a password, which begins with -----BEGIN PRIVATE KEY-----: {0}"
-    )]
+    #[error("it contains no unencrypted PEM private key (-----BEGIN PRIVATE KEY-----): {0}")]
     Key(String),
-    #[error("certificate and key do not belong together, or are of a kind that cannot be used: {0}")]
+    #[error("certificate and key do not match or are not supported: {0}")]
     Pair(String),
 }
 
 impl Tls {
-    /// Takes the certificate, with those between it and a known authority behind it, and its key.
+    /// Parses the certificate, followed by intermediate certificates, and its key.
     ///
     /// # Errors
-    /// When one of them is none, or they do not belong together.
+    /// If one of them is invalid, or they do not match.
     pub fn new(certificates: &[u8], key: &[u8]) -> Result<Self, TlsError> {
         let chain: Result<Vec<_>, _> = CertificateDer::pem_slice_iter(certificates).collect();
         let chain = chain.map_err(|error| TlsError::Certificate(error.to_string()))?;
@@ -53,7 +50,7 @@ impl Tls {
         Ok(Self(TlsAcceptor::from(Arc::new(config))))
     }
 
-    /// The connection once it is encrypted.
+    /// The connection after the handshake.
     pub(crate) async fn accept(
         &self,
         stream: TcpStream,

@@ -1,4 +1,4 @@
-//! The token that a reader has to show. Digests are compared in constant time. Independent of HTTP.
+//! The token for readers. Digests are compared in constant time. Independent of HTTP.
 
 use base64::{Engine, prelude::BASE64_URL_SAFE_NO_PAD};
 use sha2::{Digest, Sha256};
@@ -7,28 +7,28 @@ use thiserror::Error;
 
 /// Shorter ones can be guessed.
 const SHORTEST: usize = 16;
-/// Bytes of chance in a generated one.
+/// Entropy of a generated token in bytes.
 const CHANCE: usize = 24;
 
-/// A token, kept as what is compared.
+/// A token, stored as a digest.
 pub struct Token([u8; 32]);
 
-/// Why a text is no token.
+/// Why a token is invalid.
 #[derive(Debug, Error, PartialEq, Eq)]
 pub enum TokenError {
-    #[error("it has {length} characters, and needs {SHORTEST} at least")]
+    #[error("it has {length} characters; the minimum is {SHORTEST}")]
     Short { length: usize },
-    #[error("it has a space or a control character in it")]
+    #[error("it contains a space or a control character")]
     Space,
     #[error("the kernel has no random numbers: {0}")]
     Chance(String),
 }
 
 impl Token {
-    /// A token that the user chose; spaces around it do not count.
+    /// A token chosen by the user, without surrounding spaces.
     ///
     /// # Errors
-    /// When it could be guessed, or cannot be typed.
+    /// If it is too short or contains invalid characters.
     pub fn new(text: &str) -> Result<Self, TokenError> {
         let text = text.trim();
         let length = text.chars().count();
@@ -41,16 +41,16 @@ impl Token {
         Ok(Self(digest(text)))
     }
 
-    /// A new token, and its text.
+    /// Generates a token, and returns its text.
     ///
     /// # Errors
-    /// When the kernel has no random numbers.
+    /// If the kernel has no random numbers.
     pub fn generate() -> Result<(Self, String), TokenError> {
         let text = BASE64_URL_SAFE_NO_PAD.encode(random::<CHANCE>()?);
         Ok((Self::new(&text)?, text))
     }
 
-    /// Whether it is this one.
+    /// Compares a text with the token.
     pub(crate) fn is(&self, shown: &str) -> bool {
         digest(shown.trim()).ct_eq(&self.0).into()
     }
@@ -77,7 +77,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_token_knows_itself_and_nothing_else() {
+    fn accepts_only_its_own_text() {
         let (token, text) = Token::generate().expect("the kernel has random numbers");
         assert!(token.is(&text) && token.is(&format!(" {text}\n")) && text.len() >= SHORTEST);
         assert!(!token.is("") && !token.is(&text[1..]));
@@ -86,7 +86,7 @@ mod tests {
     }
 
     #[test]
-    fn what_could_be_guessed_or_not_typed_is_refused() {
+    fn refuses_short_tokens_and_spaces() {
         let refused = |text: &str| Token::new(text).expect_err("no token");
         assert_eq!(refused("  hunter2\n"), TokenError::Short { length: 7 });
         assert_eq!(refused(""), TokenError::Short { length: 0 });

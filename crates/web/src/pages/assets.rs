@@ -1,4 +1,4 @@
-//! Files that pages name: style, script, icon. They are in the program.
+//! Static files: styles, script and icon, embedded in the program.
 
 use axum::{
     extract::Path,
@@ -16,9 +16,9 @@ const FILES: [(&str, &str, &str); 4] = [
     ("icon.svg", "image/svg+xml", include_str!("../../assets/icon.svg")),
 ];
 
-/// One of them. Another plumb at the same address has others: each is asked for anew.
+/// Serves a file. Not cached, because another version of plumb may use the same address.
 pub(crate) async fn asset(Path(name): Path<String>) -> Result<Response, Failure> {
     let found = FILES.iter().find(|(known, ..)| *known == name);
-    let (_, kind, text) = found.ok_or_else(|| Failure::not_found("there is no such file"))?;
+    let (_, kind, text) = found.ok_or_else(|| Failure::not_found("file not found"))?;
     Ok(([(header::CONTENT_TYPE, *kind)], *text).into_response())
 }

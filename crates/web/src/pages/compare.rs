@@ -1,4 +1,4 @@
-//! Two runs compared, environment first: the comparison's own page under our bar, or a form that asks which two.
+//! Compares two runs, environment first, or shows a form to select them.
 
 use std::sync::Arc;
 
@@ -21,17 +21,17 @@ use crate::{
     site::Site,
 };
 
-/// So many runs can be chosen from.
+/// Maximum number of runs in a selection.
 const MOST: usize = 200;
 
-/// Two runs; `a` is the reference.
+/// Two runs. `a` is the reference.
 #[derive(Debug, Deserialize)]
 pub(super) struct Pair {
     pub(super) a: String,
     pub(super) b: String,
 }
 
-/// The runs that an address names: `a` and `b`, or those that were ticked in the list.
+/// Runs selected in the query: `a` and `b`, or those ticked in the list.
 #[derive(Debug, Default, PartialEq, Eq)]
 struct Chosen {
     a: Option<RunId>,
@@ -48,7 +48,7 @@ pub(crate) async fn page(
         return compared(&site, a, b).await;
     }
     if let [one, other] = chosen.ticked.as_slice() {
-        // The list has the newest first, and a form sends them in its order: the older one is the reference.
+        // The list is sorted newest first, and forms keep that order. The older run is the reference.
         return Ok(Redirect::to(&links::comparison(other, one)).into_response());
     }
     let b = chosen.b.clone().or_else(|| chosen.ticked.first().cloned());
@@ -58,7 +58,7 @@ pub(crate) async fn page(
     Ok(layout::page(&site, "Compare two runs", Some(Entry::Compare), &content))
 }
 
-/// The runs to choose from: those of the scenario of `b`, or all where it is not known or the only one.
+/// Runs to select from: those with the scenario of `b`, or all if it is unknown or has a single run.
 fn candidates(store: &Store, b: Option<&RunId>) -> Result<Vec<RunListing>, Failure> {
     let listed = |filter: &RunFilter| store.browse(filter, None, MOST).map(|part| part.runs);
     if let Some(b) = b {
@@ -107,17 +107,17 @@ fn form(runs: &[RunListing], b: Option<&RunId>, ticked: usize) -> Markup {
     let before = at.and_then(|at| runs.get(at + 1)).or(runs.last()).map(|run| &run.id);
     html! {
         h1 { "Compare two runs" }
-        @if ticked > 2 { p.error role="alert" { (ticked) " runs were selected: two can be compared." } }
+        @if ticked > 2 { p.error role="alert" { (ticked) " runs were selected; select two." } }
         @if runs.len() < 2 {
-            p.empty { "It takes two runs, and fewer are kept." }
+            p.empty { "There are fewer than two runs to compare." }
         } @else {
             form.pair method="get" action=(links::COMPARE) {
                 div.field {
-                    label for="a" { "A, the reference" }
+                    label for="a" { "A (reference)" }
                     select #a name="a" { (runs::options(runs, before)) }
                 }
                 div.field {
-                    label for="b" { "B, what is compared with it" }
+                    label for="b" { "B (compared with A)" }
                     select #b name="b" { (runs::options(runs, b)) }
                 }
                 button type="submit" { "Compare" }

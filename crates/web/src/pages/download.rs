@@ -1,4 +1,4 @@
-//! Reports and comparisons as files.
+//! Reports and comparisons for download.
 
 use std::sync::Arc;
 
@@ -13,16 +13,16 @@ use samples::RunId;
 use super::compare::Pair;
 use crate::{config::Rendition, failure::Failure, site::Site};
 
-/// A downloaded page does nothing in our name.
+/// Downloaded pages are sandboxed.
 const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; sandbox";
 
-/// A run's report as a file.
+/// A run's report for download.
 pub(crate) async fn file(
     State(site): State<Arc<Site>>,
     Path((run, name)): Path<(String, String)>,
 ) -> Result<Response, Failure> {
     let rendition = Rendition::FILES.into_iter().find(|known| known.name() == name);
-    let rendition = rendition.ok_or_else(|| Failure::not_found("no report is written so"))?;
+    let rendition = rendition.ok_or_else(|| Failure::not_found("unknown report format"))?;
     let run = RunId(run);
     let id = run.clone();
     let text = site.read(move |site, store| Ok(site.documents.report(store, &id, rendition)?)).await?;
@@ -37,7 +37,7 @@ pub(crate) async fn file(
     Ok(attached(text, kind, &format!("{}.{ending}", file_name(&run.0))))
 }
 
-/// A comparison as a file.
+/// A comparison for download.
 pub(crate) async fn comparison(
     State(site): State<Arc<Site>>,
     Path(name): Path<String>,
@@ -48,7 +48,7 @@ pub(crate) async fn comparison(
         "markdown" => (Format::Markdown, "text/markdown; charset=utf-8", "md"),
         "json" => (Format::Json, "application/json", "json"),
         "csv" => (Format::Csv, "text/csv; charset=utf-8", "csv"),
-        _ => return Err(Failure::not_found("no comparison is written so")),
+        _ => return Err(Failure::not_found("unknown comparison format")),
     };
     let (a, b) = (RunId(pair.a), RunId(pair.b));
     let name = format!("{}-and-{}.{ending}", file_name(&a.0), file_name(&b.0));
@@ -65,7 +65,7 @@ fn attached(text: String, kind: &str, name: &str) -> Response {
     (headers, text).into_response()
 }
 
-/// A run's name as a file's on any system.
+/// A file name that is valid on all systems.
 fn file_name(run: &str) -> String {
     const LONGEST: usize = 80;
     let plain = |sign: char| sign.is_ascii_alphanumeric() || matches!(sign, '-' | '_');
@@ -77,7 +77,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_files_name_is_plain_whatever_the_runs_is() {
+    fn replaces_special_characters_in_file_names() {
         assert_eq!(file_name("quick-20261121-1300"), "quick-20261121-1300");
         assert_eq!(file_name("../a\"b\r\nc\u{202e}é"), "___a_b__c__");
         assert_eq!(file_name(&"x".repeat(10_000)).len(), 80);

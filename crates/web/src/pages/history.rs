@@ -1,4 +1,4 @@
-//! The results of a run over the runs of its scenario: a picture each, and where they changed. Must not draw.
+//! The history of a run's results over the runs of its scenario, with level shifts.
 
 mod chart;
 
@@ -22,12 +22,12 @@ use crate::{
     time,
 };
 
-/// So many runs are shown, the newest ones.
+/// Maximum number of runs, newest first.
 const MOST_RUNS: usize = 100;
-/// Results beyond so many are shown one at a time.
+/// Maximum number of results on one page.
 const MOST_RESULTS: usize = 40;
 
-/// Which result; all of them where none is named.
+/// The selected result. Default: all.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 pub(crate) struct Wanted {
@@ -47,7 +47,7 @@ pub(crate) async fn page(
     Ok(layout::run_page(&site, &format!("History of {run}"), &run, RunEntry::History, &content))
 }
 
-/// The runs of its scenario up to it, the oldest first.
+/// Runs of the scenario up to this one, oldest first.
 fn runs_of(site: &Site, store: &store::Store, run: &RunId) -> Result<Vec<Arc<RunResults>>, Failure> {
     let record = store.load(run)?;
     let digest = &record.header.scenario.digest;
@@ -55,7 +55,7 @@ fn runs_of(site: &Site, store: &store::Store, run: &RunId) -> Result<Vec<Arc<Run
     let listed = if imported || digest.is_empty() { Vec::new() } else { store.runs_of(digest)? };
     let others = listed.iter().filter(|other| other.id != *run && other.started <= record.header.started);
     let mut runs = vec![Arc::new(analysis::run_results(&record))];
-    // What a later plumb recorded, or an earlier one in another shape, is no part of what can be compared.
+    // Skip runs in a format of another version.
     runs.extend(others.take(MOST_RUNS - 1).filter_map(|other| site.results.of(other, store).ok()));
     runs.reverse();
     Ok(runs)
@@ -70,10 +70,10 @@ fn content(run: &RunId, runs: &[Arc<RunResults>], all: &[ResultHistory], wanted:
         h1 { "History" }
         p.lead { (lead(runs, all)) }
         @if all.len() > 1 { (choice(run, all, wanted)) }
-        @if shown.is_empty() { p.empty { "This run has no such result." } }
+        @if shown.is_empty() { p.empty { "This run does not have this result." } }
         @for (number, history) in shown.iter().enumerate() { (result(number, history, runs)) }
         @if wanted.is_empty() && all.len() > MOST_RESULTS {
-            p.faint { "The first " (MOST_RESULTS) " of " (all.len()) " results; the others by the list above." }
+            p.faint { "The first " (MOST_RESULTS) " of " (all.len()) " results. Select others above." }
         }
     }
 }
@@ -81,11 +81,11 @@ fn content(run: &RunId, runs: &[Arc<RunResults>], all: &[ResultHistory], wanted:
 fn lead(runs: &[Arc<RunResults>], all: &[ResultHistory]) -> Markup {
     let shifted = all.iter().filter(|it| it.levels.len() > 1).count();
     html! {
-        @if runs.len() == 1 { "No earlier run of the same scenario is kept: there is nothing to compare this one with yet." }
+        @if runs.len() == 1 { "There is no earlier run of the same scenario to compare with." }
         @else {
             (runs.len()) " runs of the same scenario. "
             @if runs.len() < analysis::FEWEST_RUNS {
-                "Level shifts are marked from " (analysis::FEWEST_RUNS) " runs on."
+                "Level shifts are detected from " (analysis::FEWEST_RUNS) " runs."
             } @else if shifted == 0 { "No result has a level shift." }
             @else { strong { (shifted) " of " (all.len()) " results have a level shift." } }
         }
@@ -128,7 +128,7 @@ fn result(number: usize, history: &ResultHistory, runs: &[Arc<RunResults>]) -> M
     }
 }
 
-/// Each level shift: from what to what, and with which run.
+/// Level shifts with their runs.
 fn shifts(history: &ResultHistory, runs: &[Arc<RunResults>], scale: Scale) -> Vec<Markup> {
     let shift = |pair: &[findings::RunLevel]| {
         let (before, after) = (pair[0], pair[1]);
@@ -146,7 +146,7 @@ fn shifts(history: &ResultHistory, runs: &[Arc<RunResults>], scale: Scale) -> Ve
             }
             " since " (time::day(run.started)) ", " a href=(links::run(&run.run)) { bdi { (short(&run.run.0)) } }
             @if let Some(before) = runs[..after.first].last() {
-                " (" a href=(links::comparison(&before.run, &run.run)) { "compare with the run before" } ")"
+                " (" a href=(links::comparison(&before.run, &run.run)) { "compare with the previous run" } ")"
             }
         }
     };
@@ -158,9 +158,9 @@ fn table(history: &ResultHistory, runs: &[Arc<RunResults>], scale: Scale) -> Mar
         div.wide {
             table {
                 thead { tr {
-                    th scope="col" { "Run" } th scope="col" { "Begun (UTC)" }
+                    th scope="col" { "Run" } th scope="col" { "Started (UTC)" }
                     th.number scope="col" { "Median, " (scale.unit) } th.number scope="col" { "Interval" }
-                    th.number scope="col" { "Trials" } th scope="col" { "New with it" }
+                    th.number scope="col" { "Trials" } th scope="col" { "Changes" }
                 } }
                 tbody {
                     @for (at, value) in history.points.iter().rev() {
@@ -179,7 +179,7 @@ fn table(history: &ResultHistory, runs: &[Arc<RunResults>], scale: Scale) -> Mar
     }
 }
 
-/// What of its surroundings changed with a run.
+/// Changes of the environment since the previous run.
 fn changes(runs: &[Arc<RunResults>], at: usize) -> Vec<String> {
     let Some(before) = at.checked_sub(1).map(|before| &runs[before]) else { return Vec::new() };
     let run = &runs[at];

@@ -1,6 +1,5 @@
-//! A run that is under way: what is stored of it, and, by server-sent events
-//! (<https://html.spec.whatwg.org/multipage/server-sent-events.html>), the same again whenever that has changed, until it ends.
-//! Must not know who makes the run.
+//! A running run, updated by server-sent events (<https://html.spec.whatwg.org/multipage/server-sent-events.html>)
+//! until it ends.
 
 mod following;
 mod state;
@@ -27,12 +26,12 @@ use crate::{
     time,
 };
 
-/// From one look at the store to the next. A look costs little, but a trial may be measured meanwhile.
+/// Polling interval of the store. A poll is cheap, but must not disturb a trial.
 const LOOK: Duration = Duration::from_millis(500);
-/// After so many looks without a change something is sent all the same: a reader that is gone is noticed by that.
+/// Polls without a change after which a comment is sent, to detect closed connections.
 const QUIET_LOOKS: usize = 20;
 
-/// The run as it is now; the script keeps it so.
+/// The current state. The script keeps it up to date.
 pub(crate) async fn page(
     State(site): State<Arc<Site>>,
     Path(run): Path<String>,
@@ -42,21 +41,21 @@ pub(crate) async fn page(
     let following = site.read(move |_, store| Following::begin(store, &id)).await?;
     let content = html! {
         div #live data-events=(links::events(&run)) { (state::shown(&following)) }
-        p #connection .faint hidden role="status" { "The connection is lost; trying again." }
-        noscript { p.faint { "As of " (time::second_of_day(time::now())) " UTC. Without scripts, reload to see what came since." } }
+        p #connection .faint hidden role="status" { "Connection lost; reconnecting." }
+        noscript { p.faint { "As of " (time::second_of_day(time::now())) " UTC. Reload to update (JavaScript is off)." } }
         script src="/static/live.js" defer {}
     };
     Ok(layout::run_page(&site, &format!("{run}, live"), &run, RunEntry::Live, &content))
 }
 
-/// Where a follower stands between two events.
+/// State of a reader between two events.
 enum Follower {
     New(RunId),
     Following(Box<Following>),
     Ended,
 }
 
-/// An event for each change, and `end` as the last one.
+/// An event per change, then `end`.
 pub(crate) async fn events(State(site): State<Arc<Site>>, Path(run): Path<String>) -> Response {
     let events = stream::unfold((site, Follower::New(RunId(run))), |(site, follower)| async move {
         let (event, follower) = next(&site, follower).await?;
@@ -65,13 +64,13 @@ pub(crate) async fn events(State(site): State<Arc<Site>>, Path(run): Path<String
     Sse::new(events).into_response()
 }
 
-/// Waits for the next change; `None` when there is none any more, or the server ends.
+/// Waits for the next change. `None` after the end, or if the server stops.
 async fn next(site: &Arc<Site>, follower: Follower) -> Option<(Event, Follower)> {
     let mut following = match follower {
         Follower::Ended => return None,
         Follower::New(run) => {
             let begun = site.read(move |_, store| Following::begin(store, &run)).await;
-            return Some(told(begun.ok()?));
+            return Some(event_of(begun.ok()?));
         }
         Follower::Following(following) => following,
     };
@@ -87,8 +86,8 @@ async fn next(site: &Arc<Site>, follower: Follower) -> Option<(Event, Follower)>
         let (looked_at, changed) = looked.await.ok()?;
         following = looked_at;
         match changed {
-            Ok(true) => return Some(told(*following)),
-            // A lock that lasted is waited for like a trial.
+            Ok(true) => return Some(event_of(*following)),
+            // Treat a locked store like a long trial.
             Ok(false) | Err(store::StoreError::Locked { .. } | store::StoreError::Away { .. }) => {}
             Err(_) => return None,
         }
@@ -96,7 +95,7 @@ async fn next(site: &Arc<Site>, follower: Follower) -> Option<(Event, Follower)>
     Some((Event::default().comment("no change"), Follower::Following(following)))
 }
 
-fn told(following: Following) -> (Event, Follower) {
+fn event_of(following: Following) -> (Event, Follower) {
     let shown = state::shown(&following).into_string();
     if following.has_ended() {
         (Event::default().event("end").data(shown), Follower::Ended)

@@ -1,4 +1,4 @@
-//! What is kept, for Prometheus. Must not know what a run holds.
+//! Store metrics for Prometheus.
 
 use std::{collections::BTreeMap, sync::Arc};
 
@@ -22,7 +22,7 @@ pub(crate) async fn page(State(site): State<Arc<Site>>) -> Result<Response, Fail
     Ok(([(header::CONTENT_TYPE, FORMAT)], text(&runs)).into_response())
 }
 
-/// Of runs that were measured, newest first.
+/// Measured runs, newest first.
 fn text(runs: &[RunListing]) -> String {
     let (mut counts, mut newest) = (BTreeMap::new(), BTreeMap::new());
     for run in runs.iter().filter(|run| !run.imported) {
@@ -38,10 +38,10 @@ fn text(runs: &[RunListing]) -> String {
     let counts = counts.into_iter().map(|((scenario, state), count)| {
         (labels(&[("scenario", scenario), ("state", state)]), count as f64)
     });
-    text.gauge("plumb_store_runs", "Runs that are kept, imported ones left aside.", counts);
+    text.gauge("plumb_store_runs", "Stored runs, without imported ones.", counts);
     let newest =
         newest.into_iter().map(|(scenario, began)| (labels(&[("scenario", scenario)]), began.0 as f64 / 1e3));
-    let help = "When the latest complete run began.";
+    let help = "Start time of the latest complete run.";
     text.gauge("plumb_store_last_run_timestamp_seconds", help, newest);
     text.into_text()
 }

@@ -1,4 +1,4 @@
-//! A run's report, under our bar.
+//! The report of a run.
 
 use std::sync::Arc;
 
@@ -17,7 +17,7 @@ use crate::{
     site::Site,
 };
 
-/// The report; of a run that has no trial yet there is none, and it is followed instead.
+/// A run without trials has no report yet, so it redirects to the live page.
 pub(crate) async fn page(
     State(site): State<Arc<Site>>,
     Path(run): Path<String>,

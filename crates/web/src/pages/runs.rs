@@ -1,4 +1,4 @@
-//! The list of runs, with search and filter. Must not know what a run holds.
+//! The list of runs, with search and filters.
 
 use std::sync::Arc;
 
@@ -20,10 +20,10 @@ use crate::{
     time,
 };
 
-/// Rows of a page.
+/// Rows per page.
 const MOST: usize = 25;
 
-/// What the list is asked for; a form sends empty words for what was not chosen.
+/// The query. Forms send empty values for unused fields.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 pub(crate) struct Wanted {
@@ -33,11 +33,11 @@ pub(crate) struct Wanted {
     after: Option<i64>,
 }
 
-/// What a run can be, in the words of addresses and as they are shown.
+/// States of runs in URLs and on the page.
 const STATES: [(&str, &str); 3] =
     [("complete", "Complete"), ("unfinished", "Unfinished"), ("imported", "Imported")];
 
-/// A run with what the list says beside.
+/// A run with the other columns.
 struct Row {
     run: RunListing,
     is_under_way: bool,
@@ -100,7 +100,7 @@ fn list(rows: &[Row], baselines: &[Baseline]) -> Markup {
                         th scope="col" { span.unseen { "Compare" } }
                         th scope="col" { "Run" }
                         th scope="col" { "Scenario" }
-                        th scope="col" { "Begun (UTC)" }
+                        th scope="col" { "Started (UTC)" }
                         th.number scope="col" { "Trials" }
                         th scope="col" { "State" }
                     } }
@@ -127,7 +127,7 @@ fn row(row: &Row, baselines: &[Baseline]) -> Markup {
             td.begun { (time::minute(run.started)) }
             td.number {
                 (run.made)
-                // What is planned is the most that there can be.
+                // The planned number is a maximum.
                 @if run.state == RunState::Unfinished { span.faint { "/" (run.planned) } }
             }
             td.state {
@@ -140,7 +140,7 @@ fn row(row: &Row, baselines: &[Baseline]) -> Markup {
 
 fn state(row: &Row) -> Markup {
     let (class, text) = match row.run.state {
-        _ if row.is_under_way => ("badge busy", "under way"),
+        _ if row.is_under_way => ("badge busy", "running"),
         RunState::Unfinished => ("badge doubtful", "unfinished"),
         RunState::Complete => ("faint", "complete"),
     };
@@ -150,8 +150,8 @@ fn state(row: &Row) -> Markup {
 fn nothing(wanted: &Wanted) -> Markup {
     html! {
         p.empty {
-            @if wanted.is_filtered() { "No run is like that." }
-            @else { "No runs are kept yet. " code { "plumb run quick" } " makes one, in about a minute." }
+            @if wanted.is_filtered() { "No matching runs." }
+            @else { "There are no runs yet. " code { "plumb run quick" } " creates one in about a minute." }
         }
     }
 }
@@ -196,7 +196,7 @@ impl Wanted {
     }
 }
 
-/// Runs as the choices of a form, the newest first.
+/// Runs as options of a form, newest first.
 pub(super) fn options(runs: &[RunListing], chosen: Option<&RunId>) -> Markup {
     html! {
         @for run in runs {

@@ -1,4 +1,4 @@
-//! Signing in with the token, which sets a cookie, and out again.
+//! Signing in with the token, which sets a cookie, and signing out.
 
 use std::sync::Arc;
 
@@ -19,11 +19,11 @@ use crate::{
     site::Site,
 };
 
-/// What the form sends.
+/// The form's fields.
 #[derive(Deserialize)]
 pub(crate) struct SignIn {
     token: String,
-    /// Where its sender wanted to go.
+    /// The page to return to.
     #[serde(default)]
     wanted: String,
 }
@@ -36,14 +36,14 @@ pub(crate) async fn page() -> Response {
 pub(crate) fn form(wanted: &str, refusal: Option<SignInRefusal>) -> Response {
     let problem = refusal.and_then(|refusal| match refusal {
         SignInRefusal::NoToken => None,
-        SignInRefusal::WrongToken => Some("That is not the token."),
-        SignInRefusal::TooManyTokens => Some("Too many wrong tokens; try again in ten seconds."),
+        SignInRefusal::WrongToken => Some("Wrong token."),
+        SignInRefusal::TooManyTokens => Some("Too many wrong tokens; try again in 10 seconds."),
     });
     let content = html! {
         form.sign-in method="post" action=(links::SIGN_IN) {
             h1 { "Sign in" }
-            p { "This page is reached from other machines, so it asks for the token that " code { "plumb web" }
-                " was started with, or printed when it began." }
+            p { "Enter the token that " code { "plumb web" }
+                " was started with, or printed at its start." }
             input type="hidden" name="wanted" value=(wanted);
             label for="token" { "Token" }
             input #token type="password" name="token" required autofocus autocomplete="current-password"
@@ -55,7 +55,7 @@ pub(crate) fn form(wanted: &str, refusal: Option<SignInRefusal>) -> Response {
     layout::bare("Sign in", &content)
 }
 
-/// Sets a cookie if the token is right.
+/// Sets a cookie if the token is correct.
 pub(crate) async fn sign_in(
     State(site): State<Arc<Site>>,
     extensions: Extensions,
@@ -76,14 +76,14 @@ pub(crate) async fn sign_out_page(State(site): State<Arc<Site>>) -> Response {
     let content = html! {
         h1 { "Sign out" }
         form.sign-in method="post" action=(links::SIGN_OUT) {
-            p { "This browser has to show the token again afterwards." }
+            p { "You will need the token to sign in again." }
             button type="submit" { "Sign out" }
         }
     };
     layout::page(&site, "Sign out", None, &content)
 }
 
-/// Ends the cookie here and in the browser.
+/// Deletes the cookie on the server and in the browser.
 pub(crate) async fn sign_out(State(site): State<Arc<Site>>, headers: HeaderMap) -> Response {
     if site.config.token.is_none() {
         return Redirect::to(links::RUNS).into_response();
@@ -92,7 +92,7 @@ pub(crate) async fn sign_out(State(site): State<Arc<Site>>, headers: HeaderMap) 
     with_cookie(&site, "; Max-Age=0; ", links::SIGN_IN)
 }
 
-/// Sets our cookie and leads on. `value` is its value and further attributes.
+/// Sets the session cookie and redirects. `value` includes further attributes.
 fn with_cookie(site: &Site, value: &str, next: &str) -> Response {
     let name = guard::cookie_name(site.config.listen.port());
     let secure = if site.config.tls.is_some() { "; Secure" } else { "" };
@@ -100,7 +100,7 @@ fn with_cookie(site: &Site, value: &str, next: &str) -> Response {
     ([(header::SET_COOKIE, cookie)], Redirect::to(next)).into_response()
 }
 
-/// Whether it is an address of this page: a browser takes what begins with two slashes for another host.
+/// Whether it is a path on this site. Browsers treat two leading slashes as another host.
 fn is_here(wanted: &str) -> bool {
     let plain = |sign: char| sign.is_ascii_graphic() && sign != '\\';
     wanted.starts_with('/') && !wanted.starts_with("//") && wanted.chars().all(plain)
@@ -111,7 +111,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn nobody_is_led_elsewhere_after_signing_in() {
+    fn redirects_only_within_the_site() {
         assert!(is_here("/") && is_here("/runs/a%2Fb?x=1"));
         for elsewhere in
             ["", "runs", "//evil.example.org", "/\\evil.example.org", "https://evil.example.org", "/\t/x"]

@@ -1,5 +1,5 @@
-//! A result over runs as SVG (<https://www.w3.org/TR/SVG2/>): a point for each run with its interval, a line for each level,
-//! a mark where one level follows another. Must not know what changed.
+//! An SVG chart of a result over runs (<https://www.w3.org/TR/SVG2/>): a point with its interval per run, a line per
+//! level, and a mark at each level shift.
 
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use report::Scale;
 use super::changes;
 use crate::{layout::short, links, time};
 
-/// Lengths are in units of the picture, which a page scales to its width.
+/// In units of the chart, which is scaled to the page.
 const WIDTH: f64 = 760.0;
 const HEIGHT: f64 = 190.0;
 const LEFT: f64 = 84.0;
@@ -19,24 +19,24 @@ const TOP: f64 = 14.0;
 const BOTTOM: f64 = 28.0;
 /// Ticks of the vertical axis.
 const TICKS: f64 = 4.0;
-/// Room above and below the values, as a share of what they span.
+/// Margin above and below the values, as a share of their range.
 const ROOM: f64 = 0.08;
-/// What is spanned at least, as a share of the largest value, so that noise does not fill the picture.
+/// Minimum range as a share of the largest value, so that noise does not fill the chart.
 const LEAST_SPAN: f64 = 0.1;
-/// Dates below the axis at most.
+/// Maximum number of dates.
 const DATES: usize = 6;
 
-/// Where values stand in the picture.
+/// Vertical position of values.
 struct Axes {
     low: f64,
     high: f64,
     runs: usize,
 }
 
-/// The picture. Runs stand at equal distances: when they were made says nothing of what they measured.
+/// The chart. Runs are spaced equally, regardless of their times.
 pub(super) fn drawn(history: &ResultHistory, runs: &[Arc<RunResults>], scale: Scale) -> Markup {
     let axes = Axes::of(&history.points, runs.len());
-    // Of one day the times tell them apart.
+    // Runs of a single day show times instead of dates.
     let days = [runs.first(), runs.last()].map(|run| run.map(|run| time::day(run.started)));
     let begun = if days[0] == days[1] { time::second_of_day } else { time::day };
     html! {
@@ -68,7 +68,7 @@ fn point(axes: &Axes, place: usize, value: &Estimate, runs: &[Arc<RunResults>], 
     let new = if changed.is_empty() { String::new() } else { format!("; new: {}", changed.join(", ")) };
     let title = format!("{}: {}{range}{new}", short(&run.run.0), scale.quantity(value.median));
     html! {
-        // The table below has the same links, for the keyboard.
+        // The table below has the same links for keyboard users.
         a href=(links::run(&run.run)) tabindex="-1" aria-label=(title) {
             title { (title) }
             @if let Some(interval) = value.interval {
@@ -80,13 +80,13 @@ fn point(axes: &Axes, place: usize, value: &Estimate, runs: &[Arc<RunResults>], 
     }
 }
 
-/// The same in a sentence.
+/// Text alternative of the chart.
 fn spoken(history: &ResultHistory, scale: Scale) -> String {
     let levels: Vec<String> = history.levels.iter().map(|level| scale.quantity(level.median)).collect();
     format!("{} runs; levels: {}", history.points.len(), levels.join(", then "))
 }
 
-/// A tenth of a unit is as fine as can be seen.
+/// Rounds to a tenth of a unit.
 fn at(place: f64) -> String {
     format!("{place:.1}")
 }
@@ -105,7 +105,7 @@ impl Axes {
         let span = (high - low).max(high.abs() * LEAST_SPAN).max(f64::MIN_POSITIVE);
         let middle = f64::midpoint(low, high);
         let reach = span * (0.5 + ROOM);
-        // What is measured is never less than nothing.
+        // Values are never negative.
         Self { low: (middle - reach).max(0.0), high: middle + reach, runs }
     }
 
@@ -168,7 +168,7 @@ mod tests {
         drawn(&history, &runs, Scale::of(metric, 1e10)).into_string()
     }
 
-    /// The numbers of an attribute, in their order.
+    /// Values of an attribute, in order.
     fn numbers(picture: &str, element: &str, attribute: &str) -> Vec<f64> {
         let elements = picture.split('<').filter(|part| part.starts_with(element));
         let value =
@@ -177,7 +177,7 @@ mod tests {
     }
 
     #[test]
-    fn points_are_in_the_order_of_their_values_and_nothing_leaves_the_picture() {
+    fn points_follow_values_and_stay_within_chart() {
         let levels =
             vec![RunLevel { first: 0, last: 1, median: 1e10 }, RunLevel { first: 2, last: 3, median: 2e10 }];
         let picture = picture(&[1e10, 1.1e10, 2e10, 1.9e10], levels);
@@ -193,14 +193,14 @@ mod tests {
     }
 
     #[test]
-    fn a_new_kernel_is_marked_and_names_are_no_markup() {
+    fn marks_new_kernel_and_escapes_names() {
         let picture = picture(&[1e10; 4], vec![RunLevel { first: 0, last: 3, median: 1e10 }]);
         assert_eq!(picture.matches("run changed").count(), 1);
         assert!(picture.contains("new: kernel 6.12") && !picture.contains("<script>"), "{picture}");
     }
 
     #[test]
-    fn one_run_nothing_and_no_numbers_draw_no_nonsense() {
+    fn handles_one_run_no_runs_and_non_finite_values() {
         for medians in [vec![0.0], vec![f64::NAN], vec![f64::INFINITY, 1.0]] {
             let picture = picture(&medians, Vec::new());
             assert!(!picture.contains("NaN\"") && !picture.contains("inf\""), "{picture}");

@@ -1,4 +1,4 @@
-//! A run as one page follows it: the trials that were read, and those that came since. Must not know how it is shown.
+//! The state of a followed run: trials read so far and new ones.
 
 use findings::RunResults;
 use samples::{RunId, RunRecord, RunState};
@@ -6,24 +6,25 @@ use store::{Location, RunProgress, Store, StoreError};
 
 use crate::failure::Failure;
 
-/// A server that was restarted knows of no claim until the run keeps its next trial: so many looks without one are no end of it.
+/// Polls without a claim before the run counts as ended. A restarted database server forgets claims until the next
+/// trial.
 const UNCLAIMED_LOOKS: u32 = 120;
 
-/// A run that is followed.
+/// A followed run.
 #[derive(Debug)]
 pub(super) struct Following {
     pub(super) record: RunRecord,
     pub(super) progress: RunProgress,
     pub(super) is_under_way: bool,
     pub(super) results: RunResults,
-    /// Looks since it was claimed.
+    /// Polls since the last claim.
     unclaimed: u32,
 }
 
 impl Following {
-    /// The run as it is now.
+    /// The current state.
     pub(super) fn begin(store: &Store, run: &RunId) -> Result<Self, Failure> {
-        // Before the trials: one that comes in between is read once more, and none is missed.
+        // Read before the trials: a new trial in between is read twice but never missed.
         let is_under_way = store.is_under_way(run);
         let progress = store.progress(run)?;
         let record = store.load(run)?;
@@ -37,7 +38,7 @@ impl Following {
         })
     }
 
-    /// Reads what came since; whether anything did.
+    /// Reads new trials. Returns whether there were any.
     pub(super) fn look(&mut self, store: &Store) -> Result<bool, StoreError> {
         let run = self.record.header.id.clone();
         self.unclaimed = if store.is_under_way(&run) { 0 } else { self.unclaimed + 1 };
@@ -50,7 +51,7 @@ impl Following {
             return Ok(false);
         }
         for trial in store.trials_after(&run, self.progress.newest)? {
-            // One that is made again stands in the place of the first.
+            // A repeated trial replaces the first.
             self.record.trials.retain(|known| known.index != trial.index);
             self.record.trials.push(trial);
         }
@@ -60,7 +61,7 @@ impl Following {
         Ok(true)
     }
 
-    /// Whether no trial comes any more, unless somebody resumes it.
+    /// Whether the run has ended, unless it is resumed.
     pub(super) const fn has_ended(&self) -> bool {
         !self.is_under_way
     }

@@ -1,5 +1,4 @@
-//! What a page shows of a run that is under way: how far it is, its results with their intervals, its last trials.
-//! Must not know how it gets there.
+//! Renders a running run: progress, results with intervals, and the last trials.
 
 use findings::RunResult;
 use maud::{Markup, html};
@@ -9,9 +8,9 @@ use samples::{Arm, CellRecord, RunState, Trial};
 use super::following::Following;
 use crate::{layout::short, links, time};
 
-/// So many trials are shown, the newest ones.
+/// Maximum number of trials, newest first.
 const MOST_TRIALS: usize = 12;
-/// The width of an interval's picture, in its own units.
+/// Width of an interval chart in its own units.
 const WIDTH: f64 = 200.0;
 
 pub(super) fn shown(following: &Following) -> Markup {
@@ -20,7 +19,7 @@ pub(super) fn shown(following: &Following) -> Markup {
         h1 { bdi { (short(&header.scenario.title)) } }
         (progress(following))
         h2 { @if following.is_under_way { "Results so far" } @else { "Results" } }
-        @if following.results.results.is_empty() { p.empty { "No result yet: the lab is being created, or the first trials are under way." } }
+        @if following.results.results.is_empty() { p.empty { "No results yet: the lab is being created or the first trials are running." } }
         @else { (results(&following.results.results)) }
         @if !following.record.trials.is_empty() { h2 { "Last trials" } (trials(following)) }
     }
@@ -28,13 +27,13 @@ pub(super) fn shown(following: &Following) -> Markup {
 
 fn progress(following: &Following) -> Markup {
     let progress = &following.progress;
-    // A run that chooses its trials is complete with fewer than it might have made.
+    // An adaptive run can be complete with fewer trials than planned.
     let planned = if progress.state == RunState::Complete { progress.made } else { progress.planned };
     let report = links::run(&following.record.header.id);
     html! {
         div.progress-line role="status" {
             @if following.is_under_way {
-                span.badge.busy { "under way" }
+                span.badge.busy { "running" }
                 " " strong { (progress.made) " of " (progress.planned) " trials" }
             } @else if progress.state == RunState::Complete {
                 span.badge.good { "complete" }
@@ -42,8 +41,8 @@ fn progress(following: &Following) -> Markup {
             } @else {
                 span.badge.doubtful { "interrupted" }
                 " " strong { (progress.made) " of " (progress.planned) " trials. " }
-                code { "plumb run --resume " (short(&following.record.header.id.0)) } " goes on; "
-                a href=(report) { "report of what there is" }
+                code { "plumb run --resume " (short(&following.record.header.id.0)) } " continues it; "
+                a href=(report) { "current report" }
             }
         }
         progress max=(planned.max(1)) value=(progress.made) aria-label="Trials made" {}
@@ -80,7 +79,7 @@ fn result(result: &RunResult, reach: f64) -> Markup {
     }
 }
 
-/// The largest value of what can stand on one scale with it.
+/// The largest value on a common scale.
 fn reach(results: &[RunResult], of: &RunResult) -> f64 {
     let same = results.iter().filter(|it| it.metric == of.metric && it.workload == of.workload);
     let ends = same
@@ -110,7 +109,7 @@ fn trials(following: &Following) -> Markup {
             table {
                 thead { tr {
                     th.number scope="col" { "Block" } th scope="col" { "Result" } th.number scope="col" { "Value" }
-                    th scope="col" { "Begun (UTC)" } th scope="col" { "Made" }
+                    th scope="col" { "Started (UTC)" } th scope="col" { "Kind" }
                 } }
                 tbody {
                     @for trial in record.trials.iter().rev().take(MOST_TRIALS) {
@@ -143,10 +142,10 @@ fn value(trial: &Trial) -> Markup {
 
 fn reason(trial: &Trial) -> Markup {
     let text = match trial.arm {
-        Arm::Measure => "to measure",
-        Arm::Again => "baseline again",
+        Arm::Measure => "measurement",
+        Arm::Again => "repeated baseline",
         Arm::Probed => "with probes",
         Arm::Alone => "alone",
     };
-    html! { (text) @if !trial.discarded.is_empty() { ", again after a disturbed attempt" } }
+    html! { (text) @if !trial.discarded.is_empty() { ", repeated after a disturbance" } }
 }
