@@ -1,5 +1,4 @@
-//! The program in a guest that accesses memory with a known pattern and counts its accesses by page and node. It is a process of its
-//! own, independent of everything that observes the guest's memory.
+//! Accesses memory in a known pattern, and counts accesses by page and node. A separate process, independent of telemetry.
 
 use std::{
     collections::BTreeMap,
@@ -67,25 +66,25 @@ pub(crate) struct NodeAccesses {
     pub(crate) bytes: Bytes,
 }
 
-/// Accesses are made in bursts, so many a second.
+/// Number of access bursts per second.
 const BURSTS: u64 = 200;
 const SECOND: u64 = 1_000_000_000;
-/// Pages are brought where they are to be so often, in bursts, and at most so many at a time.
+/// Number of page migrations per second, in bursts, and maximum pages per burst.
 const PLACED_EVERY: u64 = BURSTS;
 const MOST_MOVED: usize = 16_384;
-/// What a node keeps free besides.
+/// Free memory left on a node.
 const LEFT_FREE: u64 = 8 << 20;
-/// What the hottest memory is told in: so many classes of as many accessed pages.
+/// Number of access classes for the hottest memory, with equal numbers of accessed pages.
 const CLASSES: usize = 64;
-/// Unmapped after each burst: more than the kernel invalidates page by page (x86/tlb.rst of Linux has 33), so that all that the
-/// processor remembers of page tables goes. A real one forgets within some thousand pages; an emulated one remembers all, and would
-/// set no accessed bit a second time.
+/// Pages unmapped after each burst, above the kernel's limit for single invalidations (33 in x86/tlb.rst of Linux),
+/// to flush the TLB. A real TLB evicts within a few thousand pages. An emulated one keeps all entries and would not
+/// set accessed bits again.
 const FORGOTTEN: usize = 64 * PAGE;
 
-/// Obeys orders until `input` ends.
+/// Executes orders until `input` ends.
 ///
 /// # Errors
-/// When memory cannot be mapped, or `output` is gone.
+/// If memory cannot be mapped, or `output` is closed.
 pub(crate) fn run(input: impl Read + Send + 'static, mut output: impl Write) -> anyhow::Result<()> {
     let (to_us, orders) = channel();
     thread::spawn(move || {
@@ -113,7 +112,7 @@ pub(crate) fn run(input: impl Read + Send + 'static, mut output: impl Write) -> 
     Ok(())
 }
 
-/// The next order; accesses memory until it comes. `None` at the end.
+/// Accesses memory until the next order. `None` at the end.
 fn next(orders: &Receiver<String>, program: &mut Option<Program>) -> anyhow::Result<Option<String>> {
     let Some(program) = program else { return Ok(orders.recv().ok()) };
     loop {
@@ -129,11 +128,11 @@ struct Program {
     pattern: AccessPattern,
     memory: AnonymousMemory,
     ranks: Ranks,
-    /// Accesses of each page since they were told, the page of rank 0 first.
+    /// Accesses per page since the last report, by rank.
     counts: Vec<u32>,
-    /// What of them is in `served`.
-    told: Vec<u32>,
-    /// By node, as far as pages were moved or the counts told meanwhile.
+    /// Accesses already included in `served`.
+    counted: Vec<u32>,
+    /// Accesses by node, updated before migrations and reports.
     served: BTreeMap<u32, u64>,
     bursts: u64,
     next_burst: u64,
@@ -150,7 +149,7 @@ impl Program {
             memory,
             ranks: Ranks::new(pattern.shape, pages),
             counts: vec![0; pages],
-            told: vec![0; pages],
+            counted: vec![0; pages],
             served: BTreeMap::new(),
             bursts: 0,
             next_burst: monotonic(),
@@ -159,7 +158,7 @@ impl Program {
         Ok(program)
     }
 
-    /// The memory stays as large as it was at first.
+    /// The memory size does not change.
     fn go_over_to(&mut self, pattern: AccessPattern) -> anyhow::Result<()> {
         self.settle()?;
         self.pattern = AccessPattern { memory: self.pattern.memory, ..pattern };
@@ -181,25 +180,25 @@ impl Program {
         if self.bursts.is_multiple_of(PLACED_EVERY) {
             self.place()?;
         }
-        // One that is late does not catch up.
+        // Late bursts are not made up for.
         self.next_burst = (self.next_burst + SECOND / BURSTS).max(monotonic());
         sleep_until(self.next_burst);
         Ok(())
     }
 
-    /// Counts which node has served what.
+    /// Attributes accesses to nodes.
     fn settle(&mut self) -> anyhow::Result<Vec<Option<u32>>> {
         let nodes = numa::nodes_of(&self.memory)?;
-        for ((node, count), told) in nodes.iter().zip(&self.counts).zip(&self.told) {
+        for ((node, count), counted) in nodes.iter().zip(&self.counts).zip(&self.counted) {
             if let Some(node) = node {
-                *self.served.entry(*node).or_default() += u64::from(count - told);
+                *self.served.entry(*node).or_default() += u64::from(count - counted);
             }
         }
-        self.told.clone_from(&self.counts);
+        self.counted.clone_from(&self.counts);
         Ok(nodes)
     }
 
-    /// Brings the hottest pages to the node that is preferred, as far as that has room, and others away from it.
+    /// Moves the hottest pages to the preferred node, as far as it has room, and other pages away from it.
     fn place(&mut self) -> anyhow::Result<()> {
         let Some(node) = self.pattern.prefers else { return Ok(()) };
         let nodes = self.settle()?;
@@ -214,19 +213,19 @@ impl Program {
         Ok(())
     }
 
-    /// What was accessed since this was told before.
+    /// Accesses since the last report.
     fn accessed(&mut self) -> anyhow::Result<Accesses> {
         let nodes = self.settle()?;
         let served = std::mem::take(&mut self.served);
         let of_node = |node: u32| nodes.iter().filter(|is| **is == Some(node)).count();
-        let told = |(node, accesses): (u32, u64)| NodeAccesses {
+        let counted = |(node, accesses): (u32, u64)| NodeAccesses {
             node,
             accesses,
             bytes: Bytes((of_node(node) * PAGE) as u64),
         };
-        let accessed = served.into_iter().map(told).collect();
+        let accessed = served.into_iter().map(counted).collect();
         let mut counts = std::mem::replace(&mut self.counts, vec![0; nodes.len()]);
-        self.told.fill(0);
+        self.counted.fill(0);
         counts.retain(|count| *count > 0);
         counts.sort_unstable_by(|one, other| other.cmp(one));
         let class = |counts: &[u32]| AccessClass {
@@ -243,7 +242,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_it_accesses_is_what_it_tells() {
+    fn reports_its_accesses() {
         let hot = Bytes(1 << 20);
         let shape = PatternShape::TwoLevel { hot, share: 0.9 };
         let pattern = AccessPattern { memory: Bytes(8 << 20), shape, rate: 200_000, prefers: None };
@@ -251,7 +250,7 @@ mod tests {
         for _ in 0..20 {
             program.burst().expect("there is room");
         }
-        let Accesses { nodes, hottest } = program.accessed().expect("it tells");
+        let Accesses { nodes, hottest } = program.accessed().expect("a reply");
         let all: u64 = nodes.iter().map(|node| node.accesses).sum();
         assert_eq!(all, 20 * 1000);
         assert_eq!(hottest.iter().map(|class| class.accesses).sum::<u64>(), all);
@@ -262,7 +261,7 @@ mod tests {
             })
             .sum();
         assert!((0.85..0.95).contains(&(of_hot as f64 / all as f64)), "{hottest:?}");
-        let Accesses { nodes, .. } = program.accessed().expect("it tells");
-        assert_eq!(nodes.iter().map(|node| node.accesses).sum::<u64>(), 0, "nothing is told twice");
+        let Accesses { nodes, .. } = program.accessed().expect("a reply");
+        assert_eq!(nodes.iter().map(|node| node.accesses).sum::<u64>(), 0, "accesses are reported once");
     }
 }

@@ -1,4 +1,4 @@
-//! Which page comes next: drawn by its rank, or all in turn. The same from each start.
+//! Selects the next page: at random by rank, or in sequence. Deterministic.
 
 use sys::anonymous_memory::PAGE;
 
@@ -13,12 +13,12 @@ pub(super) struct Ranks {
 
 #[derive(Debug)]
 enum Drawing {
-    /// The first so many pages with this probability.
+    /// The first pages, with this total probability.
     TwoLevel {
         hot: usize,
         share: f64,
     },
-    /// The probability of each page and all before it.
+    /// Cumulative probability by page.
     Weighted {
         cumulative: Vec<f64>,
     },
@@ -95,7 +95,7 @@ mod tests {
     }
 
     #[test]
-    fn pages_come_as_often_as_the_pattern_says() {
+    fn draws_pages_by_pattern() {
         let share = |counts: &[u32], to: usize| f64::from(counts[..to].iter().sum::<u32>()) / 1e5;
         let two = drawn(PatternShape::TwoLevel { hot: Bytes(100 << 12), share: 0.8 });
         assert!((share(&two, 100) - 0.8).abs() < 0.01 && (share(&two, 550) - 0.9).abs() < 0.01);

@@ -1,4 +1,4 @@
-//! `run`: the client's part of a trial.
+//! `run`: runs the client of a trial.
 
 use std::net::SocketAddr;
 
@@ -8,7 +8,6 @@ use units::Nanos;
 
 use crate::{deadline::within, refusal::Refusal, replies::Replies, report, session::Session, watch::Watch};
 
-/// Runs the client and reports.
 pub(crate) fn run(session: Session<'_, '_>, deadline: Nanos, order: &ClientOrder) -> Result<Reply, Refusal> {
     let run = |stop: &Stop| within(deadline, stop, || measure(session.replies, order, stop));
     session.trials.as_client(order.token, run).map(Reply::Report)

@@ -1,4 +1,4 @@
-//! Work that ends in time: when its deadline passes, it is stopped and refused.
+//! Runs work with a deadline.
 
 use std::{
     sync::mpsc::{RecvTimeoutError, channel},
@@ -10,7 +10,7 @@ use units::Nanos;
 
 use crate::refusal::Refusal;
 
-/// Runs `work`, which obeys `stop`, on a thread of its own.
+/// Runs `work` on a new thread. At the deadline, sets `stop` and returns an error.
 pub(crate) fn within<T: Send>(
     deadline: Nanos,
     stop: &Stop,
@@ -38,12 +38,11 @@ pub(crate) fn within<T: Send>(
     })
 }
 
-/// The deadline was not met.
 pub(crate) fn passed(deadline: Nanos) -> Refusal {
-    Refusal::new(format!("its deadline of {deadline} passed, and it was stopped"))
+    Refusal::new(format!("stopped at its deadline of {deadline}"))
 }
 
-/// A defect of this program.
+/// A bug in this program.
 pub(crate) fn panicked() -> Refusal {
-    Refusal::new("the agent's thread panicked; please report this with what it wrote to standard error")
+    Refusal::new("the agent's thread panicked; please report this with its standard error")
 }

@@ -1,6 +1,5 @@
-//! The agent as the first process of a guest: mounts what every process expects, loads the modules that lie in the
-//! image, opens the channel to the controller, and turns the machine off when the controller hangs up.
-//! Must not know which monitor runs the guest.
+//! The agent as a guest's first process: mounts file systems, loads modules, opens the channel to the controller, and
+//! powers off when the controller disconnects.
 #![expect(
     clippy::disallowed_methods,
     reason = "the first process of a guest has files to read and devices to wait for"
@@ -20,7 +19,7 @@ use protocol::guest::{FIRST_WORDS, MODULE_ORDER, MODULES, PORT, VSOCK};
 
 use crate::port;
 
-/// The kernel's file systems, and where they belong.
+/// Kernel file systems and their mount points.
 const MOUNTS: [(&str, &str); 6] = [
     ("proc", "/proc"),
     ("sysfs", "/sys"),
@@ -29,15 +28,15 @@ const MOUNTS: [(&str, &str); 6] = [
     ("tmpfs", "/run"),
     ("tracefs", "/sys/kernel/tracing"),
 ];
-/// A monitor answers soon, even in an emulated machine.
+/// A monitor replies quickly, even in an emulated machine.
 const PATIENCE: Duration = Duration::from_secs(10);
 const GLANCE: Duration = Duration::from_millis(1);
 
-/// Prepares the guest and has `serve` serve the channel until the other end hangs up; then the machine turns itself off.
+/// Prepares the guest, runs `serve` until the controller disconnects, and powers off.
 ///
 /// # Errors
-/// When the guest cannot be prepared, or serving fails. The machine is not turned off then: the end of its first process
-/// is a panic of the kernel, which tells the reason on the console.
+/// If preparation or serving fails. Then there is no power-off: the exit of the first process causes a kernel panic,
+/// which prints the reason on the console.
 pub fn run_as_first_process(serve: impl FnOnce(File, File) -> anyhow::Result<()>) -> anyhow::Result<()> {
     writeln!(io::stdout(), "{FIRST_WORDS}").context("the guest has no console")?;
     for (kind, folder) in MOUNTS {
@@ -49,9 +48,9 @@ pub fn run_as_first_process(serve: impl FnOnce(File, File) -> anyhow::Result<()>
         Some(port) => connect(port)?,
         None => port::open(PORT)?,
     };
-    let input = channel.try_clone().context("cannot open the channel to the controller twice")?;
+    let input = channel.try_clone().context("cannot duplicate the channel to the controller")?;
     serve(input, channel)?;
-    // A machine with vsock instead of a port has nothing to turn itself off by: its monitor ends when it is restarted.
+    // A machine with vsock cannot power off. Its monitor exits on a reboot.
     Err(if vsock.is_some() { sys::boot::restart() } else { sys::boot::power_off() }.into())
 }
 
@@ -65,13 +64,14 @@ fn load_modules(folder: &Path) -> anyhow::Result<()> {
 }
 
 fn connect(port: &str) -> anyhow::Result<File> {
-    let number =
-        port.parse().with_context(|| format!("`{VSOCK}={port}` on the kernel's command line is no port"))?;
+    let number = port
+        .parse()
+        .with_context(|| format!("invalid port `{VSOCK}={port}` on the kernel's command line"))?;
     let begun = Instant::now();
     loop {
         match sys::vsock::connect(sys::vsock::HOST, number) {
             Err(error) if begun.elapsed() > PATIENCE => {
-                return Err(error).context("there is no way to the controller");
+                return Err(error).context("cannot reach the controller");
             }
             Err(_) => thread::sleep(GLANCE),
             Ok(channel) => return Ok(channel),

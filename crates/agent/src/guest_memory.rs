@@ -1,5 +1,4 @@
-//! The memory of the guest that this agent is in: touched, taken out of use, given back, and whether the guest stands still
-//! meanwhile. Must not know why, nor what the host does with it.
+//! Memory orders in a guest: touches, takes and returns memory, and detects stalls.
 #![expect(
     clippy::disallowed_methods,
     reason = "it sleeps to see how late it wakes, and orders are files of /proc"
@@ -28,17 +27,17 @@ use units::{Bytes, Nanos};
 
 use crate::refusal::Refusal;
 
-/// Where the pages lie that were taken.
+/// Physical addresses of the taken pages.
 const FOLDER: &str = "/run/plumb-balloon";
-/// What the guest keeps free when all is touched: more than its kernel wants to have free at any time.
+/// Memory left untouched: more than the kernel wants to keep free.
 const LEFT_FREE: u64 = 48 << 20;
-/// Memory of the guest's whose content is known while other memory moves.
+/// Size of guest memory with known content, checked while other memory moves.
 const GUARD: u64 = 16 << 20;
 const COMPACT: &str = "/proc/sys/vm/compact_memory";
-/// Short against a stall that anybody notices, and rare against the exits that moving memory takes.
+/// Short compared with a noticeable stall, and rare compared with the exits of moving memory.
 const NAP: Duration = Duration::from_millis(4);
 
-/// What is done with it just now.
+/// State of the current orders.
 #[derive(Default)]
 pub(crate) struct GuestMemory {
     taken: Mutex<Option<HugePageFile>>,
@@ -48,7 +47,7 @@ pub(crate) struct GuestMemory {
 }
 
 impl GuestMemory {
-    /// Obeys one order.
+    /// Executes an order.
     pub(crate) fn obey(&self, order: MemoryOrder) -> Result<Reply, Refusal> {
         let done = match order {
             MemoryOrder::Touch { memory } => touched(memory.0)?.1,
@@ -68,7 +67,7 @@ impl GuestMemory {
             }
             MemoryOrder::Watched => {
                 let watch = lock(&self.watch).take();
-                let watch = watch.ok_or_else(|| Refusal::new("nobody watches here"))?;
+                let watch = watch.ok_or_else(|| Refusal::new("no watch is running"))?;
                 watch.end()?
             }
             MemoryOrder::Take { memory } => self.take(memory.0 / HUGE_PAGE as u64)?,
@@ -79,8 +78,8 @@ impl GuestMemory {
                 MemoryReply::Done
             }
             MemoryOrder::Telemetry { source } => {
-                let told = lock(&self.telemetry).look(source);
-                MemoryReply::Telemetry(told.map_err(|error| Refusal::new(error.to_string()))?)
+                let telemetry = lock(&self.telemetry).look(source);
+                MemoryReply::Telemetry(telemetry.map_err(|error| Refusal::new(error.to_string()))?)
             }
         };
         Ok(Reply::Memory { done })
@@ -96,7 +95,7 @@ impl GuestMemory {
     }
 }
 
-/// A controller that is gone asks for its watch no more.
+/// Stops a watch of a controller that has disconnected.
 impl Drop for GuestMemory {
     fn drop(&mut self) {
         if let Some(watch) = lock(&self.watch).take() {
@@ -109,10 +108,10 @@ fn lock<T>(of: &Mutex<T>) -> MutexGuard<'_, T> {
     of.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// What is free, but for what the guest needs to go on.
+/// Free memory, minus what the guest needs to keep running.
 fn free() -> Result<u64, Refusal> {
-    let available =
-        anonymous_memory::available().ok_or_else(|| Refusal::new("the kernel tells of no free memory"))?;
+    let available = anonymous_memory::available()
+        .ok_or_else(|| Refusal::new("the kernel does not report free memory"))?;
     Ok(available.saturating_sub(LEFT_FREE))
 }
 
@@ -124,7 +123,7 @@ fn touched(bytes: u64) -> Result<(AnonymousMemory, MemoryReply), Refusal> {
     Ok((memory, MemoryReply::Touched { took: Nanos(monotonic() - begun) }))
 }
 
-/// A thread that sleeps a moment at a time, and remembers how late it woke at worst; and memory whose content is known.
+/// A thread that sleeps briefly and records its latest wake-up, and memory with known content.
 struct Watch {
     ended: Arc<AtomicBool>,
     sleeper: JoinHandle<u64>,
@@ -132,7 +131,7 @@ struct Watch {
     guard: Vec<u64>,
 }
 
-/// The word at a place of the guarded memory: another one everywhere (the finalizer of MurmurHash3).
+/// The expected word at a position of the guarded memory (the finalizer of MurmurHash3).
 const fn word(place: u64) -> u64 {
     let mixed = (place ^ (place >> 33)).wrapping_mul(0xff51_afd7_ed55_8ccd);
     mixed ^ (mixed >> 33)
@@ -154,7 +153,7 @@ impl Watch {
             longest
         };
         let sleeper = thread::Builder::new().name("stalls".into()).spawn(body);
-        let sleeper = sleeper.map_err(|error| Refusal::new(format!("cannot look for stalls: {error}")))?;
+        let sleeper = sleeper.map_err(|error| Refusal::new(format!("cannot detect stalls: {error}")))?;
         if compact {
             compact_until(&ended)?;
         }
@@ -171,8 +170,8 @@ impl Watch {
     }
 }
 
-/// Has the kernel compact all memory, again and again. Once takes seconds in an emulated guest, so nobody waits for it, nor for
-/// the last time. Source: admin-guide/sysctl/vm.rst of Linux.
+/// Makes the kernel compact memory repeatedly. A pass takes seconds in an emulated guest, so nothing waits for it.
+/// Source: admin-guide/sysctl/vm.rst of Linux.
 fn compact_until(ended: &Arc<AtomicBool>) -> Result<(), Refusal> {
     let refused =
         |error: std::io::Error| Refusal::new(format!("cannot compact memory by {COMPACT}: {error}"));

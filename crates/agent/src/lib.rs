@@ -1,7 +1,7 @@
-//! The process beside the traffic: obeys the protocol, runs traffic and probes.
+//! The agent: executes orders of the protocol, and runs traffic and probes next to the workload.
 //!
-//! Synchronous and small: one thread reads orders, each order that waits for traffic has a thread, and traffic has
-//! threads of its own. It does not know the scenario, the lab or what a number means.
+//! Synchronous: one thread reads orders, each traffic order has a thread, and traffic has its own threads.
+//! Independent of scenarios, labs and analysis.
 
 mod client;
 mod deadline;

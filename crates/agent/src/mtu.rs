@@ -1,4 +1,4 @@
-//! `probe-mtu`: what a path carries unfragmented.
+//! `probe-mtu`: checks the packet size of a path.
 
 use std::net::SocketAddr;
 
@@ -8,7 +8,6 @@ use units::Nanos;
 
 use crate::{deadline::within, refusal::Refusal, session::Session};
 
-/// Probes and answers.
 pub(crate) fn probe(session: Session<'_, '_>, deadline: Nanos, order: &MtuProbe) -> Result<Reply, Refusal> {
     let MtuProbe { token, bind, server, port, mtu } = *order;
     let spec = MtuSpec { token: token.0, bind: bind.into(), server: SocketAddr::from((server, port)), mtu };

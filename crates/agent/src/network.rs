@@ -1,6 +1,5 @@
-//! The devices of the host that the agent is on: a guest's are dressed as the lab says and set; that of a host which exists
-//! already is found and reserved, and what of the lab is on it is made in namespaces of this process. All are read. Must not
-//! know what a setting is for.
+//! Devices of the agent's host. Guest devices are configured. An existing host's interface is found and reserved, and
+//! lab devices are created in namespaces of this process. All devices can be read.
 
 use std::{
     collections::BTreeMap,
@@ -18,13 +17,13 @@ use topology::{ConfigureError, FoundInterface, ReadError, Topology};
 
 use crate::refusal::Refusal;
 
-/// What sshd tells of the connection: the client's address and port, then this host's (ssh(1)).
+/// Set by sshd: the client's address and port, then this host's (ssh(1)).
 const SSH_CONNECTION: &str = "SSH_CONNECTION";
 
-/// The devices of this host, once they are dressed, made or found.
+/// The devices of this host, after they are configured, created or found.
 #[derive(Default)]
 pub(crate) struct Network {
-    /// What was dressed or made, then the host's own.
+    /// Configured or created devices, followed by the host's own.
     known: Mutex<Vec<Topology>>,
     interface: Mutex<Option<DeviceName>>,
     reservation: Mutex<Option<(Reservation, io::Result<Presence>)>>,
@@ -41,8 +40,8 @@ impl Network {
         Ok(Reply::Done)
     }
 
-    /// Does `work` where a device that was made has the address; elsewhere than in this process's own namespace, on a thread
-    /// that is there, as will be those that it starts.
+    /// Runs `work` in the namespace of the created device with this address. Outside this process's namespace, it
+    /// uses a thread there, and so do its child threads.
     pub(crate) fn at<T: Send>(
         &self,
         address: Ipv4Addr,
@@ -76,10 +75,11 @@ impl Network {
 
     pub(crate) fn reserve(&self, by: &str) -> Result<Reply, Refusal> {
         let interface = lock(&self.interface).clone();
-        let interface = interface.ok_or_else(|| Refusal::new("no interface was found yet; find it first"))?;
+        let interface = interface
+            .ok_or_else(|| Refusal::new("no interface has been found; send find-interface first"))?;
         match Reservation::take(interface.as_str(), by).map_err(|error| Refusal::new(error.to_string()))? {
             Ok(reservation) => {
-                // Without it the run measures as well, and others are not told.
+                // Without it, the run still measures, but other runs are not notified.
                 *lock(&self.reservation) = Some((reservation, Presence::announce(by)));
                 Ok(Reply::Reserved { beside: Presence::beside(by) })
             }
@@ -112,7 +112,7 @@ impl Network {
         Ok(Reply::DeviceCounters { counters: self.read(devices, read)? })
     }
 
-    /// Reads each device where it is; what is nowhere is missing in the last place.
+    /// Reads each device in its namespace. Unknown devices are reported missing by the last namespace.
     fn read<T>(
         &self,
         devices: &[DeviceRef],
@@ -131,10 +131,10 @@ impl Network {
 }
 
 fn unknown() -> Refusal {
-    Refusal::new("the devices of this host were neither dressed nor found yet")
+    Refusal::new("the devices of this host have not been configured or found")
 }
 
-/// What the lab says of this host.
+/// The lab's description of this host.
 fn made(lab: &Lab, host: &HostName) -> Result<Topology, Refusal> {
     Topology::inside(lab, host).map_err(|error| match lab.existing(host) {
         Some(_) if error.is_permission() => Refusal::new(
@@ -149,19 +149,19 @@ fn lock<T>(shared: &Mutex<T>) -> MutexGuard<'_, T> {
     shared.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// The address of this host that the SSH connection of this agent came to.
-#[expect(clippy::disallowed_methods, reason = "sshd tells it to the process that it starts, and nobody else")]
+/// The local address of this agent's SSH connection.
+#[expect(clippy::disallowed_methods, reason = "sshd sets it for its child process")]
 fn ssh_arrived_at() -> Result<Ipv4Addr, Refusal> {
-    let told = std::env::var(SSH_CONNECTION).unwrap_or_default();
-    let address = told.split_whitespace().nth(2).and_then(|address| address.parse().ok());
+    let connection = std::env::var(SSH_CONNECTION).unwrap_or_default();
+    let address = connection.split_whitespace().nth(2).and_then(|address| address.parse().ok());
     address.ok_or_else(|| {
         Refusal::new(
-            "it was not reached at an IPv4 address of it; give the host an `address` or an `interface`",
+            "it was not reached at one of its IPv4 addresses; set `address` or `interface` of the host",
         )
     })
 }
 
-/// An emulated CPU that is slow to come up is left out by the kernel, with a line on the console.
+/// The kernel leaves out an emulated CPU that starts too slowly, with a message on the console.
 fn has_its_cpus(lab: &Lab, host: &HostName) -> Result<(), Refusal> {
     let Some(wanted) = lab.vm(host).map(|vm| vm.vcpus as usize) else { return Ok(()) };
     let found = thread::available_parallelism().map_or(0, usize::from);
@@ -169,7 +169,7 @@ fn has_its_cpus(lab: &Lab, host: &HostName) -> Result<(), Refusal> {
         return Ok(());
     }
     Err(Refusal::new(format!(
-        "virtual machine `{host}` has {found} CPUs where {wanted} were asked for: its kernel did not take them"
+        "virtual machine `{host}` has {found} CPUs instead of {wanted}: its kernel did not start the others"
     )))
 }
 

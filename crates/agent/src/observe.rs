@@ -1,5 +1,5 @@
-//! `observe` and `observed`: watching a trial with probes, which are loaded when first asked for, kept, and on only
-//! from the one order to the other. Must not know what a probe sees.
+//! `observe` and `observed`: observes trials with probes. Probes are loaded on first use, stay loaded, and are active
+//! only during a trial.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -11,10 +11,10 @@ use units::Nanos;
 
 use crate::refusal::Refusal;
 
-/// Makes a probe, which loads its programs.
+/// Creates a probe and loads its programs.
 pub(crate) type Maker = fn(ProbeKind) -> Result<Box<dyn Probe>, ProbeError>;
 
-/// The probes of a session. Dropping them takes everything of them out of the kernel.
+/// The probes of a session. Dropping them unloads them.
 pub(crate) struct Probes {
     make: Maker,
     state: Mutex<State>,
@@ -23,19 +23,19 @@ pub(crate) struct Probes {
 #[derive(Default)]
 struct State {
     loaded: Vec<Box<dyn Probe>>,
-    /// Those that cannot run here: nothing of that changes while this session lasts.
+    /// Probes that cannot run here. They are not retried in this session.
     missing: Vec<MissingProbe>,
     watching: Option<Watching>,
-    /// The session is over: nothing may begin.
+    /// Whether the session has ended.
     closed: bool,
 }
 
-/// A trial that is watched.
+/// An observed trial.
 struct Watching {
     token: Token,
     since: u64,
     kinds: Vec<ProbeKind>,
-    /// `None` where /proc does not tell.
+    /// `None` if /proc does not provide it.
     processes: Option<ProcessTimes>,
 }
 
@@ -44,14 +44,14 @@ impl Probes {
         Self { make, state: Mutex::default() }
     }
 
-    /// Begins to watch. A probe that cannot is named in the answer, and the others go on.
+    /// Starts observing. Probes that fail are named in the reply, and the others continue.
     pub(crate) fn observe(&self, order: &ObserveOrder) -> Result<Reply, Refusal> {
         let mut state = self.lock();
         state.check()?;
         let watch = watch(order);
         let mut watching = Watching { token: order.token, since: 0, kinds: Vec::new(), processes: None };
         let mut missing = Vec::new();
-        // Backwards, so that what counts CPU time comes last and does not count what the others cost to begin with.
+        // In reverse order, so that CPU time comes last and does not include the start of other probes.
         for kind in ProbeKind::ALL.into_iter().rev().filter(|kind| order.probes.contains(kind)) {
             match state.start(self.make, kind, &watch) {
                 Ok(true) => watching.kinds.push(kind),
@@ -66,11 +66,11 @@ impl Probes {
         Ok(Reply::Observing(Observing { missing }))
     }
 
-    /// Reads what was seen of a trial, and ends watching it.
+    /// Stops observing and returns the results.
     pub(crate) fn observed(&self, token: Token) -> Result<Reply, Refusal> {
         let mut state = self.lock();
         let Some(watching) = state.watching.take_if(|watching| watching.token == token) else {
-            return Err(Refusal::new(format!("trial {token} is not watched here; observe it first")));
+            return Err(Refusal::new(format!("trial {token} is not being observed; send observe first")));
         };
         let mut seen = Observation::default();
         seen.observed.elapsed = Nanos(monotonic().saturating_sub(watching.since));
@@ -85,7 +85,7 @@ impl Probes {
         Ok(Reply::Observed(seen))
     }
 
-    /// Ends watching a trial, what was seen of it thrown away.
+    /// Stops observing and discards the results.
     pub(crate) fn abandon(&self, token: Token) {
         let mut state = self.lock();
         if state.watching.take_if(|watching| watching.token == token).is_some() {
@@ -93,7 +93,7 @@ impl Probes {
         }
     }
 
-    /// Takes all probes away, for good.
+    /// Unloads all probes.
     pub(crate) fn close(&self) {
         let mut state = self.lock();
         state.closed = true;
@@ -114,13 +114,13 @@ impl State {
         match &self.watching {
             Some(watching) => {
                 let token = watching.token;
-                Err(Refusal::new(format!("trial {token} is watched here already; abandon it first")))
+                Err(Refusal::new(format!("trial {token} is already being observed; abandon it first")))
             }
             None => Ok(()),
         }
     }
 
-    /// Whether the probe now looks: one with nothing to follow is only loaded.
+    /// Whether the probe is active. One with nothing to trace is only loaded.
     fn start(&mut self, make: Maker, kind: ProbeKind, watch: &Watch) -> Result<bool, MissingProbe> {
         if let Some(known) = self.missing.iter().find(|missing| missing.probe == kind) {
             return Err(known.clone());
@@ -131,7 +131,7 @@ impl State {
         });
         begun.map_err(|error| {
             let missing = MissingProbe { probe: kind, because: error.to_string() };
-            // What failed is made anew when it is asked for again.
+            // A failed probe is created again on its next use.
             self.loaded.retain(|probe| probe.kind() != kind);
             if matches!(error, ProbeError::Unavailable { .. }) {
                 self.missing.push(missing.clone());
@@ -160,7 +160,7 @@ fn watch(order: &ObserveOrder) -> Watch {
     Watch { subjects: order.subjects.iter().flat_map(parts).collect(), way: order.way.clone() }
 }
 
-/// A virtual machine is told apart into its threads.
+/// A virtual machine is split into its threads.
 fn parts(subject: &Subject) -> Vec<Subject> {
     if probe::is_machine(subject.owner) { probe::machine(subject) } else { vec![subject.clone()] }
 }

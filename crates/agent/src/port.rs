@@ -1,6 +1,6 @@
-//! A virtio-serial port of this guest, found by its name, and its controllers, one after another. Must not know what they order.
-//! Source: drivers/char/virtio_console.c of Linux: reads end and writes wait while nobody is connected on the host.
-#![expect(clippy::disallowed_methods, reason = "devices are files, and appear when they like")]
+//! Serves controllers on a virtio-serial port of this guest, one after another. Source: drivers/char/virtio_console.c
+//! of Linux: while the host side is disconnected, reads return end of file and writes block.
+#![expect(clippy::disallowed_methods, reason = "devices are files and appear asynchronously")]
 
 use std::{
     convert::Infallible,
@@ -18,23 +18,23 @@ const DEVICES: &str = "/dev";
 /// Devices appear soon after their modules are loaded, even in an emulated machine.
 const PATIENCE: Duration = Duration::from_secs(10);
 const GLANCE: Duration = Duration::from_millis(1);
-/// Between two controllers, should the first of them hang up at once.
+/// Pause between sessions, in case a controller disconnects at once.
 const PAUSE: Duration = Duration::from_millis(200);
 
-/// Serves whoever connects to the port of this name on the host, one after another, without end; `tell` is told why a session failed.
+/// Serves controllers on the port with this name, without end. `tell` receives errors of sessions.
 ///
 /// # Errors
-/// When there is no such port, or it cannot be opened: somebody else has it, or this is not root.
+/// If there is no such port, or it cannot be opened, because it is in use or the user is not root.
 pub fn serve_port(
     name: &str,
     tool_version: &str,
     tell: &mut dyn FnMut(&anyhow::Error),
 ) -> anyhow::Result<Infallible> {
-    // Opened once: what the one before has left unread goes to the next, who cannot take it for its own.
+    // Opened once. Unread replies of a session go to the next controller, which ignores them.
     let port = open(name)?;
     loop {
         let [input, output] =
-            [port.try_clone(), port.try_clone()].map(|copy| copy.context("cannot open the port twice"));
+            [port.try_clone(), port.try_clone()].map(|copy| copy.context("cannot duplicate the port"));
         if let Err(error) = crate::session::run(input?, output?, tool_version, &HostPolicy::default()) {
             tell(&error);
         }
@@ -42,7 +42,7 @@ pub fn serve_port(
     }
 }
 
-/// The port of this name, which can be opened only once.
+/// Opens the port with this name. It can be opened only once.
 pub(crate) fn open(name: &str) -> anyhow::Result<File> {
     let begun = Instant::now();
     loop {
@@ -51,7 +51,7 @@ pub(crate) fn open(name: &str) -> anyhow::Result<File> {
                 .read(true)
                 .write(true)
                 .open(&device)
-                .with_context(|| format!("cannot open the port to the controller, {}", device.display()));
+                .with_context(|| format!("cannot open the controller's port {}", device.display()));
         }
         if begun.elapsed() > PATIENCE {
             bail!("there is no virtio-serial port `{name}` in this machine; {}", others(Path::new(PORTS)));
@@ -63,7 +63,7 @@ pub(crate) fn open(name: &str) -> anyhow::Result<File> {
 fn find(ports: &Path, devices: &Path, name: &str) -> Option<PathBuf> {
     let (_, device) = named(ports).find(|(its, _)| its == name)?;
     let device = devices.join(device);
-    // The device's node may come after its entry here.
+    // The device node may appear after the sysfs entry.
     device.exists().then_some(device)
 }
 
@@ -76,7 +76,7 @@ fn named(ports: &Path) -> impl Iterator<Item = (String, String)> {
     })
 }
 
-/// What there is instead.
+/// Lists the existing ports.
 fn others(ports: &Path) -> String {
     let names: Vec<String> = named(ports).map(|(name, _)| format!("`{name}`")).collect();
     if names.is_empty() {
@@ -93,19 +93,19 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_port_is_found_by_its_name_whatever_its_number() {
+    fn finds_port_by_name() {
         let folder = std::env::temp_dir().join(format!("plumb-test-ports-{}", std::process::id()));
         let [ports, devices] = ["ports", "devices"].map(|part| folder.join(part));
         assert!(others(&ports).contains("virtio_console"));
         for (device, name) in [("vport0p1", "org.qemu.guest_agent.0\n"), ("vport1p2", "plumb\n")] {
-            fs::create_dir_all(ports.join(device)).expect("it is ours");
-            fs::write(ports.join(device).join("name"), name).expect("it is ours");
+            fs::create_dir_all(ports.join(device)).expect("writable");
+            fs::write(ports.join(device).join("name"), name).expect("writable");
         }
-        fs::create_dir_all(&devices).expect("it is ours");
-        assert_eq!(find(&ports, &devices, "plumb"), None, "its node is not there yet");
-        fs::write(devices.join("vport1p2"), "").expect("it is ours");
+        fs::create_dir_all(&devices).expect("writable");
+        assert_eq!(find(&ports, &devices, "plumb"), None, "no device node yet");
+        fs::write(devices.join("vport1p2"), "").expect("writable");
         assert_eq!(find(&ports, &devices, "plumb"), Some(devices.join("vport1p2")));
         assert!(others(&ports).contains("`org.qemu.guest_agent.0`"), "{}", others(&ports));
-        fs::remove_dir_all(folder).expect("it is ours");
+        fs::remove_dir_all(folder).expect("writable");
     }
 }

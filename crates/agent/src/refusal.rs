@@ -1,13 +1,13 @@
-//! Why an order could not be obeyed.
+//! Errors of orders.
 
 use protocol::Token;
 
-/// What the controller is told.
+/// Sent to the controller.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Refusal {
     /// Operation, object and reason.
     pub(crate) because: String,
-    /// Whether the kernel lacks what is needed.
+    /// Whether the kernel lacks a feature.
     pub(crate) unsupported: bool,
 }
 
@@ -17,11 +17,11 @@ impl Refusal {
     }
 
     pub(crate) fn over() -> Self {
-        Self::new("the session is over; start an agent anew")
+        Self::new("the session has ended; start a new agent")
     }
 
     pub(crate) fn unknown(token: Token) -> Self {
-        Self::new(format!("no server of trial {token} is open here; serve it first"))
+        Self::new(format!("there is no server for trial {token}; send serve first"))
     }
 }
 

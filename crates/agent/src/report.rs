@@ -1,11 +1,11 @@
-//! What traffic recorded, in the protocol's form.
+//! Converts recorded traffic to the protocol's form.
 
 use protocol::EndReport;
 use traffic::Outcome;
 
 use crate::{refusal::Refusal, watch::Watch};
 
-/// One end's report, with what was read of the machine beside it.
+/// The report of one end, with the machine's counters.
 pub(crate) fn of(outcome: Outcome, watch: Watch<'_>) -> Result<EndReport, Refusal> {
     let Outcome { measured, threads } = outcome;
     let (softnet, stalled) = (watch.softnet(), watch.stalled());

@@ -1,4 +1,4 @@
-//! `serve` and `collect`: the server's part of a trial, and its record.
+//! `serve` and `collect`: runs the server of a trial and returns its report.
 
 use std::{
     sync::mpsc::{RecvTimeoutError, channel},
@@ -18,7 +18,7 @@ use crate::{
     watch::Watch,
 };
 
-/// Opens a server, which then runs on a thread of its own until it is collected or abandoned.
+/// Starts a server on a new thread, until it is collected or abandoned.
 pub(crate) fn open(session: Session<'_, '_>, order: ServerOrder) -> Result<Reply, Refusal> {
     let token = order.token;
     let server = listen(session, order)?;
@@ -28,7 +28,7 @@ pub(crate) fn open(session: Session<'_, '_>, order: ServerOrder) -> Result<Reply
     session.trials.serve(token, &stop, later)?;
     let replies = session.replies;
     let body = move || {
-        // An abandoned server has nobody to report to.
+        // Fails for an abandoned server.
         let _ = outcome.send(run(server, replies, token, &stop));
     };
     thread::Builder::new().name("server".into()).spawn_scoped(session.scope, body).map_err(|error| {
@@ -38,7 +38,7 @@ pub(crate) fn open(session: Session<'_, '_>, order: ServerOrder) -> Result<Reply
     Ok(Reply::Listening { port })
 }
 
-/// Listens on the first port that is free of those that it may.
+/// Listens on the first free port allowed by the policy.
 fn listen(session: Session<'_, '_>, order: ServerOrder) -> Result<Server, Refusal> {
     let ServerOrder { token, bind, mut load, cpus } = order;
     let asked = load.kind_mut().socket_mut().and_then(|socket| socket.server_port);
@@ -54,10 +54,10 @@ fn listen(session: Session<'_, '_>, order: ServerOrder) -> Result<Server, Refusa
             opened => return Ok(opened?),
         }
     }
-    Err(Refusal::new("its policy has no port to listen on"))
+    Err(Refusal::new("its policy allows no port to listen on"))
 }
 
-/// Awaits the end of a server's trial.
+/// Waits for the end of the server's trial.
 pub(crate) fn collect(session: Session<'_, '_>, deadline: Nanos, token: Token) -> Result<Reply, Refusal> {
     let (stop, outcome) = session.trials.collect(token)?;
     let result = match outcome.recv_timeout(deadline.into()) {

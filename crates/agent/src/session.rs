@@ -1,4 +1,4 @@
-//! A controller's session: greetings, then orders until it hangs up or another greets.
+//! A session: greetings, then orders until the controller disconnects or another one greets.
 
 use std::{
     ffi::CStr,
@@ -16,42 +16,42 @@ use crate::{
     replies::Replies, serve, trials::Trials,
 };
 
-/// How its process and its threads without a name of their own are called.
+/// Name of its process and of threads without a name.
 const NAME: &CStr = c"plumb-agent";
 
-/// Obeys the controller at the other end of `input` and `output`, and whoever greets there after it, as far as the host's policy goes,
-/// until one hangs up, which is the normal end. Whatever still runs then is stopped first.
+/// Serves the controller on `input` and `output`, and controllers that greet after it, within the host's policy,
+/// until the channel closes. Then stops all work.
 ///
 /// # Errors
-/// When the controller speaks another version of the protocol, or no protocol at all.
+/// If the controller uses another protocol version, or violates the protocol.
 pub fn run(
     input: impl Read + Send,
     output: impl Write + Send + 'static,
     tool_version: &str,
     policy: &HostPolicy,
 ) -> anyhow::Result<()> {
-    // Whoever looks at processes sees it, not the file that it was started from; without a name it works as well.
+    // For process listings. Not essential.
     let _ = sys::child::name_own(NAME);
     let replies = Replies::new(output);
     let mut orders = Receiver::new(input);
     replies.send(&FromAgent::Hello(Hello::new(tool_version)));
     match greet(&mut orders) {
         Err(ChannelError::Closed) => return Ok(()),
-        greeted => greeted.context("cannot greet the controller")?,
+        greeted => greeted.context("the handshake with the controller failed")?,
     }
     loop {
         match obey_one(&mut orders, &replies, policy) {
-            // The next one is here before a slow guest has seen the one before hang up.
-            Ok(next) => next.accept().context("cannot greet the next controller")?,
+            // On a slow guest, the next controller may arrive before the disconnection is noticed.
+            Ok(next) => next.accept().context("the handshake with the next controller failed")?,
             Err(ChannelError::Closed) => return Ok(()),
-            Err(error) => return Err(error).context("cannot understand the controller"),
+            Err(error) => return Err(error).context("invalid message from the controller"),
         }
         replies.send(&FromAgent::Hello(Hello::new(tool_version)));
     }
 }
 
-/// Obeys one controller until it hangs up or the next one greets, and leaves nothing of what it ordered: what touches memory is waited
-/// for.
+/// Serves one controller until it disconnects or the next one greets, then stops all its work. Waits for work on
+/// memory.
 fn obey_one(
     orders: &mut Receiver<impl Read>,
     replies: &Replies,
@@ -78,7 +78,7 @@ fn obey_one(
     })
 }
 
-/// Seconds since 1970, as a policy's hours are by the clock on the wall.
+/// Seconds since 1970, because a policy's hours are in wall-clock time.
 fn now() -> u64 {
     SystemTime::UNIX_EPOCH.elapsed().map_or(0, |time| time.as_secs())
 }
@@ -93,7 +93,7 @@ fn greet(orders: &mut Receiver<impl Read>) -> Result<(), ChannelError> {
     }
 }
 
-/// What every order may use.
+/// Resources for all orders.
 #[derive(Clone, Copy)]
 pub(crate) struct Session<'scope, 'env> {
     pub(crate) scope: &'scope Scope<'scope, 'env>,
@@ -105,7 +105,7 @@ pub(crate) struct Session<'scope, 'env> {
     pub(crate) policy: &'env HostPolicy,
 }
 
-/// A request's number and the time it may take.
+/// A request's ID and deadline.
 #[derive(Clone, Copy)]
 pub(crate) struct Ticket {
     pub(crate) id: u64,
@@ -113,7 +113,7 @@ pub(crate) struct Ticket {
 }
 
 impl<'scope> Session<'scope, '_> {
-    /// Obeys until another controller greets, or the channel ends.
+    /// Serves until another controller greets or the channel closes.
     fn obey(self, orders: &mut Receiver<impl Read>) -> Result<Hello, ChannelError> {
         loop {
             match orders.receive()? {
@@ -148,7 +148,7 @@ impl<'scope> Session<'scope, '_> {
             Order::ReadCounters { devices } => {
                 self.replies.answer(ticket.id, self.network.counters(&devices));
             }
-            // In their turn, so that none is begun after it was abandoned.
+            // In order, so that none starts after it is abandoned.
             Order::Observe(order) => self.replies.answer(ticket.id, self.probes.observe(&order)),
             Order::Observed { token } => self.replies.answer(ticket.id, self.probes.observed(token)),
             Order::Serve(order) => {
@@ -170,7 +170,7 @@ impl<'scope> Session<'scope, '_> {
         }
     }
 
-    /// The interface that was found, where traffic may go over it.
+    /// The interface, once traffic may use it.
     fn allowed(self, found: Reply) -> Result<Reply, Refusal> {
         if let Reply::Interface { end, .. } = &found {
             self.policy.check_interface(&end.device.device).map_err(Refusal::new)?;
@@ -178,7 +178,7 @@ impl<'scope> Session<'scope, '_> {
         Ok(found)
     }
 
-    /// Obeys on a thread of its own and answers from there.
+    /// Executes the order and replies on a new thread.
     fn apart(self, ticket: Ticket, work: impl FnOnce() -> Result<Reply, Refusal> + Send + 'scope)
     where
         Self: 'scope,

@@ -1,4 +1,4 @@
-//! Agents driven as a controller drives them: JSON lines over pipes, traffic on a private loopback.
+//! Tests agents from a controller's view: JSON lines over pipes, and traffic on a private loopback.
 
 mod observed;
 
@@ -23,22 +23,22 @@ use workload::{
 
 const HERE: Ipv4Addr = Ipv4Addr::LOCALHOST;
 const TOKEN: Token = Token(0x00C0_FFEE);
-/// Long before it on any machine.
+/// Far longer than needed.
 const SOON: Nanos = Nanos::from_secs(30);
 
-/// What a machine with other work may add to a time, in ns.
+/// Tolerance for times on a busy machine, in ns.
 const BUSY: u64 = 200_000_000;
 
-/// Long enough for traffic to flow.
+/// Enough time for traffic to flow.
 #[expect(clippy::disallowed_methods, reason = "a test waits")]
 fn a_while() {
     thread::sleep(Duration::from_millis(300));
 }
 
-/// An agent on threads of this process, and the pipes to it.
+/// An agent on threads of this process, with pipes.
 struct Agent {
     orders: Sender<PipeWriter>,
-    heard: Receiver<PipeReader>,
+    replies: Receiver<PipeReader>,
     thread: JoinHandle<anyhow::Result<()>>,
     next: u64,
     beats: Vec<Progress>,
@@ -51,10 +51,10 @@ impl Agent {
 
     fn under(policy: HostPolicy) -> Self {
         let (input, orders) = pipe().expect("pipes");
-        let (heard, output) = pipe().expect("pipes");
+        let (replies, output) = pipe().expect("pipes");
         let thread = thread::spawn(move || crate::run(input, output, "0.1.0", &policy));
-        let (orders, heard) = (Sender::new(orders), Receiver::new(heard));
-        Self { orders, heard, thread, next: 0, beats: Vec::new() }
+        let (orders, replies) = (Sender::new(orders), Receiver::new(replies));
+        Self { orders, replies, thread, next: 0, beats: Vec::new() }
     }
 
     fn greeted() -> Self {
@@ -64,7 +64,9 @@ impl Agent {
     fn greet(self) -> Self {
         let mut agent = self;
         agent.orders.send(&ToAgent::Hello(Hello::new("0.1.0"))).expect("sent");
-        let FromAgent::Hello(hello) = agent.heard.receive().expect("says hello") else { panic!("no hello") };
+        let FromAgent::Hello(hello) = agent.replies.receive().expect("a greeting") else {
+            panic!("no hello")
+        };
         hello.accept().expect("same version");
         agent
     }
@@ -75,10 +77,10 @@ impl Agent {
         self.next
     }
 
-    /// The answer to request `id`, or the refusal.
+    /// The reply to request `id`, or the refusal.
     fn answer(&mut self, id: u64) -> Result<Reply, (String, bool)> {
         loop {
-            match self.heard.receive().expect("the agent lives") {
+            match self.replies.receive().expect("the agent lives") {
                 FromAgent::Progress(beat) => self.beats.push(beat),
                 FromAgent::Reply { id: of, reply } if of == id => return Ok(*reply),
                 FromAgent::Refused { id: of, because, unsupported } if of == id => {
@@ -114,7 +116,7 @@ impl Agent {
         }
     }
 
-    /// Hangs up; how the agent ended, and after how long.
+    /// Closes the channel. Returns the agent's result and the time it took.
     fn hang_up(self) -> (anyhow::Result<()>, Duration) {
         let begun = monotonic();
         drop(self.orders);
@@ -141,7 +143,7 @@ fn client_order(load: &WorkloadSettings, port: u16) -> Order {
     Order::Run(ClientOrder { token: TOKEN, bind: HERE, server: HERE, port, load: load.clone(), cpus: None })
 }
 
-/// A whole trial, as a controller makes it.
+/// A complete trial.
 fn trial(load: &WorkloadSettings) -> (Agent, EndReport, Agent, EndReport) {
     let (mut client, mut server) = (Agent::greeted(), Agent::greeted());
     let port = server.serve(load);
@@ -152,7 +154,7 @@ fn trial(load: &WorkloadSettings) -> (Agent, EndReport, Agent, EndReport) {
 }
 
 #[test]
-fn a_stream_between_two_agents_is_reported_by_both() {
+fn both_agents_report_a_stream() {
     on_loopback(|| {
         let (client, ours, server, theirs) = trial(&stream(Direction::Both, Nanos::from_millis(400)));
         let flows = [&ours, &theirs].map(|report| report.measured.flows());
@@ -179,7 +181,7 @@ fn a_stream_between_two_agents_is_reported_by_both() {
 }
 
 #[test]
-fn a_ping_pong_between_two_agents_has_its_histogram() {
+fn reports_histogram_of_ping_pong() {
     in_one_of_five(ping_pongs);
 }
 
@@ -199,7 +201,7 @@ fn ping_pongs() {
 }
 
 #[test]
-fn an_mtu_is_probed_against_a_server_that_is_then_abandoned() {
+fn probes_mtu_and_abandons_server() {
     on_loopback(|| {
         let (mut client, mut server) = (Agent::greeted(), Agent::greeted());
         for mtu in [1500, 9000] {
@@ -213,14 +215,14 @@ fn an_mtu_is_probed_against_a_server_that_is_then_abandoned() {
 }
 
 #[test]
-fn an_agent_tells_what_machine_it_is_on() {
+fn describes_its_machine() {
     let mut agent = Agent::greeted();
     let Ok(Reply::Environment(environment)) = agent.ask(Order::Describe) else { panic!("no environment") };
     assert_eq!(environment.kernel, sys::uname::kernel_release());
 }
 
 #[test]
-fn a_deadline_that_passes_is_a_refusal_and_the_agent_goes_on() {
+fn refuses_order_at_deadline_and_continues() {
     in_one_of_five(deadlines_pass);
 }
 
@@ -235,21 +237,21 @@ fn deadlines_pass() {
         assert!(because.contains("deadline of 500 ms"), "{because}");
         let took = monotonic() - begun;
         assert!((500_000_000..700_000_000 + BUSY).contains(&took), "{took}");
-        // Its peer noticed.
+        // The other end noticed.
         let because = server.refusal(SOON, Order::Collect { token: TOKEN });
         assert!(because.contains("connection") && because.contains("127.0.0.1"), "{because}");
         assert!(client.ask(Order::Describe).is_ok());
-        // Nobody came to this one.
+        // No client connected to it.
         server.serve(&load);
         let because = server.refusal(deadline, Order::Collect { token: TOKEN });
         assert!(because.contains("deadline of 500 ms"), "{because}");
-        // The token is free again.
+        // The token can be reused.
         server.serve(&load);
     });
 }
 
 #[test]
-fn an_abandoned_trial_ends_at_both_ends() {
+fn abandons_trial_at_both_ends() {
     in_one_of_five(trials_are_abandoned);
 }
 
@@ -262,10 +264,10 @@ fn trials_are_abandoned() {
         a_while();
         let begun = monotonic();
         let abandon = client.order(SOON, Order::Abandon { token: TOKEN });
-        // Done and the refusal come in either order.
+        // Reply and refusal may arrive in either order.
         let mut done = false;
         let because = loop {
-            match client.heard.receive().expect("lives") {
+            match client.replies.receive().expect("lives") {
                 FromAgent::Reply { id, reply } if id == abandon => done = *reply == Reply::Done,
                 FromAgent::Refused { id, because, .. } if id == run => break because,
                 FromAgent::Progress(_) => {}
@@ -282,7 +284,7 @@ fn trials_are_abandoned() {
 }
 
 #[test]
-fn the_end_of_its_orders_ends_an_agent_within_200_ms_whatever_runs() {
+fn exits_within_200_ms_after_input_closes() {
     in_one_of_five(agents_end);
 }
 
@@ -305,21 +307,21 @@ fn agents_end() {
     });
 }
 
-/// Over a port of a slow guest, the next controller's greeting may come before the end of the one before is seen.
+/// On a slow guest's port, the next greeting may arrive before the disconnection is noticed.
 #[test]
-fn a_controller_that_greets_in_anothers_session_begins_its_own() {
+fn new_greeting_starts_new_session() {
     on_loopback(|| {
         let mut agent = Agent::greeted();
         agent.serve(&stream(Direction::Forward, SOON));
         let mut agent = agent.greet();
         let gone = agent.refusal(SOON, Order::Collect { token: TOKEN });
-        assert!(gone.contains("no server of trial"), "{gone}");
+        assert!(gone.contains("no server for trial"), "{gone}");
         agent.hang_up().0.expect("the normal end");
     });
 }
 
 #[test]
-fn another_version_ends_the_session_with_both_versions_named() {
+fn names_both_versions_on_mismatch() {
     let mut agent = Agent::start();
     agent.orders.send(&ToAgent::Hello(Hello { protocol: 99, tool: "9.9.9".into() })).expect("sent");
     let error = agent.thread.join().expect("no panic").expect_err("versions differ");
@@ -328,21 +330,21 @@ fn another_version_ends_the_session_with_both_versions_named() {
 }
 
 #[test]
-fn what_is_no_message_ends_the_session_with_an_error() {
+fn invalid_message_ends_session_with_error() {
     let (input, mut orders) = pipe().expect("pipes");
-    let (heard, output) = pipe().expect("pipes");
+    let (replies, output) = pipe().expect("pipes");
     let thread = thread::spawn(move || crate::run(input, output, "0.1.0", &HostPolicy::default()));
-    let mut heard = Receiver::new(heard);
-    assert!(matches!(heard.receive(), Ok(FromAgent::Hello(_))));
+    let mut replies = Receiver::new(replies);
+    assert!(matches!(replies.receive(), Ok(FromAgent::Hello(_))));
     Sender::new(&mut orders).send(&ToAgent::Hello(Hello::new("0.1.0"))).expect("sent");
     orders.write_all(b"lunch?\n").expect("sent");
     let error = thread.join().expect("no panic").expect_err("not a message");
     assert!(format!("{error:#}").contains("lunch?"), "{error:#}");
-    assert!(matches!(heard.receive::<FromAgent>(), Err(ChannelError::Closed)));
+    assert!(matches!(replies.receive::<FromAgent>(), Err(ChannelError::Closed)));
 }
 
 #[test]
-fn orders_that_make_no_sense_are_refused_with_the_reason() {
+fn refuses_invalid_orders_with_reason() {
     let mut agent = Agent::greeted();
     let unknown = agent.refusal(SOON, Order::Collect { token: TOKEN });
     assert!(unknown.contains("no server of trial 0000000000c0ffee"), "{unknown}");
@@ -365,7 +367,7 @@ fn orders_that_make_no_sense_are_refused_with_the_reason() {
 }
 
 #[test]
-fn a_policy_lets_a_trial_send_and_last_no_more_than_it_says() {
+fn policy_limits_rate_and_duration() {
     let stream = |rate: Option<f64>, streams, millis| {
         let until = Until::Elapsed(Nanos::from_millis(millis));
         WorkloadSettings::Stream(StreamSettings {
@@ -401,11 +403,11 @@ fn a_policy_lets_a_trial_send_and_last_no_more_than_it_says() {
         (closed, Some("has no rate")),
         (WorkloadSettings::Stream(amount), Some("ends after a number of bytes")),
     ] {
-        let said = policy.check(&load, 0).err();
-        assert_eq!(said.is_some(), refused.is_some(), "{load:?}: {said:?}");
-        assert!(refused.is_none_or(|refused| said.is_some_and(|said| said.contains(refused))), "{load:?}");
+        let error = policy.check(&load, 0).err();
+        assert_eq!(error.is_some(), refused.is_some(), "{load:?}: {error:?}");
+        assert!(refused.is_none_or(|refused| error.is_some_and(|error| error.contains(refused))), "{load:?}");
     }
-    // An agent asks it of both ends.
+    // The agent checks it at both ends.
     let mut agent = Agent::under(policy).greet();
     let load = stream(None, 1, 100);
     let serve = ServerOrder { token: TOKEN, bind: HERE, load: load.clone(), cpus: None };
@@ -415,7 +417,7 @@ fn a_policy_lets_a_trial_send_and_last_no_more_than_it_says() {
 }
 
 #[test]
-fn the_hours_of_a_policy_may_go_over_midnight() {
+fn policy_hours_may_span_midnight() {
     let minute = |hour: u64, minute: u64| 20_000 * 86_400 + (hour * 60 + minute) * 60;
     for (hours, within, without) in [
         ("22:00-06:00", vec![(22, 0), (0, 0), (5, 59)], vec![(6, 0), (21, 59)]),

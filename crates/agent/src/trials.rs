@@ -1,4 +1,4 @@
-//! What is open here, by the trial's token: how to stop it, and where a server's record will come from.
+//! Open clients and servers by trial token.
 
 use std::{
     collections::HashMap,
@@ -11,13 +11,13 @@ use traffic::Stop;
 
 use crate::refusal::Refusal;
 
-/// How long a server that was stopped may take to close what it has open.
+/// Time for a stopped server to close its sockets.
 const CLOSING: Duration = Duration::from_secs(2);
 
-/// What a server will have recorded.
+/// The server's future report.
 pub(crate) type Outcome = Receiver<Result<EndReport, Refusal>>;
 
-/// Everything that is open.
+/// Open clients and servers.
 #[derive(Default)]
 pub(crate) struct Trials {
     open: Mutex<Open>,
@@ -27,18 +27,18 @@ pub(crate) struct Trials {
 struct Open {
     servers: HashMap<Token, Server>,
     clients: HashMap<Token, Stop>,
-    /// The session is over: nothing may begin.
+    /// Whether the session has ended.
     closed: bool,
 }
 
 struct Server {
     stop: Stop,
-    /// Until it is being collected.
+    /// Until it is collected.
     outcome: Option<Outcome>,
 }
 
 impl Trials {
-    /// Keeps a server until it is collected or abandoned.
+    /// Adds a server until it is collected or abandoned.
     pub(crate) fn serve(&self, token: Token, stop: &Stop, outcome: Outcome) -> Result<(), Refusal> {
         let mut open = self.lock();
         open.check()?;
@@ -49,21 +49,21 @@ impl Trials {
         Ok(())
     }
 
-    /// Hands a server's record-to-come to the one who collects it.
+    /// Returns the server's future report for collection.
     pub(crate) fn collect(&self, token: Token) -> Result<(Stop, Outcome), Refusal> {
         let mut open = self.lock();
         let server = open.servers.get_mut(&token).ok_or_else(|| Refusal::unknown(token))?;
         let outcome = server.outcome.take();
-        let outcome = outcome.ok_or_else(|| Refusal::new("this trial is being collected already"))?;
+        let outcome = outcome.ok_or_else(|| Refusal::new("this trial is already being collected"))?;
         Ok((server.stop.clone(), outcome))
     }
 
-    /// Forgets a server that was collected.
+    /// Removes a collected server.
     pub(crate) fn forget_server(&self, token: Token) {
         self.lock().servers.remove(&token);
     }
 
-    /// Runs `work` as the client of a trial, so that it can be abandoned.
+    /// Runs `work` as the client of a trial that can be abandoned.
     pub(crate) fn as_client<T>(
         &self,
         token: Token,
@@ -82,7 +82,7 @@ impl Trials {
         result
     }
 
-    /// Stops whatever a token has open. A server has let go of its port then, so that the next may have it.
+    /// Stops the client or server of a trial. A server has closed its port afterwards.
     pub(crate) fn abandon(&self, token: Token) {
         let mut open = self.lock();
         let server = open.servers.remove(&token);
@@ -90,12 +90,12 @@ impl Trials {
         open.clients.get(&token).iter().for_each(|stop| stop.ask());
         drop(open);
         if let Some(outcome) = server.and_then(|server| server.outcome) {
-            // What it recorded is thrown away.
+            // Its report is discarded.
             let _ = outcome.recv_timeout(CLOSING);
         }
     }
 
-    /// Stops everything, for good.
+    /// Stops everything permanently.
     pub(crate) fn stop_all(&self) {
         let mut open = self.lock();
         open.closed = true;
@@ -115,5 +115,5 @@ impl Open {
 }
 
 fn already(end: &str, token: Token) -> Refusal {
-    Refusal::new(format!("a {end} of trial {token} is open here already; abandon it first"))
+    Refusal::new(format!("trial {token} already has a {end}; abandon it first"))
 }

@@ -1,4 +1,4 @@
-//! Listens to a trial under way: passes its progress on, and reads the machine's CPU time at both its ends.
+//! Observes a running trial: forwards its progress, and reads the machine's CPU time at start and end.
 
 use std::cell::{Cell, RefCell};
 
@@ -11,13 +11,12 @@ use units::Nanos;
 
 use crate::{refusal::Refusal, replies::Replies};
 
-/// An observer of one trial.
 pub(crate) struct Watch<'a> {
     replies: &'a Replies,
     token: Token,
     readings: RefCell<Vec<Result<CpuReading, probe::Error>>>,
     softnet: RefCell<Vec<Option<SoftnetReading>>>,
-    /// The last sign that this process runs, and the longest time from one to the next.
+    /// The last sign of activity of this process, and the longest gap.
     signs: Cell<(Option<u64>, u64)>,
 }
 
@@ -32,7 +31,7 @@ impl<'a> Watch<'a> {
         }
     }
 
-    /// What the machine's backlog queues counted meanwhile; `None` where the kernel does not tell.
+    /// Counters of the machine's backlog queues. `None` if the kernel does not provide them.
     pub(crate) fn softnet(&self) -> Option<SoftnetCounters> {
         match self.softnet.borrow().as_slice() {
             [Some(before), Some(after)] => Some(after.since(before)),
@@ -40,7 +39,7 @@ impl<'a> Watch<'a> {
         }
     }
 
-    /// The longest time without a sign of this process, beyond what is usual.
+    /// The longest gap in activity, beyond the usual interval.
     pub(crate) fn stalled(&self) -> Nanos {
         Nanos(self.signs.get().1.saturating_sub(Nanos::from(PROGRESS_EVERY).0))
     }
@@ -61,7 +60,7 @@ impl<'a> Watch<'a> {
             .map_err(|error| Refusal::new(error.to_string()))?;
         match readings.as_slice() {
             [before, after] => Ok(after.since(before)),
-            _ => Err(Refusal::new("the trial did not tell its start and its end; please report this")),
+            _ => Err(Refusal::new("the trial did not report its start and end; please report this bug")),
         }
     }
 }

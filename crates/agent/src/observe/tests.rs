@@ -1,4 +1,4 @@
-//! Probes made of nothing: when they are made, started, read and stopped.
+//! Tests with fake probes: when they are created, started, read and stopped.
 
 use std::{cell::RefCell, net::Ipv4Addr};
 
@@ -12,19 +12,19 @@ use super::*;
 const TOKEN: Token = Token(0x00C0_FFEE);
 
 thread_local! {
-    /// What was done to probes, in order.
+    /// Operations on probes, in order.
     static DONE: RefCell<Vec<String>> = const { RefCell::new(Vec::new()) };
 }
 
-fn done(what: &str, kind: ProbeKind) {
-    DONE.with_borrow_mut(|done| done.push(format!("{what} {}", kind.word())));
+fn done(operation: &str, kind: ProbeKind) {
+    DONE.with_borrow_mut(|done| done.push(format!("{operation} {}", kind.word())));
 }
 
 fn taken() -> Vec<String> {
     DONE.with_borrow_mut(std::mem::take)
 }
 
-/// A probe that does what it is told, or fails to start, or to be read.
+/// A probe that works, or fails to start or to be read.
 struct Fake {
     kind: ProbeKind,
     starts: bool,
@@ -100,7 +100,7 @@ fn seen(reply: Result<Reply, Refusal>) -> Observation {
 }
 
 #[test]
-fn probes_are_made_once_and_on_only_while_a_trial_is_watched() {
+fn creates_probes_once_and_activates_them_during_trials() {
     let probes = Probes::new(|kind| fake(kind, true, true));
     for round in 0..2 {
         assert_eq!(missing(probes.observe(&order(&ProbeKind::ALL, Some(way())))), []);
@@ -120,15 +120,15 @@ fn probes_are_made_once_and_on_only_while_a_trial_is_watched() {
         assert!(seen.observed.elapsed > Nanos(0) && seen.unread.is_empty());
         assert_eq!(taken()[..3], ["read cpu", "read syscalls", "read packet-way"]);
     }
-    assert!(probes.observed(TOKEN).is_err(), "it is over");
+    assert!(probes.observed(TOKEN).is_err(), "ended");
     probes.close();
     assert_eq!(taken().iter().filter(|done| done.starts_with("drop")).count(), 3);
-    let closed = probes.observe(&order(&ProbeKind::ALL, None)).expect_err("the session is over");
-    assert!(closed.because.contains("over"), "{closed:?}");
+    let closed = probes.observe(&order(&ProbeKind::ALL, None)).expect_err("ended");
+    assert!(closed.because.contains("ended"), "{closed:?}");
 }
 
 #[test]
-fn a_probe_with_nothing_to_follow_is_only_loaded() {
+fn loads_probe_without_messages_to_trace() {
     let probes = Probes::new(|kind| fake(kind, true, true));
     assert_eq!(missing(probes.observe(&order(&[ProbeKind::PacketWay], None))), []);
     assert_eq!(taken(), ["make packet-way"]);
@@ -136,7 +136,7 @@ fn a_probe_with_nothing_to_follow_is_only_loaded() {
 }
 
 #[test]
-fn what_cannot_run_here_is_named_each_time_and_tried_once() {
+fn tries_unavailable_probe_once_and_names_it_each_time() {
     let probes = Probes::new(|kind| match kind {
         ProbeKind::Syscalls => {
             done("make", kind);
@@ -147,13 +147,13 @@ fn what_cannot_run_here_is_named_each_time_and_tried_once() {
     for _ in 0..2 {
         let named = missing(probes.observe(&order(&[ProbeKind::Cpu, ProbeKind::Syscalls], None)));
         assert_eq!(named, [(ProbeKind::Syscalls, "no rights; run as root".to_owned())]);
-        assert_eq!(seen(probes.observed(TOKEN)).observed.overflowed.len(), 1, "the other goes on");
+        assert_eq!(seen(probes.observed(TOKEN)).observed.overflowed.len(), 1, "the other continues");
     }
     assert_eq!(taken().iter().filter(|done| *done == "make syscalls").count(), 1);
 }
 
 #[test]
-fn what_fails_to_start_is_named_and_made_anew_the_next_time() {
+fn recreates_probe_that_failed_to_start() {
     let probes = Probes::new(|kind| fake(kind, kind != ProbeKind::Cpu, true));
     for _ in 0..2 {
         let named = missing(probes.observe(&order(&ProbeKind::ALL, None)));
@@ -165,7 +165,7 @@ fn what_fails_to_start_is_named_and_made_anew_the_next_time() {
 }
 
 #[test]
-fn what_cannot_be_read_is_named_beside_what_the_others_saw() {
+fn names_unreadable_probe_with_results_of_others() {
     let probes = Probes::new(|kind| fake(kind, true, kind != ProbeKind::Syscalls));
     assert_eq!(missing(probes.observe(&order(&ProbeKind::ALL, Some(way())))), []);
     let seen = seen(probes.observed(TOKEN));
@@ -176,16 +176,16 @@ fn what_cannot_be_read_is_named_beside_what_the_others_saw() {
 }
 
 #[test]
-fn one_trial_is_watched_at_a_time_until_it_is_read_or_abandoned() {
+fn observes_one_trial_at_a_time() {
     let probes = Probes::new(|kind| fake(kind, true, true));
     let other = Token(1);
     assert_eq!(missing(probes.observe(&order(&[ProbeKind::Cpu], None))), []);
-    let refused = probes.observe(&order(&[ProbeKind::Cpu], None)).expect_err("watched already");
+    let refused = probes.observe(&order(&[ProbeKind::Cpu], None)).expect_err("already observed");
     assert!(refused.because.contains("0000000000c0ffee"), "{refused:?}");
     assert!(probes.observed(other).is_err());
     probes.abandon(other);
-    assert!(!taken().contains(&"stop cpu".to_owned()), "another trial's end is not this one's");
+    assert!(!taken().contains(&"stop cpu".to_owned()), "another trial's end has no effect");
     probes.abandon(TOKEN);
     assert!(taken().contains(&"stop cpu".to_owned()));
-    assert!(probes.observed(TOKEN).is_err(), "what was seen is thrown away");
+    assert!(probes.observed(TOKEN).is_err(), "results are discarded");
 }

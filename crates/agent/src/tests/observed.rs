@@ -1,4 +1,4 @@
-//! A trial that is watched with real probes, where this process may load them.
+//! Tests with real probes, if this process may load them.
 
 use protocol::{Observation, ObserveOrder, Observing, Subject};
 use samples::{CpuOwner, ProbeKind};
@@ -7,14 +7,14 @@ use workload::Measurement;
 use super::*;
 
 fn observe(token: Token) -> Order {
-    // The agents of these tests are threads of one process: it is the client.
+    // The agents of these tests are threads of one process, which counts as the client.
     let subjects = vec![Subject::of(CpuOwner::Client, vec![std::process::id()], true)];
     let probes = vec![ProbeKind::Cpu, ProbeKind::Syscalls];
     Order::Observe(ObserveOrder { token, probes, subjects, way: None })
 }
 
-/// Whether it looks now; says why where it cannot.
-#[expect(clippy::disallowed_macros, reason = "a test says why it tests nothing")]
+/// Whether probes work here. Prints the reason if not.
+#[expect(clippy::disallowed_macros, reason = "a skipped test prints the reason")]
 fn looks(observer: &mut Agent, token: Token) -> bool {
     let Ok(Reply::Observing(Observing { missing })) = observer.ask(observe(token)) else { panic!("obeys") };
     missing
@@ -31,7 +31,7 @@ fn seen(observer: &mut Agent, token: Token) -> Observation {
 }
 
 #[test]
-fn a_trial_is_watched_from_one_order_to_the_other() {
+fn observes_trial_between_orders() {
     on_loopback(|| {
         let mut observer = Agent::greeted();
         if !looks(&mut observer, TOKEN) {
@@ -54,9 +54,9 @@ fn a_trial_is_watched_from_one_order_to_the_other() {
     });
 }
 
-/// Without a probe, and without the right to load one.
+/// Without probes, and without the right to load them.
 #[test]
-fn who_else_has_the_cpus_is_told_without_probes() {
+fn reports_cpu_use_of_other_processes_without_probes() {
     let mut observer = Agent::greeted();
     let order = ObserveOrder { token: TOKEN, probes: Vec::new(), subjects: Vec::new(), way: None };
     assert_eq!(observer.ask(Order::Observe(order)), Ok(Reply::Observing(Observing::default())));
@@ -64,22 +64,22 @@ fn who_else_has_the_cpus_is_told_without_probes() {
     while sys::clock::monotonic() < until {}
     let host = seen(&mut observer, TOKEN).host.expect("/proc can be read");
     let all = host.processes.others().map(|(_, time)| time).sum::<Nanos>();
-    assert!(all >= Nanos::from_millis(100), "this process is nobody's: {host:?}");
+    assert!(all >= Nanos::from_millis(100), "this process has no owner: {host:?}");
 }
 
 #[test]
-fn what_is_abandoned_is_watched_no_more_and_another_trial_can_be() {
+fn observes_next_trial_after_abandoned_one() {
     let mut observer = Agent::greeted();
     if !looks(&mut observer, TOKEN) {
         return;
     }
     let again = observer.refusal(SOON, observe(Token(7)));
-    assert!(again.contains("0000000000c0ffee is watched here already"), "{again}");
+    assert!(again.contains("0000000000c0ffee is already being observed"), "{again}");
     assert_eq!(observer.ask(Order::Abandon { token: TOKEN }), Ok(Reply::Done));
     let over = observer.refusal(SOON, Order::Observed { token: TOKEN });
-    assert!(over.contains("0000000000c0ffee is not watched here"), "{over}");
-    assert!(looks(&mut observer, Token(7)), "the probes are there still");
+    assert!(over.contains("0000000000c0ffee is not being observed"), "{over}");
+    assert!(looks(&mut observer, Token(7)), "the probes are still loaded");
     seen(&mut observer, Token(7));
     looks(&mut observer, TOKEN);
-    observer.hang_up().0.expect("the normal end, whatever is watched");
+    observer.hang_up().0.expect("a normal exit while observing");
 }
