@@ -1,4 +1,4 @@
-//! Arbitrary bytes through everything that a NATS server hands over, with what must hold; fuzzers and tests call it.
+//! Feeds arbitrary bytes to everything that a NATS server sends, and checks invariants. Used by fuzzers and tests.
 
 use std::time::Instant;
 
@@ -12,7 +12,8 @@ use crate::{
     window::Window,
 };
 
-/// Messages of a session's other side, each after its length in two bytes. An odd length has what came read, and something said.
+/// Messages of a session's peer, each with a two-byte length. After an odd length, reads pending chunks and sends
+/// one.
 pub fn session(mut bytes: &[u8]) {
     let now = Instant::now();
     let mut window = Window::new(now);
@@ -27,14 +28,14 @@ pub fn session(mut bytes: &[u8]) {
         if length % 2 == 1 {
             let _ = window.next();
             if window.has_room() {
-                let _ = window.speak(FrameKind::Chunk, b"said", now);
+                let _ = window.speak(FrameKind::Chunk, b"text", now);
             }
         }
         window.check();
     }
 }
 
-/// What members and controllers tell each other.
+/// Messages between members and controllers.
 pub fn message(bytes: &[u8]) {
     read_again::<MemberInfo>(bytes);
     read_again::<Signed>(bytes);
@@ -42,7 +43,7 @@ pub fn message(bytes: &[u8]) {
     read_again::<OrderReply>(bytes);
 }
 
-/// What can be read can be sent, and is the same then.
+/// A parsed message must survive a round trip.
 fn read_again<M: Serialize + DeserializeOwned + PartialEq>(bytes: &[u8]) {
     if let Ok(message) = serde_json::from_slice::<M>(bytes) {
         let sent = serde_json::to_vec(&message).expect("texts and numbers are JSON");
@@ -57,14 +58,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn whatever_comes_of_a_session_is_bounded_and_ends_it_or_not() {
+    fn arbitrary_session_messages_are_bounded() {
         for sample in [
             &include_bytes!("../corpus/fleet_session/whole")[..],
             include_bytes!("../corpus/fleet_session/broken"),
         ] {
             vary(sample, session);
         }
-        // More chunks than may wait, and one that is too long.
+        // More chunks than allowed, and an oversized one.
         let chunks = (0_u64..200).map(|sent| {
             let message = Frame { kind: FrameKind::Chunk, sent, consumed: sent, bytes: b"a chunk" }.encode();
             [&u16::try_from(message.len()).expect("short").to_be_bytes()[..], &message].concat()
@@ -74,7 +75,7 @@ mod tests {
     }
 
     #[test]
-    fn whatever_members_and_controllers_say_is_a_message_or_not() {
+    fn arbitrary_bytes_are_a_valid_message_or_an_error() {
         for sample in [
             &include_bytes!("../corpus/fleet_message/info")[..],
             include_bytes!("../corpus/fleet_message/order"),

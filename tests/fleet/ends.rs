@@ -45,6 +45,6 @@ pub(crate) fn a_killed_connection() {
     let output = run.wait_with_output().expect("it was started");
     let said = String::from_utf8_lossy(&output.stderr);
     assert_eq!(output.status.code(), Some(1), "{said}");
-    assert!(said.contains("host b is lost") && said.contains("--resume"), "{said}");
+    assert!(said.contains("lost the agent of host b") && said.contains("--resume"), "{said}");
     network.agents_are_gone();
 }

@@ -114,12 +114,20 @@ pub(crate) fn a_killed_server() {
         assert!(tells(&fleet, &line), "no {line} in {}", fleet.metrics(0));
     }
     fleet.server = None;
-    ends(&fleet, run, &["the agent of host", "the NATS server nats://198.18.0.254:4222 is away", "--resume"]);
+    ends(
+        &fleet,
+        run,
+        &["the agent of host", "the NATS server nats://198.18.0.254:4222 is unreachable", "--resume"],
+    );
     let away = || tells(&fleet, "plumb_member_connected{member=\"m0\"} 0");
     assert!(wait_until(PATIENCE, away), "{}", fleet.metrics(0));
     fleet.start_server();
     fleet.is_there(&["m0", "m1"]);
-    assert!(fleet.log(0).contains("is away") && fleet.log(0).contains("is back"), "{}", fleet.log(0));
+    assert!(
+        fleet.log(0).contains("is unreachable") && fleet.log(0).contains("is reachable again"),
+        "{}",
+        fleet.log(0)
+    );
     goes_on(&fleet);
 }
 
@@ -152,7 +160,7 @@ pub(crate) fn access_denied() {
     let (home, folder) = (fleet.path(""), fleet.path("fleet"));
     let network = &fleet.network;
     // A member of that name is already connected.
-    assert!(refused(&fleet, 1, "fleet/m0.toml").contains("another member calls itself `m0`"));
+    assert!(refused(&fleet, 1, "fleet/m0.toml").contains("already a member `m0`"));
     // A member that the server does not know.
     let _ = network.succeed(&["fleet", "init", NATS_SERVER, "--folder", &fleet.path("other")]);
     for words in [&["add", "ops", "--controller"][..], &["add", "m2"]] {
@@ -170,14 +178,14 @@ pub(crate) fn access_denied() {
             command.env("PLUMB_FLEET", format!("{folder}/guest.toml")).output().expect("plumb was built"),
         )
     };
-    let is_refused = || as_guest().err.contains("`guest` is not among the `controllers`");
+    let is_refused = || as_guest().err.contains("`guest` is not listed in `controllers`");
     assert!(wait_until(PATIENCE, is_refused), "{:?}", as_guest());
     // A revoked member.
     fleet.register(&["remove", "m1"]);
     signal(fleet.server.as_ref().expect("it runs").0.id(), "HUP");
     fleet.is_there(&["m0"]);
     let output = network.plumb(&["run", &file]);
-    says(&output, &["no member calls itself `m1`", "m0"]);
+    says(&output, &["there is no member `m1`", "m0"]);
     network.agents_are_gone();
     // A key that others can read, and a server that is down.
     fs::set_permissions(
@@ -193,7 +201,7 @@ pub(crate) fn access_denied() {
     )
     .expect("it is ours");
     fleet.server = None;
-    says(&fleet.network.plumb(&["fleet", "list"]), &[NATS_SERVER, "cannot be reached"]);
+    says(&fleet.network.plumb(&["fleet", "list"]), &[NATS_SERVER, "cannot reach"]);
 }
 
 /// A member's file limits what measurements may do.

@@ -20,10 +20,7 @@ pub(crate) fn ssh_errors() {
     let network = crate::network(1);
     let to = |destination: &str| pair([&format!("ssh = \"{destination}\""), "ssh = \"h0\""], 1, "300ms");
     says(&run(&network, &to("h9.invalid")), &["host a (h9.invalid)", "unknown host name"]);
-    says(
-        &run(&network, &to("root@198.18.0.77")),
-        &["host a (root@198.18.0.77)", "cannot reach it", "route"],
-    );
+    says(&run(&network, &to("root@198.18.0.77")), &["host a (root@198.18.0.77)", "cannot reach it", "route"]);
     let keys = network.sandbox.home().join("authorized_keys");
     let kept = fs::read(&keys).expect("the file exists");
     fs::write(&keys, "").expect("it is ours");

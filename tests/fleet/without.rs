@@ -41,7 +41,10 @@ pub(crate) fn a_lost_host_and_a_dead_path() {
         signal(agent, "KILL");
     }
     let output = Output::from(run.wait_with_output().expect("it was started"));
-    says(&output, &["continuing without host e", "continuing without this path", "continuing without host d"]);
+    says(
+        &output,
+        &["continuing without host e", "continuing without this path", "continuing without host d"],
+    );
     says(&output, &["not measured: host d (", "host e (", "path a-to-b (", "path b-to-a (", "--resume"]);
     for text in ["From \\ to", "?: not measured."] {
         assert!(output.out.contains(text), "{}", output.out);

@@ -62,7 +62,7 @@ impl Fleet {
         fs::copy(fleet.path("fleet/ops.nk"), fleet.path(".config/plumb/ops.nk")).expect("the file exists");
         fleet.members = hosts.clone().zip(&names).map(|(host, name)| fleet.member(host, name)).collect();
         for host in hosts {
-            let waits = || fleet.log(host).contains("cannot be reached");
+            let waits = || fleet.log(host).contains("cannot reach");
             assert!(wait_until(PATIENCE, waits), "{}", fleet.log(host));
         }
         fleet.start_server();

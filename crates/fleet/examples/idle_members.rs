@@ -1,7 +1,7 @@
-//! As many members as one says, each with a connection of its own, that answer the roll and do nothing else:
-//! `cargo run --release --example idle_members -- nats://127.0.0.1:4222 10000`, with a `nats-server -m 8222` that lets anybody in:
-//! `curl 127.0.0.1:8222/varz` tells what they cost it, `plumb fleet list` beside it what a roll call does.
-#![expect(clippy::disallowed_macros, reason = "it tells when all are there")]
+//! Connects many members that only reply to roll calls: `cargo run --release --example idle_members --
+//! nats://127.0.0.1:4222 10000`. Needs a `nats-server -m 8222` without users. `curl 127.0.0.1:8222/varz` shows its
+//! load, and `plumb fleet list` the duration of a roll call.
+#![expect(clippy::disallowed_macros, reason = "it reports when all are connected")]
 
 use std::{error::Error, io, time::Duration};
 
@@ -33,7 +33,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     })
 }
 
-/// A member's subscriptions, and its replies to roll calls.
+/// A member's subscriptions and its replies to roll calls.
 async fn member(stream: TcpStream, number: usize) -> io::Result<()> {
     let name = format!("rack-{number}");
     let info = MemberInfo {

@@ -41,7 +41,7 @@ const UNANSWERED: u32 = 3;
 const FARTHEST: Duration = Duration::from_secs(15);
 /// The pauses start again at zero after a connection of this length.
 const STABLE: Duration = Duration::from_secs(15);
-/// How an address begins, encrypted and not.
+/// URL schemes with and without TLS.
 pub(crate) const ENCRYPTED: &str = "tls://";
 pub(crate) const PLAIN: &str = "nats://";
 /// Bytes of received messages that wait to be read. The socket is not read while they fill it.
@@ -81,7 +81,7 @@ pub struct ServerAccess {
 /// Receives lines about the server and the orders of others.
 pub(crate) type Tell = Arc<dyn Fn(&str) + Send + Sync>;
 
-/// A connection, restored when it breaks. Dropping it sends the queued messages and closes it.
+/// A connection that is restored when it breaks. Dropping it sends the queued messages and closes it.
 pub(crate) struct Connection {
     shared: Arc<Shared>,
     runtime: runtime::Handle,
@@ -158,7 +158,7 @@ impl Connection {
     /// Connects, and reconnects when the connection breaks. Waits end soon after `stop` is set.
     ///
     /// # Errors
-    /// When the server is not reached, or does not let this user in.
+    /// If the server is unreachable or refuses this user.
     pub(crate) fn open(
         access: &Arc<ServerAccess>,
         stop: &Arc<AtomicBool>,
@@ -167,7 +167,7 @@ impl Connection {
         let target = Target::new(access)?;
         let server = access.server.clone();
         let broken =
-            |error: io::Error| FleetError::Broken { server: server.clone(), said: error.to_string() };
+            |error: io::Error| FleetError::Broken { server: server.clone(), reason: error.to_string() };
         let runtime = runtime::Builder::new_current_thread().enable_all().build().map_err(broken)?;
         let handle = runtime.handle().clone();
         let (driver, ended) = oneshot::channel::<()>();
@@ -285,7 +285,7 @@ impl Connection {
     fn send(&self, line: Vec<u8>) -> Result<(), FleetError> {
         let room = Arc::clone(&self.shared.outgoing).acquire_many_owned(cost(line.len()));
         let room = self.within(PATIENCE, room).and_then(Result::ok);
-        let room = room.ok_or_else(|| self.shared.broken(&"too many messages wait to be sent"))?;
+        let room = room.ok_or_else(|| self.shared.broken(&"too many queued messages"))?;
         let sent = self.outgoing.send(Outgoing::Line(line, room));
         sent.map_err(|_| self.shared.broken(&"its thread ended"))
     }
@@ -324,8 +324,8 @@ impl Shared {
         sleep_until(*deadline.max(&(Instant::now() + LATE_WAIT))).await;
     }
 
-    fn broken(&self, said: &dyn fmt::Display) -> FleetError {
-        FleetError::Broken { server: self.access.server.clone(), said: said.to_string() }
+    fn broken(&self, reason: &dyn fmt::Display) -> FleetError {
+        FleetError::Broken { server: self.access.server.clone(), reason: reason.to_string() }
     }
 
     fn subscriptions(&self) -> MutexGuard<'_, HashMap<u64, Subscribed>> {
@@ -339,9 +339,9 @@ impl Shared {
         }
     }
 
-    fn complain(&self, said: String) {
-        self.line(&format!("reports: {said}"));
-        *self.complaint.lock().unwrap_or_else(PoisonError::into_inner) = Some(said);
+    fn complain(&self, reason: String) {
+        self.line(&format!("reports: {reason}"));
+        *self.complaint.lock().unwrap_or_else(PoisonError::into_inner) = Some(reason);
     }
 }
 
@@ -363,7 +363,7 @@ impl Driver {
                     attempts = 0;
                 }
                 self.shared.is_connected.store(false, Ordering::Relaxed);
-                self.shared.line("is away; it is tried again");
+                self.shared.line("is unreachable; reconnecting");
             }
             attempts += 1;
             sleep(delay(attempts)).await;
@@ -372,10 +372,10 @@ impl Driver {
             match self.target.dial(&self.shared.access).await {
                 Ok(dialed) => {
                     self.shared.is_connected.store(true, Ordering::Relaxed);
-                    self.shared.line("is back");
+                    self.shared.line("is reachable again");
                     next = Some(dialed);
                 }
-                Err(FleetError::NotPermitted { .. }) => self.shared.line("does not take this key any more"),
+                Err(FleetError::NotPermitted { .. }) => self.shared.line("no longer accepts this key"),
                 Err(_) => {}
             }
         }
@@ -446,7 +446,7 @@ async fn read(
                     shared.pulse.due.notify_one();
                 }
                 ServerOp::Pong => shared.pulse.unanswered.store(0, Ordering::Relaxed),
-                ServerOp::Error(said) => shared.complain(said),
+                ServerOp::Error(reason) => shared.complain(reason),
                 ServerOp::Info(_) | ServerOp::Ok => {}
             }
         }
@@ -544,7 +544,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn attempts_get_rarer_to_a_limit() {
+    fn pauses_double_up_to_a_limit() {
         let delays = [1, 2, 3, 4, 8, 9, 1000].map(|attempts| delay(attempts).as_millis());
         assert_eq!(delays, [0, 250, 500, 1000, 15_000, 15_000, 15_000]);
     }

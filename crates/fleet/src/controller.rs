@@ -1,4 +1,4 @@
-//! The controller's side of a fleet: who is there, and agents that members start. Must not know what is measured.
+//! The controller's side of a fleet: lists members and starts agents through them.
 
 use std::{
     sync::{Arc, Mutex, PoisonError, atomic::AtomicBool},
@@ -16,14 +16,14 @@ use crate::{
     wire::printable,
 };
 
-/// How long the first member may take to say that it is there, and each further one after that.
+/// Timeout for the first reply to a roll call, and for each further one.
 pub(crate) const ROLL: [Duration; 2] = [Duration::from_secs(2), Duration::from_millis(400)];
-/// Who is there is asked again after this.
+/// Interval between roll calls.
 const FRESH: Duration = Duration::from_secs(5);
-/// Members that an error names.
+/// Maximum number of members in an error.
 const MOST_SHOWN: usize = 100;
 
-/// A fleet as a controller sees it.
+/// A connection to a fleet.
 #[derive(Debug)]
 pub struct Controller {
     connection: Arc<Connection>,
@@ -32,10 +32,10 @@ pub struct Controller {
 }
 
 impl Controller {
-    /// Connects to the server; `tell` receives messages about it. Waits end soon after `stop` is set.
+    /// Connects to the server. `tell` receives messages about it. Waits end soon after `stop` is set.
     ///
     /// # Errors
-    /// When the server is not reached, or does not let this user in.
+    /// If the server is unreachable or refuses this user.
     pub fn open(
         access: &Arc<ServerAccess>,
         stop: &Arc<AtomicBool>,
@@ -46,18 +46,18 @@ impl Controller {
         Ok(Self { connection, access: Arc::clone(access), seen: Mutex::default() })
     }
 
-    /// The members that are there, by their names.
+    /// Connected members by name.
     ///
     /// # Errors
-    /// When the connection breaks.
+    /// If the connection breaks.
     pub fn members(&self) -> Result<Vec<MemberInfo>, FleetError> {
         members(&self.connection, &self.access.name)
     }
 
-    /// Has a member start an agent for a run: the session's streams are its standard output and input.
+    /// Starts an agent for a run through a member. The session's streams are its standard output and input.
     ///
     /// # Errors
-    /// When there is no such member, or more than one, or it refuses.
+    /// If there is no such member, or more than one, or it refuses.
     pub fn start(
         &self,
         member: &str,
@@ -70,18 +70,18 @@ impl Controller {
         let (access, subject) = (Arc::clone(&self.access), to.clone());
         let seals = (Seal::Signed { access, subject, number: 0 }, Opener::None);
         Session::begin(&self.connection, incoming, to, seals)
-            .map_err(|error| refused(member, &format!("no thread was started for it here: {error}")))
+            .map_err(|error| refused(member, &format!("cannot start a thread for it: {error}")))
     }
 
-    /// Has a member start no further agents, or start them again.
+    /// Drains a member, so that it starts no further agents, or undoes it.
     ///
     /// # Errors
-    /// When there is no such member, or more than one, or it refuses.
+    /// If there is no such member, or more than one, or it refuses.
     pub fn drain(&self, member: &str, drain: bool) -> Result<(), FleetError> {
         self.order(member, Task::Drain(drain), &OrderReply::Done)
     }
 
-    /// Sends an order, and waits for the member's confirmation.
+    /// Sends an order and waits for the member's confirmation.
     fn order(&self, member: &str, task: Task, expected: &OrderReply) -> Result<(), FleetError> {
         let server = || self.access.server.clone();
         let key = self.access.key.as_ref().ok_or_else(|| FleetError::Unsigned { server: server() })?;
@@ -96,12 +96,12 @@ impl Controller {
                 Err(error) => Err(refused(member, &error.to_string())),
             },
             Answer::Nobody | Answer::None => {
-                Err(FleetError::Silent { name: member.to_owned(), said: self.connection.complaint() })
+                Err(FleetError::Silent { name: member.to_owned(), reason: self.connection.complaint() })
             }
         }
     }
 
-    /// The one member of that name.
+    /// The member with this name.
     fn find(&self, name: &str) -> Result<MemberInfo, FleetError> {
         let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
         let known = seen.as_ref().filter(|(at, _)| at.elapsed() < FRESH);
@@ -137,7 +137,7 @@ fn one_of(members: &[MemberInfo], name: &str) -> Result<MemberInfo, FleetError> 
     }
 }
 
-/// The members that are there, asked for by `user`.
+/// Members that reply to a roll call of `user`.
 pub(crate) fn members(connection: &Arc<Connection>, user: &str) -> Result<Vec<MemberInfo>, FleetError> {
     let id = drawn();
     let subjects = [subject::answer(user, "*", &id), subject::answer(user, user, &id)];
@@ -145,7 +145,7 @@ pub(crate) fn members(connection: &Arc<Connection>, user: &str) -> Result<Vec<Me
     let mut members: Vec<MemberInfo> = Vec::new();
     for (subject, answer) in answers {
         let Ok(member) = serde_json::from_slice::<MemberInfo>(&answer) else { continue };
-        // The server's permissions guarantee the name in the subject only.
+        // The server's permissions guarantee only the name in the subject.
         if subject::is_name(&member.name)
             && member.name == subject::answering(&subject)
             && member.is_printable()
@@ -162,7 +162,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_member_is_the_only_one_of_its_name_and_speaks_this_version() {
+    fn requires_unique_member_of_this_version() {
         let member = |name: &str, host: &str, messages| MemberInfo {
             name: name.to_owned(),
             host: host.to_owned(),
@@ -178,13 +178,13 @@ mod tests {
         let members =
             [member("a", "h1", 1), member("b", "h2", 1), member("b", "h3", 1), member("c", "h4", 2)];
         assert_eq!(one_of(&members, "a").expect("it is there").host, "h1");
-        for (name, said) in [
-            ("b", "2 members call themselves `b`, on the hosts h2, h3"),
+        for (name, expected) in [
+            ("b", "2 members are named `b`, on hosts h2, h3"),
             ("c", "plumb 9.0.0, which speaks version 2"),
-            ("d", "no member calls itself `d` (those that are there: a, b, b, c)"),
+            ("d", "there is no member `d` (connected: a, b, b, c)"),
         ] {
-            let error = one_of(&members, name).expect_err(said).to_string();
-            assert!(error.contains(said), "{error}");
+            let error = one_of(&members, name).expect_err(expected).to_string();
+            assert!(error.contains(expected), "{error}");
         }
     }
 }

@@ -59,12 +59,12 @@ pub(crate) struct Target {
 impl Target {
     pub(crate) fn new(access: &ServerAccess) -> Result<Self, FleetError> {
         let wrong =
-            |said: &str| FleetError::NoAddress { server: access.server.clone(), said: said.to_owned() };
+            |reason: &str| FleetError::NoAddress { server: access.server.clone(), reason: reason.to_owned() };
         let is_encrypted = access.server.starts_with(ENCRYPTED);
         let place = [ENCRYPTED, PLAIN].iter().find_map(|scheme| access.server.strip_prefix(scheme));
         let place = place.ok_or_else(|| wrong("its scheme is neither tls:// nor nats://"))?;
         let place = place.strip_suffix('/').unwrap_or(place);
-        // An IPv6 address is in brackets: its colons are not that of the port.
+        // Brackets separate an IPv6 address from the port.
         let (host, port) = match place.rsplit_once(':') {
             Some((host, port)) if !port.ends_with(']') => {
                 (host, port.parse().map_err(|_| wrong("its port is not a number from 1 to 65535"))?)
@@ -76,13 +76,13 @@ impl Target {
             return Err(wrong("its host is invalid"));
         }
         let config = encryption(access.ca.as_deref())
-            .map_err(|said| FleetError::Tls { server: access.server.clone(), said })?;
+            .map_err(|reason| FleetError::Tls { server: access.server.clone(), reason })?;
         Ok(Self { host: host.to_owned(), port, is_encrypted, config: Arc::new(config) })
     }
 
     /// Connects to the first reachable address of the server.
     pub(crate) async fn dial(&self, access: &ServerAccess) -> Result<Dialed, FleetError> {
-        let away = |said: String| FleetError::Away { server: access.server.clone(), said };
+        let away = |reason: String| FleetError::Away { server: access.server.clone(), reason };
         let late = || away(format!("no answer within {} s", HANDSHAKE.as_secs()));
         let found = timeout(HANDSHAKE, lookup_host((self.host.as_str(), self.port))).await;
         let addresses = found.map_err(|_| late())?.map_err(|error| away(error.to_string()))?;
@@ -105,13 +105,13 @@ impl Target {
     /// INFO, TLS, CONNECT and the first PING.
     async fn introduce(&self, stream: TcpStream, access: &ServerAccess) -> Result<Dialed, FleetError> {
         let server = || access.server.clone();
-        let away = |error: io::Error| FleetError::Away { server: server(), said: error.to_string() };
+        let away = |error: io::Error| FleetError::Away { server: server(), reason: error.to_string() };
         let mut dialed = Dialed { stream: Box::new(stream), decoder: Decoder::default() };
         let ServerOp::Info(Info { nonce, tls_required }) = dialed.next().await.map_err(away)? else {
             return Err(away(io::Error::other("it is not a NATS server")));
         };
         if self.is_encrypted || tls_required {
-            let tls = |said: String| FleetError::Tls { server: server(), said };
+            let tls = |reason: String| FleetError::Tls { server: server(), reason };
             let name = ServerName::try_from(self.host.clone()).map_err(|error| tls(error.to_string()))?;
             let connector = TlsConnector::from(Arc::clone(&self.config));
             let stream = connector.connect(name, dialed.stream).await;
@@ -140,10 +140,12 @@ impl Target {
         loop {
             match dialed.next().await.map_err(away)? {
                 ServerOp::Pong => return Ok(dialed),
-                ServerOp::Error(said) if said.to_lowercase().contains(VIOLATION) => {
+                ServerOp::Error(reason) if reason.to_lowercase().contains(VIOLATION) => {
                     return Err(not_permitted(access));
                 }
-                ServerOp::Error(said) => return Err(away(io::Error::other(format!("it reported: {said}")))),
+                ServerOp::Error(reason) => {
+                    return Err(away(io::Error::other(format!("it reported: {reason}"))));
+                }
                 _ => {}
             }
         }

@@ -1,48 +1,49 @@
-//! What keeps a controller from a member, and a member from its server, made into what to do.
+//! Errors of the fleet, with advice.
 
 use thiserror::Error;
 
 use crate::message::VERSION;
 
-/// Something of the fleet failed.
 #[derive(Debug, Error)]
 pub enum FleetError {
-    #[error("the NATS server {server} cannot be reached ({said}); is it up, and no firewall between?")]
-    Away { server: String, said: String },
-    #[error("`{server}` is no address of a NATS server ({said}); write it as tls://host:4222")]
-    NoAddress { server: String, said: String },
+    #[error(
+        "cannot reach the NATS server {server}: {reason}; check that it is running and that no firewall blocks its port"
+    )]
+    Away { server: String, reason: String },
+    #[error("invalid NATS server address `{server}`: {reason}; expected e.g. tls://host:4222")]
+    NoAddress { server: String, reason: String },
     #[error(
         "the NATS server {server} {because}; the users of its configuration list those that it takes \
          (`plumb fleet add`), and it reads them again by `nats-server --signal reload`"
     )]
     NotPermitted {
         server: String,
-        /// Which key it does not take, in words.
+        /// Description of the refused key.
         because: String,
     },
     #[error(
-        "no encrypted connection with the NATS server {server} ({said}); does `ca` name the authority of its certificate?"
+        "TLS with the NATS server {server} failed: {reason}; check that `ca` is the authority of its certificate"
     )]
-    Tls { server: String, said: String },
-    #[error("the connection to the NATS server {server} broke: {said}")]
-    Broken { server: String, said: String },
-    #[error("no member calls itself `{name}`{}; `plumb member` runs on its host, with that name", there(.others))]
+    Tls { server: String, reason: String },
+    #[error("the connection to the NATS server {server} broke: {reason}")]
+    Broken { server: String, reason: String },
+    #[error("there is no member `{name}`{}; check that `plumb member` runs on its host under this name", there(.others))]
     Unknown {
         name: String,
-        /// Those that are there.
+        /// Connected members.
         others: Vec<String>,
     },
     #[error(
-        "{count} members call themselves `{name}`, on the hosts {}; end all but one, or give each a name of its own",
+        "{count} members are named `{name}`, on hosts {}; stop all but one, or rename them",
         .hosts.join(", ")
     )]
     Ambiguous {
         name: String,
         count: usize,
-        /// What their hosts call themselves.
+        /// Host names of the members.
         hosts: Vec<String>,
     },
-    #[error("another member calls itself `{name}`, on the host {host}; end it, or take another name")]
+    #[error("there is already a member `{name}`, on host {host}; stop it, or choose another name")]
     Taken { name: String, host: String },
     #[error(
         "member `{name}` is plumb {tool}, which speaks version {theirs} of a fleet's messages, this one {VERSION}; install the \
@@ -56,18 +57,18 @@ pub enum FleetError {
     Unsigned { server: String },
     #[error("member `{name}` refused: {because}")]
     Refused { name: String, because: String },
-    #[error("member `{name}` did not answer{}", server_said(.said))]
+    #[error("no reply from member `{name}`{}", server_error(.reason))]
     Silent {
         name: String,
-        /// What the server complained of meanwhile.
-        said: Option<String>,
+        /// The server's last error.
+        reason: Option<String>,
     },
 }
 
 fn there(others: &[String]) -> String {
-    if others.is_empty() { String::new() } else { format!(" (those that are there: {})", others.join(", ")) }
+    if others.is_empty() { String::new() } else { format!(" (connected: {})", others.join(", ")) }
 }
 
-fn server_said(said: &Option<String>) -> String {
-    said.as_ref().map(|said| format!("; the NATS server said: {said}")).unwrap_or_default()
+fn server_error(reason: &Option<String>) -> String {
+    reason.as_ref().map(|reason| format!("; the NATS server reported: {reason}")).unwrap_or_default()
 }

@@ -1,20 +1,20 @@
-//! One message of a session: what kind it is, how far both ways have come, and bytes. Must not know what the bytes are.
+//! Frames of a session: kind, flow-control counters, and bytes.
 
-/// Bytes before the payload: the kind, and two numbers, big-endian.
+/// Header size: the kind, and two big-endian counters.
 const HEAD: usize = 1 + 8 + 8;
 
-/// What a message is for.
+/// The kind of a frame.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum FrameKind {
     /// The next chunk of the stream.
     Chunk,
-    /// The sender is there, and has come so far.
+    /// A heartbeat with counters.
     Renewal,
-    /// There are no more chunks.
+    /// End of the stream.
     LastChunk,
-    /// There are no more chunks, and the session is over; the bytes are what was said last.
+    /// End of the stream and the session. The bytes are the last output.
     End,
-    /// The session broke off, for the reason that the bytes are.
+    /// The session was aborted. The bytes are the reason.
     Break,
 }
 
@@ -22,13 +22,12 @@ impl FrameKind {
     const ALL: [Self; 5] = [Self::Chunk, Self::Renewal, Self::LastChunk, Self::End, Self::Break];
 }
 
-/// A message of a session.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Frame<'a> {
     pub(crate) kind: FrameKind,
-    /// Chunks that its sender has sent before it.
+    /// Chunks sent before it.
     pub(crate) sent: u64,
-    /// Chunks that its sender has consumed.
+    /// Chunks consumed by the sender of the frame.
     pub(crate) consumed: u64,
     pub(crate) bytes: &'a [u8],
 }
@@ -43,7 +42,7 @@ impl<'a> Frame<'a> {
         message
     }
 
-    /// `None` of what is no frame.
+    /// `None` for an invalid frame.
     pub(crate) fn decode(message: &'a [u8]) -> Option<Self> {
         let (head, bytes) = message.split_at_checked(HEAD)?;
         let kind = *FrameKind::ALL.get(usize::from(head[0]))?;
@@ -57,7 +56,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_encoded_is_decoded_and_nothing_else_is() {
+    fn decodes_only_valid_frames() {
         for kind in FrameKind::ALL {
             let frame = Frame { kind, sent: 7, consumed: u64::MAX, bytes: b"bytes" };
             assert_eq!(Frame::decode(&frame.encode()), Some(frame));

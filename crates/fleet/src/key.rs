@@ -1,54 +1,54 @@
-//! NKeys: the key by which a member or a controller is known to the server. Must not know where it is kept.
+//! NKeys, which identify members and controllers to the server.
 
 use std::sync::Arc;
 
 use nkeys::{KeyPair, KeyPairType};
 use thiserror::Error;
 
-/// Characters of a public key.
+/// Length of a public key in characters.
 const LENGTH: usize = 56;
 
-/// A key of a user, both halves. What is shown of it is the public one.
+/// A user's key pair. `Debug` shows only the public half.
 pub struct NKey(KeyPair);
 
-/// Why a text is no key.
+/// Why a key is invalid.
 #[derive(Debug, Error)]
 pub enum NKeyError {
-    #[error("it is no seed of an NKey of a user ({0}); `plumb fleet add` makes one, which begins with SU")]
+    #[error("not the seed of a user NKey ({0}); `plumb fleet add` creates one, which starts with SU")]
     Seed(String),
     #[error("not the public key of a user, e.g. `UB…` as `plumb fleet add` writes it")]
     Public,
 }
 
 impl NKey {
-    /// A new one.
+    /// Generates a key.
     #[must_use]
     pub fn generate() -> Self {
         Self(KeyPair::new_user())
     }
 
-    /// The one that a file keeps: a line that is a seed; others, such as comments, do not count.
+    /// Reads the seed from a key file. Other lines, such as comments, are ignored.
     ///
     /// # Errors
-    /// When there is none.
+    /// If there is no seed.
     pub fn read(text: &str) -> Result<Self, NKeyError> {
         let seed = text.lines().map(str::trim).find(|line| line.starts_with("SU"));
-        let seed = seed.ok_or_else(|| NKeyError::Seed("no line begins with SU".to_owned()))?;
+        let seed = seed.ok_or_else(|| NKeyError::Seed("no line starts with SU".to_owned()))?;
         KeyPair::from_seed(seed).map(Self).map_err(|error| NKeyError::Seed(error.to_string()))
     }
 
-    /// What only its owner knows.
+    /// The secret half.
     #[must_use]
     pub fn seed(&self) -> String {
-        self.0.seed().expect("it has both halves")
+        self.0.seed().expect("a key pair")
     }
 
     /// Signs a text.
     pub(crate) fn sign(&self, text: &[u8]) -> Vec<u8> {
-        self.0.sign(text).expect("it has both halves")
+        self.0.sign(text).expect("a key pair")
     }
 
-    /// What the server knows.
+    /// The public half.
     #[must_use]
     pub fn public(&self) -> String {
         self.0.public_key()
@@ -66,10 +66,10 @@ impl std::fmt::Debug for NKey {
 pub struct PublicKey(Arc<KeyPair>);
 
 impl PublicKey {
-    /// Reads a key as `plumb fleet add` writes it.
+    /// Reads a key as printed by `plumb fleet add`.
     ///
     /// # Errors
-    /// When it is not the public key of a user.
+    /// If it is not the public key of a user.
     pub fn read(text: &str) -> Result<Self, NKeyError> {
         let is_user = |pair: &KeyPair| pair.key_pair_type() == KeyPairType::User;
         // `nkeys` panics on shorter texts.
@@ -94,10 +94,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_key_is_read_again_from_what_was_kept_and_shown_without_its_seed() {
+    fn reads_key_file_and_hides_seed() {
         let key = NKey::generate();
-        let kept = format!("# rack-1\n{}\n", key.seed());
-        assert_eq!(NKey::read(&kept).expect("a seed").public(), key.public());
+        let file = format!("# rack-1\n{}\n", key.seed());
+        assert_eq!(NKey::read(&file).expect("a seed").public(), key.public());
         assert!(key.public().starts_with('U') && format!("{key:?}") == key.public());
         for wrong in ["", "SUAB", &key.public()] {
             assert!(NKey::read(wrong).is_err(), "{wrong}");
@@ -105,7 +105,7 @@ mod tests {
     }
 
     #[test]
-    fn a_public_key_verifies_signatures_of_its_key_only() {
+    fn verifies_signatures_of_its_key_only() {
         let (key, other) = (NKey::generate(), NKey::generate());
         let public = PublicKey::read(&key.public()).expect("a public key");
         assert!(public.verifies(b"text", &key.sign(b"text")));

@@ -1,8 +1,7 @@
-//! Hosts that are shared with others: who may measure on one, and who does; the host itself is the lock. And members, hosts
-//! that dial out to a NATS server and start agents by its orders.
+//! Shared hosts: reservations of interfaces, locked on the host itself. And fleet members: hosts that connect to a
+//! NATS server and start agents on orders.
 //!
-//! Knows nothing of what is measured, nor of what an agent says: it carries bytes. What is asynchronous in it stays behind
-//! [`connection`].
+//! Carries bytes without interpreting them. Asynchronous code is limited to [`connection`].
 
 mod abstract_name;
 mod connection;

@@ -1,5 +1,4 @@
-//! The member's side of a fleet: it says that it is there, and starts agents by the orders of those whom its policy lets. Must
-//! not know what an agent does.
+//! The member's side of a fleet: announces itself, and starts agents for controllers that its policy accepts.
 
 use std::{
     collections::BTreeMap,
@@ -31,49 +30,49 @@ use crate::{
 };
 
 const DEVICES: &str = "/proc/net/dev";
-/// How often a wait looks whether the user asked for the end.
+/// Polling interval for interrupts.
 const GLANCE: Duration = Duration::from_millis(200);
-/// How long an agent whose input has ended may take to end by itself.
+/// Time for an agent to exit after its input closes.
 const GRACE: Duration = Duration::from_secs(3);
-/// Agents at the same time, at most.
+/// Maximum number of concurrent agents.
 const MOST: usize = 16;
 /// Number of refused orders to print.
 const MOST_LINES: u64 = 100;
-/// The server is asked again after this at first, and after twice the time each time,
+/// First delay before a reconnection. It doubles each time,
 const FIRST: Duration = Duration::from_secs(1);
 /// up to this.
 const FARTHEST: Duration = Duration::from_secs(30);
 
-/// Whom a member obeys, and what it tells of itself.
+/// Accepted controllers and published properties.
 #[derive(Debug)]
 pub struct MemberPolicy {
     pub access: Arc<ServerAccess>,
     /// Accepted controllers and their public keys.
     pub controllers: BTreeMap<String, PublicKey>,
-    /// Where traffic goes when a scenario does not say, as is told of it; looking it up may take its time.
+    /// Looks up the default interface for traffic. May take some time.
     pub address: Option<Ipv4Addr>,
     /// The version of plumb.
     pub tool: String,
-    /// Now, in ms since 1970.
+    /// Current time, in ms since 1970.
     pub since: i64,
 }
 
-/// What a member can tell of itself at any moment.
+/// Properties that change.
 #[derive(Debug, Default)]
 pub struct MemberStatus {
-    /// No agents are started for now.
+    /// Whether the member is drained.
     pub drained: AtomicBool,
-    /// Agents that run or are being started.
+    /// Agents that are running or starting.
     pub agents: AtomicUsize,
-    /// Agents started since it began.
+    /// Number of agents started.
     pub started: AtomicU64,
-    /// Orders not carried out since then.
+    /// Number of refused orders.
     pub refused: AtomicU64,
     connection: OnceLock<Weak<Connection>>,
 }
 
 impl MemberStatus {
-    /// Whether there is a connection with the NATS server.
+    /// Whether the NATS server is connected.
     #[must_use]
     pub fn is_connected(&self) -> bool {
         let connection = self.connection.get().and_then(Weak::upgrade);
@@ -83,26 +82,26 @@ impl MemberStatus {
 
 /// Starts agents on this host.
 pub trait AgentStarter: Sync {
-    /// Starts one, which ends with the calling thread.
+    /// Starts an agent, which exits with the calling thread.
     ///
     /// # Errors
-    /// When it cannot be started, in words.
+    /// If it cannot be started.
     fn start(&self) -> Result<Box<dyn Agent>, String>;
 }
 
-/// An agent that was started.
+/// A started agent.
 pub trait Agent {
-    /// Its standard output and input; asked for once.
+    /// Its standard output and input. May be called once.
     fn streams(&mut self) -> (Box<dyn Read + Send>, Box<dyn Write + Send>);
 
-    /// Ends it, if it still runs; what it said last.
+    /// Stops it if it runs, and returns its last output.
     fn stop(&mut self) -> String;
 }
 
-/// Is a member until `stop` is set. A server that is away is waited for.
+/// Runs a member until `stop` is set. Waits while the server is unreachable.
 ///
 /// # Errors
-/// When the server does not let this user in, or another member has its name.
+/// If the server refuses this user, or the name is taken.
 pub fn serve(
     policy: &MemberPolicy,
     starter: &dyn AgentStarter,
@@ -114,7 +113,7 @@ pub fn serve(
     let Some(connection) = connect(policy, stop, &tell)? else { return Ok(()) };
     let name = &policy.access.name;
     let connection = Arc::new(connection);
-    // A status is of one member.
+    // A status belongs to one member.
     let _ = status.connection.set(Arc::downgrade(&connection));
     if let Some(other) = controller::members(&connection, name)?.into_iter().find(|other| other.name == *name)
     {
@@ -142,7 +141,7 @@ pub fn serve(
     Ok(())
 }
 
-/// Connects as soon as the server is there; `None` when the end was asked for before.
+/// Connects when the server is reachable. `None` if interrupted before.
 fn connect(
     policy: &MemberPolicy,
     stop: &Arc<AtomicBool>,
@@ -153,7 +152,7 @@ fn connect(
         match Connection::open(&policy.access, stop, tell) {
             Ok(connection) => return Ok(Some(connection)),
             Err(error @ (FleetError::Away { .. } | FleetError::Broken { .. })) => {
-                tell(&format!("{error}; it is tried again in {} s", pause.as_secs()));
+                tell(&format!("{error}; retrying in {} s", pause.as_secs()));
             }
             Err(error) => return Err(error),
         }
@@ -206,7 +205,7 @@ impl Member<'_> {
         }
     }
 
-    /// The next message and the user in its subject; `None` at the end.
+    /// The next message and the user in its subject. `None` at the end.
     fn asked(&self, questions: &mut Subscription) -> Option<(Message, String)> {
         while !self.is_stopped() {
             match questions.next(GLANCE) {
@@ -247,7 +246,7 @@ impl Member<'_> {
             match self.accept(&controller, &signed, &address, &mut obeyed) {
                 Ok(Task::Drain(drain)) => {
                     self.status.drained.store(drain, Ordering::Relaxed);
-                    let what = if drain { "drained" } else { "taken into service again" };
+                    let what = if drain { "drained" } else { "returned to service" };
                     (self.tell)(&format!("{what} by {controller}"));
                     self.answer(&controller, &id, &OrderReply::Done);
                 }
@@ -261,7 +260,7 @@ impl Member<'_> {
                     if refused < MOST_LINES {
                         (self.tell)(&format!("refused {controller}: {because}"));
                     } else if refused == MOST_LINES {
-                        (self.tell)("further refused orders are counted (`--metrics`), not shown");
+                        (self.tell)("further refused orders are not shown (see `--metrics`)");
                     }
                     self.answer(&controller, &id, &OrderReply::Refused { because });
                 }
@@ -276,7 +275,7 @@ impl Member<'_> {
         (address.instance == self.instance && subject::is_id(&address.id)).then_some((signed, address))
     }
 
-    /// Checks an order; the error is the reason to refuse it.
+    /// Checks an order. The error is the reason to refuse it.
     fn accept(
         &self,
         controller: &str,
@@ -286,12 +285,12 @@ impl Member<'_> {
     ) -> Result<Task, String> {
         if address.messages != VERSION {
             return Err(format!(
-                "it speaks version {VERSION} of a fleet's messages, not {}: install the same version of plumb on both",
+                "it uses version {VERSION} of fleet messages, not {}; install the same version of plumb on both hosts",
                 address.messages
             ));
         }
         let Some(key) = self.policy.controllers.get(controller) else {
-            return Err(format!("`{controller}` is not among the `controllers` of its policy"));
+            return Err(format!("`{controller}` is not listed in `controllers` of its policy"));
         };
         let names = [controller, &self.policy.access.name];
         let task = obeyed.check(signed, names, key, order::now())?.task;
@@ -303,18 +302,18 @@ impl Member<'_> {
 
     fn may_start(&self, order: &StartOrder) -> Result<(), String> {
         if !subject::is_id(&order.session) || order.run.chars().any(char::is_control) {
-            return Err("the order's session or run is no name".to_owned());
+            return Err("invalid session or run name in the order".to_owned());
         }
         if self.status.drained.load(Ordering::Relaxed) {
-            return Err("it is drained; `plumb fleet drain --undo` takes it into service again".to_owned());
+            return Err("it is drained; return it to service with `plumb fleet drain --undo`".to_owned());
         }
         if self.status.agents.load(Ordering::Relaxed) >= MOST {
-            return Err(format!("it has {MOST} agents already"));
+            return Err(format!("it already runs {MOST} agents"));
         }
         Ok(())
     }
 
-    /// Starts an agent and carries its streams until it ends or the session does.
+    /// Starts an agent and carries its streams until the agent or the session ends.
     fn conduct(&self, controller: &str, order: &StartOrder, id: &str) {
         let (what, tell) = (format!("agent for {} of {controller}", order.run), &self.tell);
         match self.begin(controller, order, id) {
@@ -324,7 +323,7 @@ impl Member<'_> {
                 let _open = carry(&mut *agent, &session, reader, writer);
                 session.end(&agent.stop());
                 self.sessions().retain(|other| !Arc::ptr_eq(other, &session));
-                let why = session.said().filter(|said| !said.is_empty());
+                let why = session.end_reason().filter(|reason| !reason.is_empty());
                 tell(&format!("{what}: ended{}", why.map(|why| format!(" ({why})")).unwrap_or_default()));
             }
             Err(because) => {
@@ -342,7 +341,7 @@ impl Member<'_> {
         let opener = Opener::Verified { key, subject: to.clone(), number: 0 };
         let incoming = self.connection.subscribe(to).map_err(|error| error.to_string())?;
         let agent = self.starter.start()?;
-        // Before the session speaks: a controller hears the answer first.
+        // Reply before the first session message.
         self.answer(controller, id, &OrderReply::Started);
         let (session, reader, writer) =
             Session::begin(&self.connection, incoming, from, (Seal::None, opener))
@@ -350,7 +349,7 @@ impl Member<'_> {
         let session = Arc::new(session);
         self.sessions().push(Arc::clone(&session));
         if self.is_stopped() {
-            // It may have come too late to be ended with the others.
+            // May have missed the shutdown of the other sessions.
             self.end_all();
         }
         Ok(Begun { session, agent, reader, writer })
@@ -363,12 +362,12 @@ impl Member<'_> {
     fn end_all(&self) {
         let sessions = self.sessions().clone();
         for session in &sessions {
-            session.abort("the member was told to end");
+            session.abort("the member was stopped");
         }
     }
 }
 
-/// The address of this host from which that server is reached. Nothing is sent.
+/// The local address for connections to the server. Sends nothing.
 #[must_use]
 pub fn address_towards(server: &str) -> Option<Ipv4Addr> {
     let (_, place) = server.rsplit_once("://")?;
@@ -382,15 +381,15 @@ pub fn address_towards(server: &str) -> Option<Ipv4Addr> {
     }
 }
 
-/// The network devices of this process's namespace, but for loopback (proc_pid_net(5)).
+/// Network devices of this process's namespace, without loopback (proc_pid_net(5)).
 fn devices() -> Vec<String> {
     let table = std::fs::read_to_string(DEVICES).unwrap_or_default();
     let names = table.lines().filter_map(|line| Some(line.split_once(':')?.0.trim().to_owned()));
     names.filter(|name| name != "lo").collect()
 }
 
-/// Carries both streams until the agent has ended, or its input has and it had time to. Gives the output, which is open still: what
-/// the agent said last comes with its end.
+/// Carries both streams until the agent exits, or its input closes and the time is over. Returns the open output
+/// stream: the agent's last output is sent at its end.
 fn carry(
     agent: &mut dyn Agent,
     session: &Session,
@@ -401,28 +400,28 @@ fn carry(
     let (ended, ends) = mpsc::channel();
     let output_ended = ended.clone();
     thread::spawn(move || {
-        // Either the agent has ended or the session, which knows why.
+        // The agent or the session has ended. The session knows the reason.
         let _ = pass(&mut from_agent, &mut writer);
         let _ = output_ended.send(Some(writer));
     });
     thread::spawn(move || {
         let _ = pass(&mut reader, &mut to_agent);
-        // The agent hears that there is no more.
+        // Closes the agent's input.
         drop(to_agent);
         let _ = ended.send(None);
     });
-    // One that does not even read its input is waited for no longer than the session lasts.
+    // An agent that does not read its input is stopped with the session.
     let first = loop {
         match ends.recv_timeout(GLANCE) {
-            Err(mpsc::RecvTimeoutError::Timeout) if session.said().is_none() => {}
+            Err(mpsc::RecvTimeoutError::Timeout) if session.end_reason().is_none() => {}
             first => break first.ok().flatten(),
         }
     };
-    // An agent whose input has ended stops its traffic first.
+    // An agent stops its traffic first when its input closes.
     first.or_else(|| iter::from_fn(|| ends.recv_timeout(GRACE).ok()).flatten().next())
 }
 
-/// Until the end; each piece goes on as it comes.
+/// Copies until the end of the stream, without delay.
 fn pass(from: &mut dyn Read, to: &mut dyn Write) -> io::Result<()> {
     let mut buffer = vec![0; CHUNK];
     loop {

@@ -1,44 +1,44 @@
-//! What members and controllers tell each other beside a session's bytes, as JSON. Must not know how it is carried.
+//! JSON messages between members and controllers, without session data.
 
 use std::net::Ipv4Addr;
 
 use serde::{Deserialize, Serialize};
 
-/// The version of these messages, of the subjects and of frames.
+/// Version of messages, subjects and frames.
 pub(crate) const VERSION: u32 = 1;
 
-/// A member that is there.
+/// A connected member.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct MemberInfo {
     pub name: String,
-    /// What its host calls itself.
+    /// Host name.
     pub host: String,
-    /// Its version of plumb.
+    /// Version of plumb.
     pub tool: String,
-    /// The version of its messages.
+    /// Version of its messages.
     pub messages: u32,
-    /// When it was started, in ms since 1970.
+    /// Start time, in ms since 1970.
     pub since: i64,
-    /// The network devices of its host, but for loopback.
+    /// Network devices of its host, without loopback.
     pub devices: Vec<String>,
-    /// Where traffic goes when a scenario does not say; what is older does not tell.
+    /// Default interface for traffic. Missing from older members.
     #[serde(default)]
     pub address: Option<Ipv4Addr>,
-    /// Sessions that are under way.
+    /// Open sessions.
     pub sessions: usize,
-    /// Whether it starts no further agents for now.
+    /// Whether it is drained.
     #[serde(default)]
     pub drained: bool,
-    /// Drawn at its start: what tells two of one name apart.
+    /// Random number that distinguishes members with the same name.
     pub instance: String,
 }
 
-/// What a member answers.
+/// A member's reply.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum OrderReply {
     Started,
-    /// It was drained, or is so no more.
+    /// Drained, or returned to service.
     Done,
     Refused {
         because: String,
@@ -53,7 +53,7 @@ impl MemberInfo {
     }
 }
 
-/// Something hard to guess, in hex.
+/// A random number in hex.
 pub(crate) fn drawn() -> String {
     let number = getrandom::u64().expect("the kernel has random numbers once it has booted");
     format!("{number:016x}")

@@ -1,33 +1,32 @@
-//! Measurements that are under way on a machine, told to each other. They share its CPUs, which nobody reserves: it excludes
-//! none. Must not know what is measured.
+//! Announces measurements to each other on a machine. They share its CPUs, but are not excluded.
 
 use std::{io, os::unix::net::UnixDatagram};
 
 use crate::abstract_name;
 
-/// Before what the measurement is called.
+/// Prefix of the measurement's name.
 const PREFIX: &str = "plumb/run";
 
-/// A measurement that others are told of. Dropping it ends that.
+/// An announced measurement. Dropping it ends the announcement.
 #[derive(Debug)]
 pub struct Presence {
     _told: UnixDatagram,
 }
 
 impl Presence {
-    /// Tells others in the network namespace of this process of the measurement `name`.
+    /// Announces the measurement `name` in the network namespace of this process.
     ///
     /// # Errors
-    /// When the kernel refuses.
+    /// If the kernel refuses.
     pub fn announce(name: &str) -> io::Result<Self> {
         Ok(Self { _told: abstract_name::tell(PREFIX, name)? })
     }
 
-    /// The others that are under way, beside the measurement `name`.
+    /// Other announced measurements.
     #[must_use]
     pub fn beside(name: &str) -> Vec<String> {
         let own = format!("{name} ");
-        abstract_name::told(PREFIX).into_iter().filter(|other| !other.starts_with(&own)).collect()
+        abstract_name::holders(PREFIX).into_iter().filter(|other| !other.starts_with(&own)).collect()
     }
 }
 
@@ -36,7 +35,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn measurements_see_each_other_and_not_themselves() {
+    fn measurements_see_only_others() {
         let [one, two] = ["one", "two"].map(|name| format!("test-{}-{name}", std::process::id()));
         let sees = |own: &str, other: &str| {
             let other = format!("{other} (process {})", std::process::id());

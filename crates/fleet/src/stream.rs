@@ -1,5 +1,5 @@
-//! A session: a byte stream each way between a controller and an agent, over two subjects. It is ordered and bounded, and what is
-//! lost ends it. Must not know what the bytes are.
+//! A session: a byte stream in each direction between a controller and an agent, over two subjects. It is ordered and
+//! bounded. A lost message ends it.
 
 use std::{
     io::{self, Read, Write},
@@ -15,10 +15,10 @@ use crate::{
     window::{CHUNK, SessionEnd, Window},
 };
 
-/// How often one that waits looks whether the session is over.
+/// Polling interval for the end of a session.
 const GLANCE: Duration = Duration::from_millis(200);
 
-/// A session. Dropping it ends it, which the other side is told.
+/// A session. Dropping it ends it and notifies the peer.
 #[derive(Debug)]
 pub struct Session {
     shared: Arc<Shared>,
@@ -27,19 +27,19 @@ pub struct Session {
 #[derive(Debug)]
 struct Shared {
     connection: Arc<Connection>,
-    /// The subject of what is sent.
+    /// Subject of outgoing messages.
     outgoing: String,
-    /// Taken before `window`: what is sent is sent in the order of its numbers.
+    /// Locked before `window`, so that messages are sent in order of their numbers.
     sending: Mutex<Seal>,
     window: Mutex<Window>,
     changed: Condvar,
 }
 
 impl Session {
-    /// Begins one whose other side is heard on `incoming`.
+    /// Starts a session with incoming messages from `incoming`.
     ///
     /// # Errors
-    /// When no thread can be started for it.
+    /// If no thread can be started.
     pub(crate) fn begin(
         connection: &Arc<Connection>,
         incoming: Subscription,
@@ -60,12 +60,12 @@ impl Session {
         Ok((Self { shared }, reader, writer))
     }
 
-    /// Ends it when all was sent, with what was said last.
-    pub(crate) fn end(&self, said: &str) {
-        self.finish(FrameKind::End, SessionEnd::Complete(said.to_owned()));
+    /// Ends the session after all data, with the last output.
+    pub(crate) fn end(&self, output: &str) {
+        self.finish(FrameKind::End, SessionEnd::Complete(output.to_owned()));
     }
 
-    /// Breaks it off, and tells the other side why.
+    /// Aborts the session and sends the reason.
     pub(crate) fn abort(&self, because: &str) {
         self.finish(FrameKind::Break, SessionEnd::Broken(because.to_owned()));
     }
@@ -74,40 +74,40 @@ impl Session {
         if self.shared.window().end().is_some() {
             return;
         }
-        let (SessionEnd::Complete(said) | SessionEnd::Broken(said)) = &end;
-        // It is noticed by silence otherwise.
-        let said = said.as_bytes();
-        let _ = self.shared.send(kind, &said[said.len().saturating_sub(CHUNK)..]);
+        let (SessionEnd::Complete(text) | SessionEnd::Broken(text)) = &end;
+        // The peer notices the lost lease otherwise.
+        let text = text.as_bytes();
+        let _ = self.shared.send(kind, &text[text.len().saturating_sub(CHUNK)..]);
         self.shared.finish(end);
         self.shared.connection.flush();
     }
 
-    /// What the other side said last, if it has come to its end.
+    /// The peer's last output, if the session is complete.
     #[must_use]
     pub fn last_output(&self) -> Option<String> {
         match self.shared.window().end()? {
-            SessionEnd::Complete(said) => Some(said.clone()),
+            SessionEnd::Complete(text) => Some(text.clone()),
             SessionEnd::Broken(_) => None,
         }
     }
 
-    /// What keeps the other side from being heard just now, where that is known.
+    /// A known reason for the peer's silence.
     #[must_use]
     pub fn trouble(&self) -> Option<String> {
-        self.shared.connection.away().map(|server| format!("the NATS server {server} is away"))
+        self.shared.connection.away().map(|server| format!("the NATS server {server} is unreachable"))
     }
 
-    /// Why it is over, if it is.
-    pub(crate) fn said(&self) -> Option<String> {
+    /// The reason of the end, if it has ended.
+    pub(crate) fn end_reason(&self) -> Option<String> {
         let window = self.shared.window();
-        let (SessionEnd::Complete(said) | SessionEnd::Broken(said)) = window.end()?;
-        Some(said.clone())
+        let (SessionEnd::Complete(text) | SessionEnd::Broken(text)) = window.end()?;
+        Some(text.clone())
     }
 }
 
 impl Drop for Session {
     fn drop(&mut self) {
-        self.abort("its controller is done with it");
+        self.abort("closed by its controller");
     }
 }
 
@@ -137,14 +137,14 @@ impl Shared {
                 self.renew();
             }
         }
-        // What was noticed here alone the other side is told; one that broke off itself takes no more.
+        // Notify the peer of a local error. A peer that aborted receives nothing more.
         let broken = self.window().end().and_then(|end| match end {
-            SessionEnd::Broken(said) => Some(said.clone()),
+            SessionEnd::Broken(text) => Some(text.clone()),
             SessionEnd::Complete(_) => None,
         });
-        if let Some(said) = broken {
-            // It is noticed by silence otherwise.
-            let _ = self.send(FrameKind::Break, said.as_bytes());
+        if let Some(text) = broken {
+            // The peer notices the lost lease otherwise.
+            let _ = self.send(FrameKind::Break, text.as_bytes());
         }
     }
 
@@ -170,17 +170,17 @@ impl Shared {
     }
 }
 
-/// What the other side sends.
+/// Data from the peer.
 #[derive(Debug)]
 pub struct StreamReader {
     shared: Arc<Shared>,
     chunk: Vec<u8>,
-    /// Bytes of `chunk` that were read.
+    /// Bytes of `chunk` already read.
     read: usize,
 }
 
 impl StreamReader {
-    /// The next chunk; `None` at the end.
+    /// The next chunk. `None` at the end.
     fn next(&self) -> io::Result<Option<Vec<u8>>> {
         let mut window = self.shared.window();
         loop {
@@ -195,7 +195,7 @@ impl StreamReader {
             match window.end() {
                 _ if window.is_complete() => return Ok(None),
                 Some(SessionEnd::Complete(_)) => return Ok(None),
-                Some(SessionEnd::Broken(said)) => return Err(io::Error::other(said.clone())),
+                Some(SessionEnd::Broken(text)) => return Err(io::Error::other(text.clone())),
                 None => window = self.shared.wait(window),
             }
         }
@@ -216,7 +216,7 @@ impl Read for StreamReader {
     }
 }
 
-/// What is sent to the other side, which is told when this is dropped.
+/// Data for the peer. Dropping it sends the end of the stream.
 #[derive(Debug)]
 pub struct StreamWriter {
     shared: Arc<Shared>,
@@ -231,8 +231,8 @@ impl Write for StreamWriter {
         let mut window = self.shared.window();
         loop {
             match window.end() {
-                Some(SessionEnd::Complete(said) | SessionEnd::Broken(said)) => {
-                    return Err(io::Error::new(io::ErrorKind::BrokenPipe, said.clone()));
+                Some(SessionEnd::Complete(text) | SessionEnd::Broken(text)) => {
+                    return Err(io::Error::new(io::ErrorKind::BrokenPipe, text.clone()));
                 }
                 None if window.has_room() => break,
                 None => window = self.shared.wait(window),
@@ -251,7 +251,7 @@ impl Write for StreamWriter {
 impl Drop for StreamWriter {
     fn drop(&mut self) {
         if self.shared.window().end().is_none() {
-            // It is noticed by silence otherwise.
+            // The peer notices the lost lease otherwise.
             let _ = self.shared.send(FrameKind::LastChunk, b"");
         }
     }

@@ -1,13 +1,14 @@
-//! The subjects of a fleet: which name stands where in them is what a server's permissions go by. Must not know what is sent.
+//! Subjects of a fleet. The server's permissions depend on the position of names in them.
 
-/// The longest name, as that of a host in DNS.
+/// Maximum length of a name, as for DNS hosts.
 const LONGEST: usize = 253;
-/// What [`is_name`] asks of a name, in words.
-pub const NAME_RULE: &str = "letters, digits, `-`, `_`, and dots between them, 253 at most";
-/// Stands for a dot of a name, which would end a subject's token.
+/// The rule checked by [`is_name`].
+pub const NAME_RULE: &str = "up to 253 letters, digits, `-`, `_`, and dots in between";
+/// Replaces a dot in a name, which would separate tokens of a subject.
 const DOT: &str = "~";
 
-/// Whether a member or a controller can be called so: letters, digits, `-` and `_`, and dots between them, as a node of a cluster.
+/// Whether a name is valid for a member or a controller: letters, digits, `-` and `_`, with dots in between, like the
+/// name of a cluster node.
 #[must_use]
 pub fn is_name(text: &str) -> bool {
     let sign = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
@@ -18,22 +19,22 @@ fn token(name: &str) -> String {
     name.replace('.', DOT)
 }
 
-/// Whoever is there is asked for by `user`.
+/// Roll calls of `user`.
 pub(crate) fn roll(user: &str) -> String {
     format!("plumb.roll.{}", token(user))
 }
 
-/// What a member is ordered by a controller.
+/// Orders of a controller for a member.
 pub(crate) fn order(member: &str, controller: &str) -> String {
     format!("plumb.order.{}.{}", token(member), token(controller))
 }
 
-/// The controller that an order came from, which the server lets use no other name.
+/// The controller in the subject of an order. The server's permissions guarantee it.
 pub(crate) fn ordering(subject: &str) -> String {
     subject.rsplit('.').next().unwrap_or_default().replace(DOT, ".")
 }
 
-/// Both ways of a session: to the member, and from it.
+/// Both directions of a session: to and from the member.
 pub(crate) fn session(member: &str, controller: &str, id: &str) -> [String; 2] {
     let [member, controller] = [member, controller].map(token);
     ["to", "from"].map(|way| format!("plumb.session.{member}.{controller}.{id}.{way}"))
@@ -44,7 +45,7 @@ pub(crate) fn answer(user: &str, member: &str, id: &str) -> String {
     format!("plumb.answer.{}.{}.{id}", token(user), token(member))
 }
 
-/// The member in the subject of a reply, which the server's permissions guarantee.
+/// The member in the subject of a reply. The server's permissions guarantee it.
 pub(crate) fn answering(subject: &str) -> String {
     subject.split('.').nth(3).unwrap_or_default().replace(DOT, ".")
 }
@@ -59,7 +60,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_name_is_one_token_of_a_subject() {
+    fn encodes_name_as_one_token() {
         for name in ["a", "rack-1", "node_7", "A9", "ip-10-0-0-1.eu-west-1.compute.internal"] {
             assert!(is_name(name), "{name}");
             assert_eq!(ordering(&order("m", name)), name);

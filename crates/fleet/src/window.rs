@@ -1,5 +1,5 @@
-//! How far a session has come: chunks in order, so many under way at most, and a lease that each message renews. Time is handed
-//! in. Must not know how messages are carried.
+//! State of a session: ordered chunks, a limit for chunks in transit, and a lease that each message renews. Time is a
+//! parameter.
 
 use std::{
     collections::VecDeque,
@@ -8,23 +8,23 @@ use std::{
 
 use crate::frame::{Frame, FrameKind};
 
-/// Bytes of a chunk, at most: far below what a server takes (1 MiB unless it is told otherwise).
+/// Maximum chunk size, far below the server's default limit of 1 MiB.
 pub(crate) const CHUNK: usize = 32 << 10;
-/// Chunks that were sent and not yet consumed, at most.
+/// Maximum number of unconsumed chunks.
 const MOST: u64 = 64;
-/// After so many that were consumed the sender is told.
+/// Consumed chunks after which the sender is notified.
 const TELL: u64 = MOST / 2;
-/// Whoever hears nothing for so long ends the session.
+/// Maximum silence of the peer. The session ends afterwards.
 pub const LEASE: Duration = Duration::from_secs(15);
-/// How often the other side hears something at least.
+/// Maximum time between two messages to the peer.
 pub(crate) const RENEWAL: Duration = Duration::from_secs(3);
 
 /// How a session ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum SessionEnd {
-    /// All was sent that was to be; what was said last.
+    /// Complete, with the last output.
     Complete(String),
-    /// It broke off.
+    /// Aborted, with the reason.
     Broken(String),
 }
 
@@ -32,16 +32,16 @@ pub(crate) enum SessionEnd {
 #[derive(Debug)]
 pub(crate) struct Window {
     sent: u64,
-    /// Of those, the other side has consumed so many.
+    /// Sent chunks consumed by the peer.
     taken: u64,
     received: u64,
     consumed: u64,
-    /// Of those, the other side has been told so many.
-    told: u64,
+    /// Consumed chunks reported to the peer.
+    reported: u64,
     waiting: VecDeque<Vec<u8>>,
-    /// The other side sends no more chunks.
+    /// The peer sends no more chunks.
     complete: bool,
-    heard: Instant,
+    last_received: Instant,
     spoke: Instant,
     end: Option<SessionEnd>,
 }
@@ -53,65 +53,60 @@ impl Window {
             taken: 0,
             received: 0,
             consumed: 0,
-            told: 0,
+            reported: 0,
             waiting: VecDeque::new(),
             complete: false,
-            heard: now,
+            last_received: now,
             spoke: now,
             end: None,
         }
     }
 
-    /// Takes a message of the other side.
+    /// Handles a message from the peer.
     pub(crate) fn take(&mut self, message: &[u8], now: Instant) {
         if self.end.is_some() {
             return;
         }
-        self.heard = now;
+        self.last_received = now;
         let Some(frame) = Frame::decode(message) else {
-            return self.finish(SessionEnd::Broken(
-                "the other side sent what is no message of a session".to_owned(),
-            ));
+            return self.finish(SessionEnd::Broken("the peer sent an invalid session message".to_owned()));
         };
-        let said = || String::from_utf8_lossy(frame.bytes).into_owned();
+        let text = || String::from_utf8_lossy(frame.bytes).into_owned();
         if frame.kind == FrameKind::Break {
-            return self.finish(SessionEnd::Broken(said()));
+            return self.finish(SessionEnd::Broken(text()));
         }
         if frame.sent != self.received {
-            let text = format!(
-                "messages were lost on the way by NATS: {} chunks came of {}",
-                self.received, frame.sent
-            );
+            let text = format!("NATS lost messages: received {} of {} chunks", self.received, frame.sent);
             return self.finish(SessionEnd::Broken(text));
         }
         self.taken = self.taken.max(frame.consumed.min(self.sent));
         match frame.kind {
             FrameKind::Chunk if self.received - self.consumed >= MOST || frame.bytes.len() > CHUNK => {
-                self.finish(SessionEnd::Broken("the other side sent more than was agreed on".to_owned()));
+                self.finish(SessionEnd::Broken("the peer exceeded the flow-control window".to_owned()));
             }
             FrameKind::Chunk => {
                 self.received += 1;
                 self.waiting.push_back(frame.bytes.to_vec());
             }
             FrameKind::LastChunk => self.complete = true,
-            FrameKind::End => self.finish(SessionEnd::Complete(said())),
+            FrameKind::End => self.finish(SessionEnd::Complete(text())),
             FrameKind::Renewal | FrameKind::Break => {}
         }
     }
 
-    /// Ends it where nothing was heard for too long. `away` is the server that cannot carry anything now.
+    /// Ends the session after too long a silence. `away` is an unreachable server.
     pub(crate) fn expire(&mut self, now: Instant, away: Option<&str>) {
-        if now.saturating_duration_since(self.heard) > LEASE {
+        if now.saturating_duration_since(self.last_received) > LEASE {
             let seconds = LEASE.as_secs();
             let text = match away {
-                Some(server) => format!("the NATS server {server} is away, for {seconds} s by now"),
-                None => format!("nothing was heard of the other side for {seconds} s"),
+                Some(server) => format!("the NATS server {server} is unreachable (for {seconds} s)"),
+                None => format!("no message from the peer for {seconds} s"),
             };
             self.finish(SessionEnd::Broken(text));
         }
     }
 
-    /// Ends it; the first reason stays.
+    /// Ends the session. Later reasons are ignored.
     pub(crate) fn finish(&mut self, end: SessionEnd) {
         self.end.get_or_insert(end);
     }
@@ -125,34 +120,34 @@ impl Window {
         self.sent - self.taken < MOST
     }
 
-    /// The message that is sent next.
+    /// The next message to send.
     pub(crate) fn speak(&mut self, kind: FrameKind, bytes: &[u8], now: Instant) -> Vec<u8> {
         let message = Frame { kind, sent: self.sent, consumed: self.consumed, bytes }.encode();
         if kind == FrameKind::Chunk {
             self.sent += 1;
         }
-        (self.told, self.spoke) = (self.consumed, now);
+        (self.reported, self.spoke) = (self.consumed, now);
         message
     }
 
-    /// How long it may be silent still.
+    /// Time until the next heartbeat.
     pub(crate) fn due(&self, now: Instant) -> Duration {
         RENEWAL.saturating_sub(now.saturating_duration_since(self.spoke))
     }
 
-    /// The next chunk that came.
+    /// The next received chunk.
     pub(crate) fn next(&mut self) -> Option<Vec<u8>> {
         let chunk = self.waiting.pop_front()?;
         self.consumed += 1;
         Some(chunk)
     }
 
-    /// Whether the other side should be told how much was consumed.
+    /// Whether the peer should be notified of consumed chunks.
     pub(crate) fn should_tell(&self) -> bool {
-        self.consumed - self.told >= TELL
+        self.consumed - self.reported >= TELL
     }
 
-    /// Whether no chunk will come any more, beside those that wait.
+    /// Whether only queued chunks remain.
     pub(crate) fn is_complete(&self) -> bool {
         self.complete
     }
@@ -160,10 +155,10 @@ impl Window {
 
 #[cfg(any(test, fuzzing))]
 impl Window {
-    /// What holds whatever the other side has sent.
+    /// Invariants for any peer.
     pub(crate) fn check(&self) {
         assert!(self.taken <= self.sent && self.sent - self.taken <= MOST, "{self:?}");
-        assert!(self.told <= self.consumed && self.consumed <= self.received, "{self:?}");
+        assert!(self.reported <= self.consumed && self.consumed <= self.received, "{self:?}");
         assert_eq!(self.waiting.len() as u64, self.received - self.consumed);
         assert!(self.waiting.len() as u64 <= MOST && self.waiting.iter().all(|chunk| chunk.len() <= CHUNK));
     }
@@ -184,25 +179,25 @@ mod tests {
     }
 
     #[test]
-    fn chunks_come_in_order_and_the_end_says_why() {
+    fn delivers_chunks_in_order_and_reason_of_end() {
         let (mut from, mut to, now) = pair();
         for chunk in [&b"one"[..], b"two"] {
             to.take(&from.speak(FrameKind::Chunk, chunk, now), now);
         }
         to.take(&from.speak(FrameKind::LastChunk, b"", now), now);
-        to.take(&from.speak(FrameKind::End, b"said", now), now);
+        to.take(&from.speak(FrameKind::End, b"output", now), now);
         let came: Vec<_> = std::iter::from_fn(|| to.next()).collect();
         assert_eq!(came, [b"one", b"two"]);
         assert!(to.is_complete());
-        assert_eq!(to.end(), Some(&SessionEnd::Complete("said".to_owned())));
+        assert_eq!(to.end(), Some(&SessionEnd::Complete("output".to_owned())));
     }
 
     #[test]
-    fn a_chunk_that_is_lost_or_comes_twice_ends_it_even_where_it_was_the_last() {
+    fn lost_or_repeated_chunk_ends_session() {
         let (mut from, mut to, now) = pair();
         let _ = from.speak(FrameKind::Chunk, b"lost", now);
         to.take(&from.speak(FrameKind::Renewal, b"", now), now);
-        broken(&to, "0 chunks came of 1");
+        broken(&to, "received 0 of 1 chunks");
         let (mut from, mut to, now) = pair();
         let chunk = from.speak(FrameKind::Chunk, b"twice", now);
         to.take(&chunk, now);
@@ -211,7 +206,7 @@ mod tests {
     }
 
     #[test]
-    fn so_much_is_under_way_and_no_more() {
+    fn limits_chunks_in_transit() {
         let (mut from, mut to, now) = pair();
         while from.has_room() {
             to.take(&from.speak(FrameKind::Chunk, b"x", now), now);
@@ -226,11 +221,11 @@ mod tests {
         for _ in 0..=TELL {
             to.take(&from.speak(FrameKind::Chunk, b"x", now), now);
         }
-        broken(&to, "more than was agreed on");
+        broken(&to, "exceeded the flow-control window");
     }
 
     #[test]
-    fn silence_ends_it_when_the_lease_does_and_any_message_renews_it() {
+    fn any_message_renews_lease() {
         let (mut from, mut to, now) = pair();
         let later = now + LEASE;
         assert_eq!((from.due(now), from.due(later)), (RENEWAL, Duration::ZERO));
@@ -238,15 +233,15 @@ mod tests {
         to.expire(later + LEASE, None);
         assert_eq!(to.end(), None);
         to.expire(later + LEASE + Duration::from_millis(1), None);
-        broken(&to, "nothing was heard");
+        broken(&to, "no message from the peer");
     }
 
     #[test]
-    fn what_is_no_frame_ends_it_and_a_break_says_why() {
+    fn invalid_frame_or_abort_ends_session() {
         let (mut from, mut to, now) = pair();
         to.take(b"?", now);
-        broken(&to, "no message of a session");
-        from.take(&Window::new(now).speak(FrameKind::Break, b"told to end", now), now);
-        broken(&from, "told to end");
+        broken(&to, "an invalid session message");
+        from.take(&Window::new(now).speak(FrameKind::Break, b"stopped", now), now);
+        broken(&from, "stopped");
     }
 }

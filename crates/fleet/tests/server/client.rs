@@ -48,10 +48,10 @@ impl Server {
     fn start(keys: Vec<(&'static str, NKey)>, config: &str) -> Self {
         let folder = tempfile::tempdir().expect("a temporary folder can be made");
         let file = folder.path().join("nats.conf");
-        fs::write(&file, config).expect("it is ours");
+        fs::write(&file, config).expect("writable");
         let port =
             TcpListener::bind("127.0.0.1:0").and_then(|it| it.local_addr()).expect("a port is free").port();
-        let log = File::create(folder.path().join("log")).expect("it is ours");
+        let log = File::create(folder.path().join("log")).expect("writable");
         let mut command = Command::new("nats-server");
         command.arg("-c").arg(&file).args(["-a", "127.0.0.1", "-p", &port.to_string()]);
         let process = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(log).spawn();

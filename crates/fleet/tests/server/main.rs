@@ -1,5 +1,5 @@
 //! Attacks of a fleet's users on each other, with a real NATS server.
-#![expect(clippy::disallowed_methods, reason = "files are written, and members waited for")]
+#![expect(clippy::disallowed_methods, reason = "writes files and waits for members")]
 
 mod client;
 mod orders;

@@ -151,7 +151,7 @@ pub(crate) fn forged_and_repeated() {
     a.refuses(before, "not signed with the key of `guest`");
     let before = a.refused();
     let _ = attacker.publish("plumb.order.a.b~pod", "", &drain.payload);
-    a.refuses(before, "`b.pod` is not among the `controllers`");
+    a.refuses(before, "`b.pod` is not listed in `controllers`");
     // With changed fields.
     let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).expect("JSON");
     let order: serde_json::Value = serde_json::from_slice(&drain.payload).expect("JSON");

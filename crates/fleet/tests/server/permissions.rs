@@ -1,4 +1,4 @@
-//! Permissions of each user against each other user.
+//! Checks all users' permissions against each other.
 
 use crate::client::{CONTROLLERS, MEMBERS, Server};
 
