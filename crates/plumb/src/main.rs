@@ -1,5 +1,5 @@
-//! Chooses a personality: the command line, the agent that a controller starts in an endpoint, or the first process of a
-//! guest, which obeys as an agent does or conducts runs.
+//! Selects a personality: command line, agent of a controller, or first process of a guest, which acts as an agent or
+//! executes a nested run.
 #![expect(clippy::disallowed_macros, reason = "an agent's last output goes to standard error")]
 
 use std::{
@@ -11,13 +11,13 @@ use std::{
 
 use protocol::HostPolicy;
 
-/// What the kernel of a guest calls the first process of its image; in a container, `plumb` may be the first one too.
+/// Path of a guest's first process. In a container, `plumb` may also have PID 1.
 const INIT: &str = "/init";
-/// This program (proc_pid_exe(5)): an agent is another of its personalities.
+/// This program (proc_pid_exe(5)), for agents.
 const PROGRAM: &str = "/proc/self/exe";
 const USAGE: &str = "\
-Obeys a controller at its standard input and output, or whoever connects to the virtio-serial port NAME of this virtual machine.";
-/// Exit status of wrong arguments (sysexits.h).
+Serves a controller on standard input and output, or controllers that connect to the virtio-serial port NAME of this virtual machine.";
+/// Exit status for wrong arguments (sysexits.h).
 const MISUSE: u8 = 64;
 
 fn main() -> ExitCode {
@@ -33,7 +33,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// Whether the kernel was told that its first process conducts.
+/// Whether the kernel command line selects a nested run.
 fn conducts() -> bool {
     env::args().nth(1).is_some_and(|word| word == protocol::guest::CONDUCT)
 }
@@ -46,7 +46,7 @@ fn obey(input: File, output: File) -> anyhow::Result<()> {
     agent::run(input, output, cli::TOOL, &HostPolicy::default())
 }
 
-/// The policy is as the member of this host wrote it.
+/// The policy in the form written by the member of this host.
 fn obey_under(policy: &str) -> anyhow::Result<()> {
     agent::run(stdin(), stdout(), cli::TOOL, &HostPolicy::read(policy)?)
 }
