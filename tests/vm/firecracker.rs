@@ -81,8 +81,7 @@ pub(crate) fn absence_is_no_end() {
     let findings = sandbox.findings("latest");
     assert_eq!(measured(&findings), 1, "{findings}");
     let skipped = findings["skipped"].to_string();
-    for said in ["`vm0` needs Firecracker", "/nonexistent/firecracker", "/releases", "--firecracker PATH"]
-    {
+    for said in ["`vm0` needs Firecracker", "/nonexistent/firecracker", "/releases", "--firecracker PATH"] {
         assert!(skipped.contains(said), "`{said}` is not in {skipped}");
     }
 }

@@ -178,7 +178,7 @@ pub(crate) fn finished_trials_survive_their_hypervisor() {
     assert_eq!(status, Some(130), "{said}");
     let (status, said) = ended(&sandbox, &["run", "--resume"], |_, hypervisor| signal(hypervisor, "KILL"));
     assert_eq!(status, Some(1), "{said}");
-    assert!(said.contains("the agent of host hypervisor is lost") && said.contains("--resume"), "{said}");
+    assert!(said.contains("lost the agent of host hypervisor") && said.contains("--resume"), "{said}");
     assert!(processes(&sandbox).is_empty(), "a hypervisor still runs");
     assert!(trials(&sandbox.record()).len() >= 2, "{said}");
     let output = sandbox.plumb(&["run", "--resume"]);

@@ -78,7 +78,7 @@ pub(crate) fn shows_a_panic() {
     let output = sandbox.plumb(&["vm", "run", "--kernel", &kernel, "--modules", &modules]);
     assert_eq!(output.status, Some(1), "{output:?}");
     for said in [
-        "the agent of host guest is lost",
+        "lost the agent of host guest",
         "plumb agent: cannot load kernel module /modules/virtio_pci.ko",
         "Kernel panic - not syncing",
         "QEMU: SHUTDOWN (guest-reset)",

@@ -41,7 +41,7 @@ type Waiting = Vec<(HostName, Box<dyn Machine>)>;
 /// All agents of a run. Dropping it stops them.
 pub(crate) struct Agents {
     endpoints: BTreeMap<HostName, Endpoint>,
-    /// Hosts served by the agent of another host.
+    /// Hosts served by another host's agent.
     seats: BTreeMap<HostName, HostName>,
     to_us: SyncSender<AgentEvent>,
     events: Receiver<AgentEvent>,
@@ -336,7 +336,7 @@ impl Agents {
         self.tell(host, &ToAgent::Hello(hello))
     }
 
-    /// Booting more machines than there are CPUs would slow all of them beyond their timeouts.
+    /// More booting machines than CPUs would slow all of them beyond their timeouts.
     fn has_room_for(&self, machine: &dyn Machine) -> bool {
         let booting =
             |endpoint: &&Endpoint| endpoint.ready_within.is_none() && endpoint.machine.boot().own_kernel;

@@ -11,7 +11,7 @@ pub(crate) const USUAL: usize = 256 << 10;
 const REPORT: usize = 1 << 20;
 /// One interval of a stream's connection with maximum-length numbers.
 const SAMPLE: usize = 1 << 10;
-/// The widest possible histogram of one interval.
+/// The widest possible histogram per interval.
 const HISTOGRAM: usize = 32 << 10;
 /// Extra intervals, because ends wait for each other.
 const FURTHER: u64 = 16;

@@ -1,7 +1,7 @@
 //! Selects the next trial and stops cells early. The choice is a pure function of the plan and the finished trials,
 //! so a resumed run makes the same choices.
 //!
-//! The plan is the full matrix. At the start of each block, the design judges each group of cells by the blocks
+//! The plan is the full matrix. At the start of each block, the design judges all groups of cells by the blocks
 //! before it and keeps the cells that can still change the answer. It uses no clock.
 
 mod forecast;
@@ -195,7 +195,7 @@ impl<'p> Design<'p> {
         open.filter(|cell| !self.skipped.contains(cell)).map(|cell| self.plan.cells[*cell].id.as_str())
     }
 
-    /// The decisions so far.
+    /// The current decisions.
     #[must_use]
     pub fn decided(&self) -> DesignDecision {
         DesignDecision {
@@ -288,7 +288,7 @@ impl<'p> Design<'p> {
         Round { block: None, measure, again, beside }
     }
 
-    /// The standing of each cell, by the blocks before `block`.
+    /// Standings of all cells, by the blocks before `block`.
     fn standings(&self, block: u32) -> Vec<(usize, Standing)> {
         let open = |group: &Group| group.standings(self.plan, &self.seen, &self.skipped, block);
         self.groups.iter().flat_map(open).collect()

@@ -1,4 +1,4 @@
-//! Detects trials that were disturbed by other work, judged only by CPU time of other processes.
+//! Detects trials disturbed by other work, judged only by CPU time of other processes.
 
 use std::{collections::BTreeMap, collections::BTreeSet};
 

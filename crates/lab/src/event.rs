@@ -8,7 +8,7 @@ use workload::LiveRate;
 
 #[derive(Debug)]
 pub enum Event<'a> {
-    /// A step begins, such as creating the lab.
+    /// A step starts, such as creating the lab.
     Step(&'a str),
     /// A machine starts to boot, or boots again after a hang.
     Boots {
@@ -19,7 +19,7 @@ pub enum Event<'a> {
         host: &'a str,
         within: Nanos,
     },
-    /// The lab exists and the run begins.
+    /// The lab exists and the run starts.
     Begun(&'a RunHeader),
     Trial {
         planned: &'a PlannedTrial,
@@ -31,7 +31,7 @@ pub enum Event<'a> {
         elapsed: Nanos,
         rate: &'a LiveRate,
     },
-    /// A block begins, or the last one ended.
+    /// A block starts, or the last one ended.
     Decided(&'a DesignDecision),
     Kept(&'a Trial),
     /// A cell is skipped for the rest of the run.

@@ -1,4 +1,4 @@
-//! Finds and reserves the interfaces of existing hosts. A run reserves all of them or none.
+//! Finds and reserves the interfaces of existing hosts. A run reserves all or nothing.
 
 use std::{collections::BTreeMap, net::Ipv4Addr, thread, time::Duration};
 
@@ -55,7 +55,7 @@ pub(crate) fn located(
     fits(&located.lab, plan).map(|()| located)
 }
 
-/// Checks names, addresses and MTUs of the lab's devices against those of the hosts.
+/// Checks names, addresses and MTUs of lab devices against the hosts'.
 fn fits(lab: &Lab, plan: &Plan) -> Result<(), RunError> {
     let refused = |host: &HostName, because: String| RunError::Refused {
         host: host.to_string(),

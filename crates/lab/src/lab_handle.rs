@@ -103,7 +103,7 @@ impl LabHandle<'_> {
         Ok(())
     }
 
-    /// States of the devices of each path, in path order. Queries all agents at once.
+    /// Device states by path, in path order. Queries all agents at once.
     pub(crate) fn states(
         &self,
         agents: &mut Agents,
@@ -124,7 +124,7 @@ impl LabHandle<'_> {
         Ok(all)
     }
 
-    /// Counters since creation for the devices of each path, in path order, and for its hosts. Queries all agents at
+    /// Counters since creation for all devices by path, in path order, and for its hosts. Queries all agents at
     /// once.
     pub(crate) fn counters(
         &self,

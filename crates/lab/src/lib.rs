@@ -49,7 +49,7 @@ pub use nested::{lacks_for_guests, run_inside};
 pub use nested_run::nested_run;
 pub use persistent_lab::{PersistentHost, PersistentLab, Registry, RegistryError};
 pub use placement::{Cpus, cpus};
-/// Decisions by the trials so far, for the live view.
+/// Current decisions, for the live view.
 pub use protocol::DesignDecision;
 pub use run::{ExistingHostUse, Outcome, Request, run};
 pub use run_loop::remake_allowance;

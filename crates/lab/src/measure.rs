@@ -46,7 +46,7 @@ struct Attempt {
 }
 
 impl TrialRunner<'_> {
-    /// Measures all trials at the same time. If a process stalls or a probe fails in one of them, repeats all: a
+    /// Measures all trials at the same time. If a process stalls or a probe fails in any trial, repeats all: a
     /// trial running alone would be a different measurement. Results of the other trials are not replaced.
     pub(crate) fn measure(
         &mut self,

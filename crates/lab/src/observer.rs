@@ -43,7 +43,7 @@ pub(crate) struct Watcher {
     patience: Duration,
     /// Set once the agent is lost.
     lost: Option<RunError>,
-    /// Probes that were dropped from the run, with reasons.
+    /// Probes dropped from the run, with reasons.
     dropped: Vec<MissingProbe>,
 }
 

@@ -40,7 +40,7 @@ pub struct Request<'a> {
     pub plan: &'a Plan,
     /// The ID of the run, equal to that of `resume` if set.
     pub id: RunId,
-    /// The run whose remedies are tried.
+    /// The run with the remedies to try.
     pub tries: Option<&'a RemedyTrials>,
     /// The stored part of a run to resume.
     pub resume: Option<&'a RunRecord>,
@@ -233,7 +233,7 @@ fn missing_cells(request: &Request<'_>, lacks: &MissingCapabilities<'_>) -> Skip
 }
 
 /// Checks that traffic passes on each path to measure. With many hosts, leaves out lost hosts and broken paths while
-/// any path is left.
+/// any path remains.
 fn check_paths(
     request: &Request<'_>,
     runner: &mut TrialRunner<'_>,
@@ -264,7 +264,7 @@ pub(crate) fn planned_paths<'a>(request: &'a Request<'_>) -> impl Iterator<Item 
     request.scenario.paths.iter().filter(move |path| planned.contains(&path.name))
 }
 
-/// The path of each cell.
+/// Paths by cell.
 pub(crate) fn paths_of<'a>(request: &'a Request<'_>) -> Vec<&'a Path> {
     let paths: HashMap<&PathName, &Path> =
         request.scenario.paths.iter().map(|path| (&path.name, path)).collect();

@@ -82,7 +82,7 @@ impl<S: Sink> RunLoop<'_, S> {
         Ok(())
     }
 
-    /// Repeats disturbed trials when the CPUs are idle, while time is left.
+    /// Repeats disturbed trials when the CPUs are idle, while time remains.
     fn remake(
         &mut self,
         runner: &mut TrialRunner<'_>,

@@ -89,7 +89,7 @@ impl TrialRunner<'_> {
         self.agents.left_out.concerns(path, self.lab_handle.lab)
     }
 
-    /// Continues without the lost host or broken path that caused the error. A path whose ends refuse a trial gets a
+    /// Continues without the lost host or broken path that caused the error. A path with ends that refuse a trial gets a
     /// second attempt.
     ///
     /// # Errors

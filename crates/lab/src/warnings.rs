@@ -38,7 +38,7 @@ fn of_kind(load: &WorkloadSettings, measurement: &Measurement, cpu: &CpuUsage) -
     found.or_else(|| of_ping.map(|(asked, data)| ping_pong::warnings(asked, data))).unwrap_or_default()
 }
 
-/// The reason to discard a trial: a thread did not run for most of it, or nothing arrived.
+/// The reason to discard a trial: a thread did not run most of the time, or nothing arrived.
 pub(crate) fn void(load: &WorkloadSettings, measurement: &Measurement) -> Option<ValidityWarning> {
     let lasted = durations(load, measurement);
     let short = lasted.is_some_and(|(asked, measured)| measured.0 < asked.0 / 2);
@@ -49,7 +49,7 @@ pub(crate) fn void(load: &WorkloadSettings, measurement: &Measurement) -> Option
 }
 
 /// Warns about the end with the longest stall, if the stall is long relative to the trial and to scheduling among the
-/// ends' threads. Skips guests, whose clocks may stop with them.
+/// ends' threads. Skips guests, because their clocks may stop with them.
 pub(crate) fn stalled(
     load: &WorkloadSettings,
     ends: [Option<&EndReport>; 2],

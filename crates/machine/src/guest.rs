@@ -1,4 +1,4 @@
-//! Prepares what a guest boots: a kernel from the host's packages, and an initramfs with this program as first
+//! Prepares a guest's boot files: a kernel from the host's packages, and an initramfs with this program as first
 //! process. Independent of the monitor.
 
 mod error;

@@ -1,7 +1,7 @@
 //! Groups of competing cells: those of one workload on one path. Determines which of them can still change the
 //! answer.
 //!
-//! The answer is the best setting for the objective, the best value, and the knee of each numeric factor. With
+//! The answer is the best setting for the objective, the best value, and the knees of numeric factors. With
 //! `until_clear`, it is the comparison of all cells of a workload.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -15,7 +15,7 @@ use super::{
     unclear,
 };
 
-// Keep the scenario's limits within those of the statistics.
+// Keep the scenario's limits within the statistics' limits.
 const _: () = assert!(LEAST_PRECISE as usize == interval::FEWEST_TO_STOP);
 
 /// Share of the best value that puts a level on the plateau.
@@ -33,7 +33,7 @@ pub(super) enum Standing {
     Precise(f64),
 }
 
-/// Indexes of the cells of one workload on one path.
+/// Indexes of the cells with the same workload and path.
 #[derive(Debug, Clone)]
 pub(super) struct Group {
     cells: Vec<usize>,
@@ -143,7 +143,7 @@ impl<'a> Field<'a> {
         }
     }
 
-    /// Indexes of cells whose further trials can change the answer.
+    /// Indexes of cells with further trials that can change the answer.
     fn open(&self, plan: &Plan) -> BTreeSet<usize> {
         let Some(best) = self.good.best() else {
             // Without any value, any cell can be the best.
@@ -168,7 +168,7 @@ impl<'a> Field<'a> {
         possible.into_iter().filter(|place| !worth.is_below(*place, leader, 0.0)).collect()
     }
 
-    /// The best cell of each possible knee level, if there are several: from the first level that may be on the
+    /// The best cells of possible knee levels, if there are several: from the first level that may be on the
     /// plateau to the first that certainly is.
     fn knees(&self, plan: &Plan) -> BTreeSet<usize> {
         let factors: BTreeSet<&FactorName> =

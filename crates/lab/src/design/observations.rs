@@ -12,7 +12,7 @@ const BREAK: u64 = 4;
 /// Minimum length of a break.
 const SHORTEST_BREAK: Nanos = Nanos::from_secs(60);
 
-/// Results of the trials so far.
+/// Results of finished trials.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Observations {
     indices: BTreeSet<u32>,
@@ -139,7 +139,7 @@ impl Observations {
         points.filter(|point| point.arm == Arm::Again && point.block < block).count()
     }
 
-    /// Time from the start of each trial to the start of the next, without breaks.
+    /// Time between starts of consecutive trials, without breaks.
     pub(super) fn spent(&self, plan: &Plan) -> Nanos {
         let ends = self.begun.iter().skip(1).map(|(began, _)| Some(*began)).chain([None]);
         self.begun.iter().zip(ends).map(|((began, cell), end)| took(plan, *cell, *began, end)).sum()

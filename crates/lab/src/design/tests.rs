@@ -280,7 +280,7 @@ fn ignores_skipped_cell() {
     assert!(design.ends().iter().all(|end| end.cell != gone));
 }
 
-/// A cell without values must not delay the others.
+/// A cell without values may not delay the others.
 #[test]
 fn ends_cell_without_value_after_screening() {
     let plan = plan(9, &precisely(Objective::Max));

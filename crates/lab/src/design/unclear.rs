@@ -11,7 +11,7 @@ use super::observations::Observations;
 /// Confidence level of reports.
 const CONFIDENCE: f64 = 0.95;
 
-/// Cells of a workload whose comparison is undecided after the blocks before `block`, with their baseline.
+/// Cells of a workload with an undecided comparison after the blocks before `block`, with their baseline.
 pub(super) fn cells(plan: &Plan, seen: &Observations, workload: &[usize], block: u32) -> BTreeSet<usize> {
     let steps = || plan.steps.iter().filter(|step| workload.contains(&step.cell));
     let floor = floor(plan, seen, workload, block);

@@ -121,7 +121,7 @@ fn repeats_trial_after_probe_failure_then_drops_probe() {
     watcher.next_trial();
     assert_eq!(watch(&mut watcher).1, Verdict::Again, "each trial is repeated once");
     let (notices, verdict) = watch(&mut watcher);
-    assert_eq!((notices.len(), verdict), (1, Verdict::Over), "no probe is left");
+    assert_eq!((notices.len(), verdict), (1, Verdict::Over), "no probe remains");
     assert_eq!(watcher.probes(), []);
     assert_eq!(watcher.dropped(), [missing(CPU), missing(SYSCALLS)], "in order of failure");
 }

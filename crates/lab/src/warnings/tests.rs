@@ -227,7 +227,7 @@ fn warns_about_loss_from_1_percent() {
         let load = WorkloadSettings::PingPong(PingPongSettings::new(SECOND));
         let warnings_found = warnings(&load, &Measurement::PingPong(data), &CpuUsage::default());
         let expected = has_warning.then_some(ValidityWarning::Lossy { lost, of: lost + 100 });
-        assert_eq!(warnings_found, expected.into_iter().collect::<Vec<_>>(), "{lost} beside 100");
+        assert_eq!(warnings_found, expected.into_iter().collect::<Vec<_>>(), "{lost} of 100 more");
     }
 }
 

@@ -189,7 +189,7 @@ mod tests {
     fn parses_split_response_and_keeps_next() {
         let two = format!("{REFUSAL}HTTP/1.1 204 \r\n\r\n");
         for cut in 0..REFUSAL.len() {
-            assert_eq!(parse(&two.as_bytes()[..cut]).expect("right so far"), None, "{cut}");
+            assert_eq!(parse(&two.as_bytes()[..cut]).expect("incomplete"), None, "{cut}");
         }
         let (answer, length) = parse(two.as_bytes()).expect("right").expect("whole");
         assert_eq!((answer.status, answer.body.len(), length), (400, 26, REFUSAL.len()));

@@ -77,7 +77,7 @@ mod tests {
         fs::write(folder.path().join("modules.dep"), dep).expect("writable");
         fs::write(folder.path().join("modules.builtin"), "kernel/net/vsock.ko\n").expect("writable");
         let modules = Modules::read(folder.path()).expect("just written");
-        let order = modules.in_order(&["virtio_net", "vsock", "virtio_console"]).expect("all are there");
+        let order = modules.in_order(&["virtio_net", "vsock", "virtio_console"]).expect("installed");
         let names: Vec<_> = order.iter().map(|file| name(file)).collect();
         let expected = ["virtio_ring", "virtio", "failover", "net_failover", "virtio_net", "virtio_console"];
         assert_eq!(names, expected);

@@ -80,7 +80,7 @@ pub(crate) fn broken_ones_are_refused() {
         ("/actions", "action_type", json!("Start")),
     ];
     for (path, name, value) in values {
-        let right = right().into_iter().find(|request| request.path == path).expect("it is one of them");
+        let right = right().into_iter().find(|request| request.path == path).expect("a known path");
         let mut body = body(&right);
         body[name] = value;
         let wrong = request(path, &body);
@@ -109,7 +109,7 @@ fn broken_bodies(right: &Request) {
     let mut more = parts.clone();
     more.insert("speed".to_owned(), json!(1));
     refused(&request(&right.path, &more.into()), "unknown field `speed`");
-    refused(&request(&right.path, &json!([whole])), "no object");
+    refused(&request(&right.path, &json!([whole])), "not an object");
 }
 
 pub(crate) fn order_matters() {

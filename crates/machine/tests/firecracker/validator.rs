@@ -1,20 +1,20 @@
-//! Whether a request is one that Firecracker's description allows, and what is said of it if not.
+//! Validates requests against the API description.
 
 use serde_json::{Map, Value};
 
 use crate::description::{Kind, OPERATIONS, Operation, Property};
 
-/// A request as it came over the socket.
+/// A received request.
 #[derive(Debug, Clone)]
 pub(crate) struct Request {
     pub(crate) method: String,
     pub(crate) path: String,
-    /// Names in lower case.
+    /// In lower case.
     pub(crate) headers: Vec<(String, String)>,
     pub(crate) body: Vec<u8>,
 }
 
-/// What a machine has been given so far.
+/// State of the simulated machine.
 #[derive(Debug, Default)]
 pub(crate) struct Machine {
     put: Vec<String>,
@@ -22,7 +22,7 @@ pub(crate) struct Machine {
 }
 
 impl Machine {
-    /// Takes the request, or says what is wrong with it.
+    /// Validates the request and updates the state.
     pub(crate) fn take(&mut self, request: &Request) -> Result<Value, String> {
         let body = valid(request)?;
         let (operation, _) = operation(&request.path).expect("it is valid");
@@ -40,7 +40,7 @@ impl Machine {
     }
 }
 
-/// What is put, if the request has the shape that is described.
+/// Validates the request and returns its body.
 pub(crate) fn valid(request: &Request) -> Result<Value, String> {
     let Some((operation, name)) = operation(&request.path) else {
         return Err(format!("Invalid request method and/or path: {} {}.", request.method, request.path));
@@ -52,7 +52,7 @@ pub(crate) fn valid(request: &Request) -> Result<Value, String> {
     let body: Value = serde_json::from_slice(&request.body).map_err(|error| {
         format!("An error occurred when deserializing the json body of a request: {error}.")
     })?;
-    object(operation.body, body.as_object().ok_or("the body is no object")?)?;
+    object(operation.body, body.as_object().ok_or("the body is not an object")?)?;
     match name {
         Some(name) if body["iface_id"] != name => {
             Err("The id from the path does not match the id from the body!".to_owned())
@@ -61,7 +61,7 @@ pub(crate) fn valid(request: &Request) -> Result<Value, String> {
     }
 }
 
-/// What is at the path, and the name in it.
+/// The operation at this path, and the name in it.
 fn operation(path: &str) -> Option<(&'static Operation, Option<&str>)> {
     OPERATIONS.iter().find_map(|operation| match operation.path.split_once("{}") {
         None => (operation.path == path).then_some((operation, None)),
@@ -119,6 +119,6 @@ fn kind(kind: Kind, value: &Value) -> Result<(), String> {
             "a number that it can be",
         ),
         Kind::Word(words) => is(value.as_str().is_some_and(|word| words.contains(&word)), "one of the words"),
-        Kind::Object(properties) => object(properties, value.as_object().ok_or("no object")?),
+        Kind::Object(properties) => object(properties, value.as_object().ok_or("not an object")?),
     }
 }

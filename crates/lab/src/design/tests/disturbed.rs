@@ -1,4 +1,4 @@
-//! Tests which disturbed trials are repeated and how often, also after a resume.
+//! Tests which disturbed trials are repeated, and the number of repeats, also after a resume.
 
 use samples::Disturber;
 

@@ -20,7 +20,7 @@ fn probes_only_measured_cells_and_ignores_probed_results() {
     assert!(probed.len() >= 2 * plan.cells.len(), "screening probes all cells");
     assert!(probed.len() < 7 * plan.cells.len(), "later blocks probe only measured cells");
     assert!(probed.is_subset(&measured));
-    // Extreme results must not matter.
+    // Extreme results have no effect.
     let worthless = |trial: &mut Trial| {
         if trial.arm == samples::Arm::Probed {
             trial.measurement = Measurement::Stream(StreamData { flows: Vec::new() });

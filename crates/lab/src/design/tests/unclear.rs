@@ -51,7 +51,7 @@ fn adds_blocks_only_for_undecided_workloads() {
     }
     let clear = ends.iter().filter(|end| end.why == EndReason::Clear).map(|end| end.cell.as_str());
     assert!(clear.collect::<BTreeSet<_>>().is_superset(&BTreeSet::from(["p/one", "q/one"])), "{ends:?}");
-    // The noise floor needs as many baseline pairs as the comparison.
+    // The noise floor needs the same number of baseline pairs as the comparison.
     let again = |cell| trials.iter().filter(|trial| trial.cell == cell && trial.arm == Arm::Again).count();
     assert_eq!(again("p/two"), trials_of(&trials, "p/two"));
 }

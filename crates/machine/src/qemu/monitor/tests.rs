@@ -66,7 +66,7 @@ fn with<T: Send + 'static>(
     let listener = UnixListener::bind(&folder).expect("it can be made");
     let server = thread::spawn(move || serve(listener.accept().expect("a client connects").0));
     queries(Monitor::open(&folder, &Arc::default()));
-    std::fs::remove_file(&folder).expect("it was made");
+    std::fs::remove_file(&folder).expect("created above");
     server.join().expect("no panic")
 }
 
@@ -77,7 +77,7 @@ fn queries_all_properties_and_changes_none() {
         |monitor| {
             let mut monitor = monitor.expect("it greets");
             assert_eq!(monitor.listener(), Some(std::process::id()));
-            let reply = monitor.ask().expect("it answers");
+            let reply = monitor.ask().expect("a reply");
             assert_eq!(
                 (reply.version.as_str(), reply.guest.as_deref(), reply.kvm),
                 ("7.2.22", Some("web"), Some(true))

@@ -37,7 +37,7 @@ fn skips_events_and_late_replies() {
         r#"{"return": [{"cpu-index": 0, "thread-id": 7}, {"cpu-index": 1, "thread-id": 9}], "id": ID}"#
     );
     let (mut qmp, words) = monitor(answer);
-    assert_eq!(qmp.vcpu_threads().expect("it answers"), [7, 9]);
+    assert_eq!(qmp.vcpu_threads().expect("a reply"), [7, 9]);
     assert_eq!(words.text(), "QEMU: SHUTDOWN (guest-panic)");
 }
 
