@@ -157,7 +157,7 @@ pub(super) fn refused_by_a_busy_server() {
     let mut first = sandbox.start(&server.words(&["ping", "-t", "120"]));
     assert!(wait_until(PATIENCE, || server.said("#1 ")), "the first is served");
     for words in KINDS {
-        check_refused(&sandbox, &server, words, "busy");
+        check_refused(&sandbox, &server, words, "try again later");
     }
     first.kill().expect("it runs");
     let _ = first.wait();

@@ -67,7 +67,7 @@ pub(crate) fn compares_only_traces() {
             "other.json",
             "{\"schema\":99,\"tool\":\"9.9.9\",\"target\":{}}",
             64,
-            "of shape 99, written by plumb 9.9.9",
+            "with schema 99, written by plumb 9.9.9",
         ),
         ("hollow.json", "{\"schema\":1,\"target\":{}}", 1, "but is not"),
         ("cut.json", "{\"schema\":1,", 1, "cannot read the trace"),
