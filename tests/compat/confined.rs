@@ -259,7 +259,7 @@ fn killed_helper() {
         plumb_tests::signal(helper, signal);
         let ended = server.finish();
         assert_eq!(ended.status, Some(1), "{signal}: {ended:?}");
-        let reason = "the process that opens UDP ports has ended; start the server again";
+        let reason = "the UDP port holder has ended; start the server again";
         assert!(ended.err.contains(reason), "{signal}: {ended:?}");
         drop(client.map(Running::finish));
     }

@@ -59,7 +59,7 @@ fn cut(sandbox: &Sandbox, (of_server, of_client, patience): &Row) {
     assert!(wait_until(PATIENCE, || path.sent() > begun + MANY), "{of_client}: nothing flows");
     path.cut();
     let cut = path.sent();
-    server.await_word(&format!("waited {patience} for a sign of life"));
+    server.await_word(&format!("waited {patience} for a keepalive reply"));
     let ended = path.sent();
     if of_client.contains("-u") {
         assert!(ended > cut + MANY, "{of_client}: the server has sent on for a while: {cut} {ended}");

@@ -1,15 +1,15 @@
-//! Listening sockets that accept nothing for a moment, for want of descriptors or memory. Time is handed in.
+//! Pauses accepting on a listener after it ran out of descriptors or memory. The caller passes the time.
 
 use units::Nanos;
 
 const BACKOFF: Nanos = Nanos::from_millis(100);
 
-/// Their index, and until when.
+/// Listener index and end of the pause.
 #[derive(Debug, Default)]
 pub(super) struct AcceptBackoff(Vec<(usize, u64)>);
 
 impl AcceptBackoff {
-    /// Begins anew where one is paused already.
+    /// Restarts the pause of a listener that is already paused.
     pub(super) fn pause(&mut self, index: usize, now: u64) {
         self.0.retain(|(paused, _)| *paused != index);
         self.0.push((index, now + BACKOFF.0));
@@ -25,14 +25,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_is_paused_for_its_time_and_once() {
+    fn pauses_each_listener_once_for_the_backoff_time() {
         let mut paused = AcceptBackoff::default();
         paused.pause(0, 0);
         paused.pause(1, 10);
         assert!(paused.expired(BACKOFF.0 - 1).is_empty());
         assert_eq!(paused.expired(BACKOFF.0), [0]);
         paused.pause(1, 20);
-        assert!(paused.expired(BACKOFF.0 + 19).is_empty(), "it begins anew");
+        assert!(paused.expired(BACKOFF.0 + 19).is_empty(), "pausing again restarts the pause");
         assert_eq!(paused.expired(BACKOFF.0 + 20), [1]);
         assert!(paused.expired(u64::MAX).is_empty());
     }

@@ -1,4 +1,4 @@
-//! From a peer that has said what it wants to a client that is served: checked, queued, on a thread of its own.
+//! Admits peers: checks a request, queues it and starts a client thread.
 
 use std::net::{IpAddr, SocketAddr, TcpStream, UdpSocket};
 
@@ -26,24 +26,24 @@ use super::{
 };
 use crate::iperf3::server::{AdmittedTest, DataConnection, Memory};
 
-/// What a client is told that has not proved who it is, and what the watcher is.
-const UNKNOWN: Denial = Denial { told: (ErrorCode::AUTHORIZATION, 0), because: Refusal::Unknown };
-/// More of its address, or of all, wait already than may.
-const TOO_MANY: Denial = Denial { told: (ErrorCode::ACCESS_DENIED, 0), because: Refusal::AddressLimit };
-/// Connections for one request that may wait for a thread of their client.
+/// Reply and refusal for a client that failed to log in.
+const UNKNOWN: Denial = Denial { reply: (ErrorCode::AUTHORIZATION, 0), because: Refusal::Unknown };
+/// The waiting limit of the address or the server is exhausted.
+const TOO_MANY: Denial = Denial { reply: (ErrorCode::ACCESS_DENIED, 0), because: Refusal::AddressLimit };
+/// Limit on single-request connections waiting for a client thread.
 const REQUESTS: usize = 256;
 
 impl<'scope> EventLoop<'scope, '_> {
-    /// A data connection of a test under way.
+    /// Passes a data connection to its running test.
     pub(super) fn give_stream(&mut self, order: u64, connection: PendingConnection, cookie: Cookie) {
-        // Closing it would do the same, but it is handed on.
+        // Handing it on matters more than this error, and closing it deregisters it too.
         let _ = self.poller.remove(&connection.socket);
         if !self.sessions.give(cookie, DataConnection::Tcp { order, socket: connection.socket }) {
             self.log.refused(connection.peer, Refusal::Parameters, monotonic());
         }
     }
 
-    /// An iperf3 client has sent its parameters: it is checked, and queued.
+    /// Handles the parameters of an iperf3 client: checks the login and queues the test.
     pub(super) fn check_login(
         &mut self,
         order: u64,
@@ -54,7 +54,7 @@ impl<'scope> EventLoop<'scope, '_> {
     ) {
         let (now, PendingConnection { socket, peer, .. }) = (monotonic(), connection);
         let Ok(local) = socket.local_addr() else { return };
-        // It is not read from while its login is checked.
+        // The event loop ignores the socket during the login check.
         if self.poller.remove(&socket).is_err() {
             return self.log.refused(peer, Refusal::ConnectionLimit, now);
         }
@@ -64,20 +64,20 @@ impl<'scope> EventLoop<'scope, '_> {
         let test =
             QueuedTest { order, socket, peer, local, cookie, machine, params, since: now, _share: share };
         match self.auth_worker.log_in(test, self.keys, &mut self.ledger.failures, now) {
-            Login::Needless(test) => self.enqueue(test, now),
+            Login::NotRequired(test) => self.enqueue(test, now),
             Login::Pending => {}
             Login::Refused(test) => self.refuse_test(test, UNKNOWN, now),
             Login::Busy(test) => test.deny(Exhausted::Server, &mut self.log, now),
         }
     }
 
-    /// A place to wait; where there is none, the oldest goes of the address that has most.
+    /// Reserves a waiting slot, evicting the oldest waiting test of the busiest address if necessary.
     fn make_room_to_wait(&mut self, source: Source, now: u64) -> Option<Share> {
         let waiting = self.ledger.waiting.clone();
         if waiting.check(source, 1) == Err(Exhausted::Server) && waiting.of(source) + 1 < waiting.most() {
             let most = waiting.most();
-            let gone = self.queue.take_oldest(|other| waiting.of(other) == most)?;
-            gone.deny(Exhausted::Address, &mut self.log, now);
+            let evicted = self.queue.take_oldest(|other| waiting.of(other) == most)?;
+            evicted.deny(Exhausted::Address, &mut self.log, now);
         }
         waiting.take(source, 1).ok()
     }
@@ -107,12 +107,12 @@ impl<'scope> EventLoop<'scope, '_> {
         now: u64,
     ) {
         self.log.refused(peer, denial.because, now);
-        let (code, number) = denial.told;
+        let (code, number) = denial.reply;
         machine.refuse(code, number);
         dismiss(socket, &mut machine);
     }
 
-    /// A client that is known is queued, if what it asks for may be served.
+    /// Queues a test of an authenticated client if the limits allow it.
     fn enqueue(&mut self, test: QueuedTest, now: u64) {
         let (order, peer) = (test.order, test.peer);
         if let Err(denial) = check_limits(&test.params, &self.context.config.limits) {
@@ -131,20 +131,20 @@ impl<'scope> EventLoop<'scope, '_> {
         }
     }
 
-    /// Serves those that may begin, and refuses those that have no hope of it.
+    /// Starts tests exhausted turn it is and refuses those without a chance.
     pub(super) fn admit_waiting(&mut self, now: u64) {
         while let Some(test) =
             self.queue.next(|test| admission(test, &self.sessions, &self.ledger, &self.context))
         {
-            let begun = self.begin_iperf3(test);
-            self.tell(begun);
+            let started = self.begin_iperf3(test);
+            self.report_failure(started);
         }
         let admission = |test: &QueuedTest| admission(test, &self.sessions, &self.ledger, &self.context);
         self.queue.drop_late(admission, &mut self.log, now);
     }
 
     fn begin_iperf3(&mut self, test: QueuedTest) -> Result<()> {
-        // It stays with the client's thread, which waits for it in its own way.
+        // From here the client thread owns the socket.
         self.poller.remove(&test.socket)?;
         let QueuedTest { socket, peer, local, cookie, machine, params, .. } = test;
         let (source, count) = (Source::from(peer.ip()), params.streams().len());
@@ -184,13 +184,13 @@ impl<'scope> EventLoop<'scope, '_> {
             holdings,
             move |context, session| {
                 session::iperf3(context, session, admitted);
-                // What came of the test is told by now, and gone.
+                // The watcher has received the report by now.
                 drop((buffers, intervals, send_buffers));
             },
         )
     }
 
-    /// Memory for a test: what it asks for, or what is left of that.
+    /// Reserves memory for a test: the requested amounts, reduced to the remaining budget.
     fn memory(&self, source: Source, params: &Params) -> std::result::Result<[Share; 3], Exhausted> {
         let (wanted, least) = Memory::of(params, &self.context.config.limits);
         let Ledger { buffers, intervals, send_buffers, .. } = &self.ledger;
@@ -206,16 +206,19 @@ impl<'scope> EventLoop<'scope, '_> {
         Ok(Holdings::new(Some(places.take(source, 1)?), Some(budget.take(source, streams as u64)?)))
     }
 
-    pub(super) fn begin_native(&mut self, connection: PendingConnection, said: Handshake) {
-        match said.purpose {
-            _ if !self.serves_anybody() => self.turn_away(&connection, Refusal::NoLogin, RefusalCode::Login),
+    pub(super) fn begin_native(&mut self, connection: PendingConnection, handshake: Handshake) {
+        match handshake.purpose {
+            _ if !self.accepts_unauthenticated() => {
+                self.turn_away(&connection, Refusal::NoLogin, RefusalCode::Login)
+            }
             Purpose::PingPong => self.begin_stream(connection, None, session::ping_pong),
-            // Which of two it is for a further connection could not say.
-            Purpose::Connect if said.number == CONTROL && self.sessions.has_token(said.token) => {
+            // A second client with the same token would make later connections ambiguous.
+            Purpose::Connect if handshake.number == CONTROL && self.sessions.has_token(handshake.token) => {
                 self.log.refused(connection.peer, Refusal::Token, monotonic());
             }
-            Purpose::Connect if said.number == CONTROL => {
-                let (requests, arriving) = RequestIngress::new(said.token, connection.peer.ip(), REQUESTS);
+            Purpose::Connect if handshake.number == CONTROL => {
+                let (requests, arriving) =
+                    RequestIngress::new(handshake.token, connection.peer.ip(), REQUESTS);
                 self.begin_stream(
                     connection,
                     Some(Ingress::Requests(requests)),
@@ -224,19 +227,19 @@ impl<'scope> EventLoop<'scope, '_> {
                     },
                 );
             }
-            Purpose::Connect => self.give_request(connection, said),
+            Purpose::Connect => self.give_request(connection, handshake),
             _ => self.turn_away(&connection, Refusal::Parameters, RefusalCode::Kind),
         }
     }
 
-    /// A client of our own is told why.
+    /// Sends the refusal code to a native client.
     fn turn_away(&mut self, connection: &PendingConnection, because: Refusal, word: RefusalCode) {
         self.log.refused(connection.peer, because, monotonic());
         dial::refuse(&connection.socket, word);
     }
 
     pub(super) fn begin_sockperf(&mut self, connection: PendingConnection, first: Vec<u8>) {
-        if !self.serves_anybody() {
+        if !self.accepts_unauthenticated() {
             return self.log.refused(connection.peer, Refusal::NoLogin, monotonic());
         }
         self.begin_stream(connection, None, move |context, session, socket| {
@@ -244,7 +247,7 @@ impl<'scope> EventLoop<'scope, '_> {
         });
     }
 
-    /// Serves datagrams on a socket that is connected to their sender.
+    /// Serves a UDP peer on a connected socket.
     pub(super) fn begin_datagrams(
         &mut self,
         socket: UdpSocket,
@@ -257,36 +260,36 @@ impl<'scope> EventLoop<'scope, '_> {
         let limited = (!source.is_proven()).then(|| self.ledger.replies.meters(source, monotonic()));
         let rate = limited.map_or_else(Vec::new, Vec::from);
         let ingress = Some(Ingress::Datagrams(conversation.clone()));
-        let begun = ready.and_then(|()| {
+        let started = ready.and_then(|()| {
             let holdings = Holdings::new(Some(share), None);
             self.begin((conversation.peer, local), ingress, holdings, move |context, session| {
                 session::datagrams(context, session, socket, &conversation, &rate);
             })
         });
-        self.tell(begun);
+        self.report_failure(started);
     }
 
-    /// Whether clients are served that cannot prove who they are.
-    pub(super) const fn serves_anybody(&self) -> bool {
+    /// Whether the server also accepts protocols without authentication.
+    pub(super) const fn accepts_unauthenticated(&self) -> bool {
         self.context.config.auth.is_none()
     }
 
-    /// A place for one more client of this address.
+    /// Reserves a client slot for the address.
     pub(super) fn place(&self, address: IpAddr) -> std::result::Result<Share, Exhausted> {
         check_once(&self.sessions, &self.context)?;
         self.make_place(address.into());
         self.ledger.places.take(address.into(), 1)
     }
 
-    /// When all places are taken, an address that has more than its share gives one up for one that has less: the
-    /// client that it was given last, which has least to lose.
+    /// Frees a slot when all are taken: the address with the most clients loses its newest one, which has the least
+    /// progress to lose.
     fn make_place(&self, source: Source) {
         if let Some(debtor) = self.ledger.places.debtor(source) {
             self.sessions.displace_newest_of(debtor);
         }
     }
 
-    /// Serves a connection, if there is a place.
+    /// Serves a connection if a slot is free.
     fn begin_stream(
         &mut self,
         connection: PendingConnection,
@@ -295,29 +298,29 @@ impl<'scope> EventLoop<'scope, '_> {
     ) {
         let place = match self.place(connection.peer.ip()) {
             Ok(place) => place,
-            Err(whose) => return self.turn_away(&connection, whose.into(), refusal_code(whose)),
+            Err(exhausted) => return self.turn_away(&connection, exhausted.into(), refusal_code(exhausted)),
         };
         let PendingConnection { socket, peer, .. } = connection;
-        let begun = self.prepare(&socket, peer).and_then(|local| {
+        let started = self.prepare(&socket, peer).and_then(|local| {
             self.begin((peer, local), ingress, Holdings::new(Some(place), None), move |context, session| {
                 work(context, session, socket);
             })
         });
-        self.tell(begun);
+        self.report_failure(started);
     }
 
-    /// A connection for one request of a client that is served.
-    fn give_request(&mut self, connection: PendingConnection, said: Handshake) {
+    /// Passes a single-request connection to its client.
+    fn give_request(&mut self, connection: PendingConnection, handshake: Handshake) {
         let PendingConnection { socket, peer, .. } = connection;
         let ready = self.prepare(&socket, peer).is_ok();
-        if !(ready && self.sessions.give_request(peer.ip(), socket, said)
-            || self.sessions.had_token(said.token))
+        if !(ready && self.sessions.give_request(peer.ip(), socket, handshake)
+            || self.sessions.had_token(handshake.token))
         {
             self.log.refused(peer, Refusal::Parameters, monotonic());
         }
     }
 
-    /// Makes a connection one that waits, and says where it came to.
+    /// Makes the socket blocking and returns its local address.
     fn prepare(&self, socket: &TcpStream, peer: SocketAddr) -> Result<SocketAddr> {
         let named = || format!("a connection with {peer}");
         self.poller.remove(socket)?;
@@ -333,7 +336,8 @@ impl<'scope> EventLoop<'scope, '_> {
         work: impl FnOnce(ServerContext<'_>, &SessionId) + Send + 'scope,
     ) -> Result<()> {
         let context = self.context;
-        // A test of iperf3 is told why it ends; whoever has no way to hear so is ended from here.
+        // An iperf3 test is ended by its own thread, which can send the reason. Other protocols have no such message,
+        // so the event loop ends them.
         let limit = (!matches!(ingress, Some(Ingress::Streams(_)))).then_some(context.config.limits.duration);
         let held = holdings.clone();
         let work = move |number, stop: &Stop| {
@@ -343,20 +347,20 @@ impl<'scope> EventLoop<'scope, '_> {
         self.sessions.begin(self.scope, (peer, limit), (ingress, holdings), &self.waker, work)
     }
 
-    /// Whether a test need not wait for another to end.
+    /// Whether a test may start now, rather than after the running one.
     fn is_its_turn(&self) -> bool {
         !(self.context.config.queue && self.sessions.has_test())
     }
 
-    /// A client that could not be served is no reason to end.
-    fn tell(&self, begun: Result<()>) {
-        if let Err(error) = begun {
+    /// A failure to start one client does not end the server.
+    fn report_failure(&self, started: Result<()>) {
+        if let Err(error) = started {
             self.context.watcher.event(Event::Trouble { error: &error });
         }
     }
 }
 
-/// Whether the one client of a server of one has not come yet.
+/// With `--once`, refuses further clients after the first.
 fn check_once(sessions: &Sessions<'_>, context: &ServerContext<'_>) -> std::result::Result<(), Exhausted> {
     if context.config.once && sessions.begun() > 0 { Err(Exhausted::Server) } else { Ok(()) }
 }
@@ -372,12 +376,12 @@ fn admission(
         .and_then(|()| ledger.places.check(source, 1))
         .and_then(|()| ledger.streams.check(source, streams));
     let alone = !(context.config.queue && sessions.has_test());
-    // Streams over UDP do not say whose they are: tests of one peer gather them one after another.
+    // UDP streams carry no cookie, so tests of one peer collect their streams one at a time.
     let mixed =
         test.params.transport() == Transport::Udp && sessions.gathering_datagrams(test.peer.ip()).is_some();
     match room {
         Ok(()) if alone && !mixed => Admission::Now,
-        Err(whose) if !context.config.queue => Admission::Busy(whose),
+        Err(exhausted) if !context.config.queue => Admission::Busy(exhausted),
         _ => Admission::Later,
     }
 }

@@ -1,4 +1,4 @@
-//! Whether an iperf3 test may be served: who asks, and for how much. Pure but for randomness and the time of day.
+//! Checks logins and limits of iperf3 tests. Pure except for randomness and the time of day.
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -12,7 +12,7 @@ use units::Nanos;
 use super::{config::Auth, event::Refusal, seen_tokens::SeenTokens};
 use crate::Limits;
 
-/// What clients have to prove who they are with.
+/// Keys and users for client authentication.
 pub(super) struct LoginKeys {
     key: PrivateKey,
     users: Users,
@@ -31,17 +31,17 @@ impl LoginKeys {
         Ok(Self { key, users: Users::parse(&auth.users), skew })
     }
 
-    /// Whether it is worth the work to [`check`](Self::check) it.
+    /// Whether the login is well-formed enough to [`check`](Self::check).
     pub(super) fn may_know(&self, params: &Params) -> bool {
         params.authtoken.as_deref().is_some_and(|token| Claim::may_open(token, &self.key))
     }
 
-    /// Whether the client is who it says, and says so for the first time: milliseconds of work. Both paddings are
-    /// tried: a client's version does not tell which.
+    /// Verifies user, password and that the token is new. Takes milliseconds. Tries both paddings, because the client
+    /// version does not determine the padding.
     pub(super) fn check(
         &self,
         params: &Params,
-        seen: &mut SeenTokens,
+        seen_tokens: &mut SeenTokens,
     ) -> std::result::Result<(), LoginDenial> {
         #[cfg(test)]
         assert_ne!(params.title.as_deref(), Some(DEFECT), "for a test");
@@ -52,36 +52,35 @@ impl LoginKeys {
         let checked = |claim: Claim| claim.judge(&self.users, now, self.skew).map(|()| claim.at);
         let oaep = open(Padding::Oaep).and_then(checked);
         let pkcs = open(Padding::Pkcs1v15).and_then(checked);
-        // Until its time is over by this server's clock it could be used again.
+        // The token stays replayable until it expires by this server's clock.
         let until = oaep.or(pkcs)?.saturating_add(self.skew);
-        if seen.is_new(token, until, now) { Ok(()) } else { Err(LoginDenial::Replayed) }
+        if seen_tokens.is_new(token, until, now) { Ok(()) } else { Err(LoginDenial::Replayed) }
     }
 }
 
-/// The title of a test at whose login the check finds a defect.
+/// Test title that makes the login check panic, for a test.
 #[cfg(test)]
 pub(super) const DEFECT: &str = "finds a defect";
 
-/// Why a test may not be served.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Denial {
-    /// What the client is told: iperf3's number, and one that says more.
-    pub(super) told: (ErrorCode, i32),
-    /// What the watcher is told.
+    /// Sent to the client: iperf3's error code and a second, more specific number.
+    pub(super) reply: (ErrorCode, i32),
+    /// Reported to the watcher.
     pub(super) because: Refusal,
 }
 
-/// Whether a test asks for no more than is allowed.
+/// Checks the requested test against the limits.
 pub(super) fn check_limits(params: &Params, limits: &Limits) -> std::result::Result<(), Denial> {
     let load = params.load();
     let flows = f64::from(load.streams) * load.direction.flows().len() as f64;
     let rate = load.rate.map(|rate| rate.0 * flows);
-    // iperf3's clients know no word for most limits: they are told the nearest one.
+    // Stock clients have no message for most limits and get the nearest one.
     let denied = |ours: (ErrorCode, i32), nearest: ErrorCode| {
-        let told = if params.plumb.is_some() { ours } else { (nearest, 0) };
-        Err(Denial { told, because: Refusal::Limit })
+        let reply = if params.plumb.is_some() { ours } else { (nearest, 0) };
+        Err(Denial { reply, because: Refusal::Limit })
     };
-    if let Some(limit) = limits.rate.filter(|limit| rate.is_some_and(|asked| asked > limit.0)) {
+    if let Some(limit) = limits.rate.filter(|limit| rate.is_some_and(|requested| requested > limit.0)) {
         return denied(ErrorCode::of_rate(limit), ErrorCode::TOTAL_RATE);
     }
     match (load.until, limits.bytes) {
@@ -95,7 +94,7 @@ pub(super) fn check_limits(params: &Params, limits: &Limits) -> std::result::Res
     }
 }
 
-/// Clients before 3.20 know no word for it but one about the duration.
+/// Clients before 3.20 only know an error about the duration.
 fn too_long(params: &Params) -> ErrorCode {
     let version = params.client_version.as_deref().unwrap_or_default();
     let mut parts = version.split(|c: char| !c.is_ascii_digit()).map(|part| part.parse::<u32>().unwrap_or(0));

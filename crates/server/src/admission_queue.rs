@@ -1,4 +1,4 @@
-//! iperf3 clients whose tests can be served, in a queue for a place.
+//! Queue of accepted iperf3 tests that wait for a slot.
 
 use std::{
     collections::VecDeque,
@@ -18,22 +18,21 @@ use super::{
     pending::{ParameterRead, dismiss, read_parameters},
 };
 
-/// Addresses whose turn is remembered.
+/// Number of addresses with a remembered turn.
 const TURNS: usize = 64;
-/// How long one waits for a place where there is no queue: the client before it may be taking its leave.
-const MOMENT: Nanos = Nanos::from_millis(500);
+/// Without `--queue`: how long a test waits for a slot, because the previous client may be about to leave.
+const GRACE_PERIOD: Nanos = Nanos::from_millis(500);
 
-/// Tests in the order in which their parameters came; addresses take turns.
+/// Tests in order of arrival. Addresses take turns.
 #[derive(Default)]
 pub(super) struct AdmissionQueue {
     tests: VecDeque<QueuedTest>,
-    /// Whose tests have begun of late; the latest last.
+    /// Addresses of recently started tests, the latest last.
     turns: VecDeque<Source>,
 }
 
-/// A client that waits.
 pub(super) struct QueuedTest {
-    /// The number of its control connection.
+    /// Number of the control connection.
     pub(super) order: u64,
     pub(super) socket: TcpStream,
     pub(super) peer: SocketAddr,
@@ -42,7 +41,7 @@ pub(super) struct QueuedTest {
     pub(super) machine: Box<Machine>,
     pub(super) params: Box<Params>,
     pub(super) since: u64,
-    /// That it waits, in the ledger.
+    /// Waiting slot in the ledger.
     pub(super) _share: Share,
 }
 
@@ -50,12 +49,12 @@ pub(super) struct QueuedTest {
 pub(super) enum Admission {
     Now,
     Later,
-    /// There is no place, and no queue to wait for one.
+    /// No slot is free and queueing is off.
     Busy(Exhausted),
 }
 
 impl AdmissionQueue {
-    /// How many come before the client with this number; `None` when it does not wait.
+    /// Number of tests ahead of this one; `None` if it is not queued.
     pub(super) fn position(&self, order: u64) -> Option<usize> {
         self.tests.iter().position(|test| test.order == order)
     }
@@ -64,7 +63,8 @@ impl AdmissionQueue {
         self.tests.push_back(test);
     }
 
-    /// The one that begins now: of those that may, the first of the address whose last turn was longest ago.
+    /// Removes the next test to start: among the admissible ones, the first of the address that waited longest for a
+    /// turn.
     pub(super) fn next(&mut self, admission: impl Fn(&QueuedTest) -> Admission) -> Option<QueuedTest> {
         let may = self.tests.iter().enumerate().filter(|(_, test)| admission(test) == Admission::Now);
         let turn = |test: &QueuedTest| self.turns.iter().position(|source| *source == test.source());
@@ -79,33 +79,33 @@ impl AdmissionQueue {
         Some(test)
     }
 
-    /// Takes the oldest out of an address's tests.
+    /// Removes the oldest test of the matching addresses.
     pub(super) fn take_oldest(&mut self, of: impl Fn(Source) -> bool) -> Option<QueuedTest> {
         let position = self.tests.iter().position(|test| of(test.source()))?;
         self.tests.remove(position)
     }
 
-    /// Refuses those that have found no place for a moment.
+    /// Refuses tests that have waited longer than [`GRACE_PERIOD`] without a queue.
     pub(super) fn drop_late(
         &mut self,
         admission: impl Fn(&QueuedTest) -> Admission,
         log: &mut LogLimiter<'_>,
         now: u64,
     ) {
-        let late = |test: &QueuedTest| now.saturating_sub(test.since) >= MOMENT.0;
+        let late = |test: &QueuedTest| now.saturating_sub(test.since) >= GRACE_PERIOD.0;
         let busy = |test: &QueuedTest| match admission(test) {
-            Admission::Busy(whose) if late(test) => Some(whose),
+            Admission::Busy(exhausted) if late(test) => Some(exhausted),
             _ => None,
         };
         let first = |tests: &VecDeque<QueuedTest>| {
             tests.iter().enumerate().find_map(|(position, test)| Some((position, busy(test)?)))
         };
-        while let Some((position, whose)) = first(&self.tests) {
-            self.tests.remove(position).into_iter().for_each(|test| test.deny(whose, log, now));
+        while let Some((position, exhausted)) = first(&self.tests) {
+            self.tests.remove(position).into_iter().for_each(|test| test.deny(exhausted, log, now));
         }
     }
 
-    /// Reads from one that has sent something: it has left, or is about to.
+    /// Reads from a waiting client that has sent something. It has usually disconnected.
     pub(super) fn check_activity(&mut self, order: u64, log: &mut LogLimiter<'_>, now: u64) {
         let Some(position) = self.position(order) else { return };
         let test = &mut self.tests[position];
@@ -121,15 +121,15 @@ impl QueuedTest {
         self.peer.ip().into()
     }
 
-    /// Tells it what a stock server tells a second client; one of our own that its address has too much.
-    pub(super) fn deny(mut self, whose: Exhausted, log: &mut LogLimiter<'_>, now: u64) {
-        log.refused(self.peer, whose.into(), now);
-        if whose == Exhausted::Address && self.params.plumb.is_some() {
+    /// Sends the "busy" reply of a stock server, or the address limit to a plumb client.
+    pub(super) fn deny(mut self, exhausted: Exhausted, log: &mut LogLimiter<'_>, now: u64) {
+        log.refused(self.peer, exhausted.into(), now);
+        if exhausted == Exhausted::Address && self.params.plumb.is_some() {
             self.machine.refuse(ErrorCode::LIMIT_ADDRESS, 0);
             return dismiss(&self.socket, &mut self.machine);
         }
         if (&self.socket).write_all(&access_denied()).is_ok() {
-            // Gone: it does not matter any more.
+            // Best effort: the peer may have disconnected.
             let _ = self.socket.shutdown(Shutdown::Write);
         }
     }

@@ -1,14 +1,13 @@
-//! Whether a peer's address lies in one of some prefixes. Pure.
+//! Matches peer addresses against a list of prefixes. Pure.
 
 use std::net::IpAddr;
 
 use traffic::{Error, Result};
 
-/// Prefixes that peers may come from; none allows all.
+/// Allowed prefixes; an empty list allows all peers.
 #[derive(Debug)]
 pub(super) struct AllowList(Vec<Prefix>);
 
-/// The leading bits of an address, and how many they are.
 #[derive(Debug)]
 struct Prefix {
     bits: u128,
@@ -17,7 +16,7 @@ struct Prefix {
 }
 
 impl AllowList {
-    /// Fails where a prefix is longer than an address.
+    /// Fails if a prefix is longer than its address.
     pub(super) fn new(prefixes: &[(IpAddr, u8)]) -> Result<Self> {
         prefixes
             .iter()
@@ -26,7 +25,7 @@ impl AllowList {
             .map(Self)
     }
 
-    /// Whether a peer may come from there. An IPv4 address written as one of IPv6 is the IPv4 address.
+    /// Whether the address matches a prefix. IPv4-mapped IPv6 addresses count as IPv4.
     pub(super) fn has(&self, address: IpAddr) -> bool {
         let (bits, v4) = bits(address);
         self.0.is_empty() || self.0.iter().any(|prefix| prefix.v4 == v4 && prefix.covers(bits))
@@ -49,7 +48,7 @@ impl Prefix {
     }
 }
 
-/// The address in the upper bits, and whether it is one of IPv4.
+/// Address left-aligned in 128 bits, and whether it is IPv4.
 fn bits(address: IpAddr) -> (u128, bool) {
     match address.to_canonical() {
         IpAddr::V4(address) => (u128::from(address.to_bits()) << 96, true),
@@ -66,11 +65,11 @@ mod tests {
             let (address, length) = text.split_once('/').expect("a prefix");
             (address.parse().expect("an address"), length.parse().expect("a length"))
         };
-        AllowList::new(&prefixes.iter().map(parse).collect::<Vec<_>>()).expect("right lengths")
+        AllowList::new(&prefixes.iter().map(parse).collect::<Vec<_>>()).expect("valid lengths")
     }
 
     #[test]
-    fn an_address_is_allowed_by_the_bits_of_a_prefix_of_its_family() {
+    fn matches_prefix_bits_within_the_address_family() {
         for (prefixes, address, expected) in [
             (&[][..], "203.0.113.7", true),
             (&["198.18.0.0/15"], "198.19.255.255", true),
@@ -95,7 +94,7 @@ mod tests {
     }
 
     #[test]
-    fn a_prefix_longer_than_its_address_is_refused() {
+    fn rejects_prefix_longer_than_address() {
         for (address, length) in [("10.0.0.0", 33), ("::", 129)] {
             assert!(AllowList::new(&[(address.parse().expect("valid"), length)]).is_err());
         }

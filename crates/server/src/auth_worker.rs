@@ -1,6 +1,5 @@
-//! One thread that checks logins, so that the event loop never waits for a decryption.
-//!
-//! What awaits it is bounded: when that is full, a client is told that the server is busy.
+//! Checks logins on a separate thread, so that the event loop never waits for a decryption.
+//! The queue is bounded; when it is full, the client gets a "busy" reply.
 
 use std::{
     panic::{AssertUnwindSafe, catch_unwind},
@@ -18,12 +17,12 @@ use super::{
     waker::Waker,
 };
 
-/// Logins that may await their check: a fraction of a second of work.
+/// Queue length, a fraction of a second of work.
 const LOGINS: usize = 32;
 
-/// The event loop's side of it.
+/// Handle for the event loop.
 pub(super) struct AuthWorker {
-    /// `None` where nobody has to log in.
+    /// `None` without authentication.
     channels: Option<Channels>,
 }
 
@@ -37,20 +36,20 @@ pub(super) struct CheckedLogin {
     pub(super) known: bool,
 }
 
-/// What becomes of a login.
+/// Outcome of [`AuthWorker::log_in`].
 pub(super) enum Login {
-    /// Nobody has to.
-    Needless(QueuedTest),
-    /// It will come out of [`AuthWorker::next_checked`].
+    /// Authentication is off.
+    NotRequired(QueuedTest),
+    /// The result arrives through [`AuthWorker::next_checked`].
     Pending,
-    /// It cannot be one, or comes from where too many have failed.
+    /// Malformed, or too many failures from this address.
     Refused(QueuedTest),
-    /// Too many are being checked.
+    /// The queue is full.
     Busy(QueuedTest),
 }
 
 impl AuthWorker {
-    /// Begins its thread where there are keys; that ends when this is dropped.
+    /// Starts the thread if keys are configured. It ends when the worker is dropped.
     pub(super) fn new<'scope>(
         scope: &'scope Scope<'scope, '_>,
         keys: Option<&'scope LoginKeys>,
@@ -66,7 +65,7 @@ impl AuthWorker {
         Self { channels }
     }
 
-    /// Decides what can be decided at once, and hands on the rest.
+    /// Decides trivial cases at once and queues the rest.
     pub(super) fn log_in(
         &self,
         test: QueuedTest,
@@ -74,7 +73,9 @@ impl AuthWorker {
         failures: &mut Rates,
         now: u64,
     ) -> Login {
-        let Some((channels, keys)) = self.channels.as_ref().zip(keys) else { return Login::Needless(test) };
+        let Some((channels, keys)) = self.channels.as_ref().zip(keys) else {
+            return Login::NotRequired(test);
+        };
         if !failures.allows(test.source(), FAILURE, now) {
             return Login::Refused(test);
         }
@@ -100,12 +101,12 @@ fn check_all(
     results: &Sender<CheckedLogin>,
     waker: &Waker,
 ) {
-    let mut seen = SeenTokens::default();
+    let mut seen_tokens = SeenTokens::default();
     while let Ok(test) = logins_in.recv() {
-        // What a client has sent may have found a defect: its login fails, and nobody else's.
-        let check = || keys.check(&test.params, &mut seen).is_ok();
+        // A panic caused by client data fails this login only.
+        let check = || keys.check(&test.params, &mut seen_tokens).is_ok();
         let known = !closing.is_asked() && catch_unwind(AssertUnwindSafe(check)).unwrap_or(false);
-        // The event loop is gone: so are its connections.
+        // The event loop has ended and closed its connections.
         let _ = results.send(CheckedLogin { test, known });
         waker.wake();
     }

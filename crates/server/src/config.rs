@@ -1,4 +1,4 @@
-//! How a standing server is set: where it listens, whom it serves, and how much of it.
+//! Server settings: listeners, authentication and limits.
 
 use std::{
     net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr},
@@ -7,59 +7,55 @@ use std::{
 
 use units::{BitRate, Bytes, Nanos};
 
-/// A standing server.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Config {
-    /// Addresses to listen on, each for TCP and for UDP. With port 0 the kernel chooses one that is free for
-    /// both, the same for all. An IPv6 address listens for IPv6 only.
+    /// TCP and UDP listen addresses. With port 0 the kernel chooses a port that is free for both protocols on all
+    /// addresses. IPv6 addresses listen for IPv6 only.
     pub listen: Vec<SocketAddr>,
-    /// Prefixes that peers may come from (address and length); empty allows all.
+    /// Allowed peer prefixes (address and length); empty allows all.
     pub allow: Vec<(IpAddr, u8)>,
-    /// Bounds of what is served.
     pub limits: Limits,
-    /// One iperf3 test after another, in the order of their coming, instead of side by side.
+    /// Run iperf3 tests one at a time in order of arrival instead of concurrently.
     pub queue: bool,
-    /// Ends after the first client that was served; datagrams of sockperf, which may be anybody's, are none.
+    /// Exit after the first client. Sockperf datagrams do not count, because their source may be spoofed.
     pub once: bool,
-    /// Whom iperf3 clients have to name themselves as; `None` asks nobody. Other protocols cannot, and are refused.
+    /// Authentication of iperf3 clients; `None` disables it. Other protocols cannot authenticate and are refused.
     pub auth: Option<Auth>,
-    /// How long a client may stay silent before it is given up, and with `once` also how long none may come. Zero
-    /// is 30 s for the first and no end for the second. One that is sent a stream is given up when its kernel
-    /// acknowledges nothing for this time, for 2 s at least and 10 s at most.
+    /// Idle time before a client is dropped and, with `once`, how long to wait for the first client. Zero means 30 s
+    /// for the former and no limit for the latter. When sending a stream, the client is dropped if its kernel
+    /// acknowledges nothing for this time, clamped to 2 to 10 s.
     pub idle_timeout: Nanos,
 }
 
-/// Bounds of what is served.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Limits {
-    /// Clients at a time. A further iperf3 client is told that the server is busy; any other is closed.
+    /// Concurrent clients. Beyond the limit iperf3 clients get a "busy" reply; other connections are closed.
     pub clients: usize,
-    /// Those of one address (of IPv6: of one /64); `None` is a quarter of all, but four at least.
+    /// Concurrent clients per address (IPv6: per /64); `None` is a quarter of the total, but at least four.
     pub clients_of_address: Option<usize>,
-    /// Rate of a test, all its streams together: a test that asks for more is refused, one that asks for none
-    /// is ended when it takes more.
+    /// Total rate of a test. Requests for more are refused; tests without a rate are ended when they exceed it.
     pub rate: Option<BitRate>,
-    /// Time of a test: one that asks for more is refused, one without an end is ended.
+    /// Test duration. Requests for more are refused; tests without an end are ended.
     pub duration: Nanos,
-    /// Payload of a test, all its streams together: the same.
+    /// Total payload of a test, enforced like the duration.
     pub bytes: Option<Bytes>,
 }
 
 impl Limits {
-    /// Clients of one address at a time, if there are places for so many.
+    /// Concurrent clients per address, within the total.
     pub(crate) fn clients_of_one(&self) -> usize {
         self.clients_of_address.unwrap_or((self.clients / 4).max(4))
     }
 }
 
-/// How iperf3 clients prove who they are (RSA user authentication).
+/// RSA user authentication of iperf3.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Auth {
-    /// The server's private key, PEM.
+    /// Private key of the server, PEM.
     pub private_key: String,
-    /// Lines `user,hash`, the hash being SHA-256 of `{user}password` in hexadecimal.
+    /// Lines of `user,hash`; the hash is the SHA-256 of `{user}password` in hexadecimal.
     pub users: String,
-    /// How much the clocks of both ends may differ.
+    /// Maximum clock difference between the ends.
     pub skew: Nanos,
 }
 
@@ -69,11 +65,11 @@ impl std::fmt::Debug for Auth {
     }
 }
 
-/// Where to listen: on these addresses, or where none is named on all of this machine's.
+/// Listen addresses for `bind`, or all addresses of the machine if it is empty.
 #[must_use]
 pub fn addresses(bind: &[IpAddr], port: u16) -> Vec<SocketAddr> {
     let mut all: Vec<IpAddr> = vec![Ipv4Addr::UNSPECIFIED.into()];
-    // A kernel without IPv6 refuses to listen on it.
+    // A kernel without IPv6 refuses to listen on `::`.
     if Path::new("/proc/net/if_inet6").exists() {
         all.push(Ipv6Addr::UNSPECIFIED.into());
     }
@@ -82,7 +78,7 @@ pub fn addresses(bind: &[IpAddr], port: u16) -> Vec<SocketAddr> {
 }
 
 impl Config {
-    /// Serves everybody on `listen`, up to 64 clients at a time, for up to a day each.
+    /// Serves all peers on `listen`, up to 64 clients at a time, for up to a day each.
     #[must_use]
     pub const fn new(listen: Vec<SocketAddr>) -> Self {
         Self {
@@ -102,7 +98,7 @@ impl Config {
         }
     }
 
-    /// How long a client may stay silent.
+    /// Idle time before a client is dropped.
     pub(crate) fn patience(&self) -> Nanos {
         if self.idle_timeout == Nanos(0) { Nanos::from_secs(30) } else { self.idle_timeout }
     }

@@ -1,8 +1,8 @@
-//! What a server can do no more once it listens: it becomes another user, and gives up capabilities, files and system calls.
+//! Drops privileges once the server listens: user, capabilities, files and system calls.
 //!
-//! What it needs later is open by then (its listeners), kept by a process beside it (further UDP ports), or in the lists
-//! below. A call that is missing there ends the server with a message: it tells of a defect at once, where an error code
-//! would surface as a measurement that is a little worse.
+//! Later needs are met by open listeners, the port holder process (more UDP ports) or the allowed calls below. A
+//! call missing from that list ends the server with a message. An error code instead would only show up as slightly
+//! worse measurements.
 
 use std::{fmt, path::Path};
 
@@ -11,16 +11,16 @@ use traffic::{Error, Result};
 
 use crate::port_holder;
 
-const DENIED: &str = "plumb server made a system call that is not in its filter, and has ended (--unconfined runs it without; \
+const DENIED: &str = "plumb server exited because of a system call not in its filter (--unconfined disables the filter; \
                       please report this): number ";
 
-/// Files beneath these are read: the CPU time of this process, which congestion controls the kernel has.
+/// Readable directories: CPU time of this process, and the congestion controls of the kernel.
 const READ: [&str; 2] = ["/proc/self", "/proc/sys/net/ipv4"];
 
-/// What a server has given up.
+/// Privileges that the server has dropped.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Confinement {
-    /// Whom it has become; `None` where it stays who it was.
+    /// The new user; `None` if unchanged.
     user: Option<User>,
     landlock: Landlock,
 }
@@ -35,30 +35,29 @@ impl fmt::Display for Confinement {
     }
 }
 
-/// Whom a server becomes: the user that was named, or nobody where root has started it.
+/// Selects the user to switch to: the named user, or `nobody` if the server was started as root.
 ///
 /// # Errors
-/// When there is no such user, or only root could become it.
+/// If the user does not exist, or switching requires root.
 pub(super) fn user(named: Option<&str>) -> Result<Option<User>> {
-    let refused = |value: String, allowed| Error::Setting { setting: "the user", value, allowed };
-    let known =
-        |name: &str| User::named(name).map_err(|_| refused(name.to_owned(), "one that is in /etc/passwd"));
+    let refused = |value: String, allowed| Error::Setting { setting: "user", value, allowed };
+    let known = |name: &str| User::named(name).map_err(|_| refused(name.to_owned(), "a user in /etc/passwd"));
     match named.map(known).transpose()? {
         Some(user) if !confine::is_root() => {
-            Err(refused(user.to_string(), "only what root may become: leave it out, or start as root"))
+            Err(refused(user.to_string(), "only available to root: omit it, or start as root"))
         }
         Some(user) if !confine::is_mapped(&user)? => {
-            Err(refused(user.to_string(), "one that exists in this user namespace"))
+            Err(refused(user.to_string(), "a user of this user namespace"))
         }
         Some(user) => Ok(Some(user)),
-        // In a user namespace of one user there is nobody else to become, and its root is that user outside.
+        // A user namespace that maps a single user has no other user to switch to; its root is that user outside.
         None => Ok(Some(User::nobody()).filter(|nobody| {
             confine::is_root() && confine::is_mapped(nobody).is_ok_and(|is_mapped| is_mapped)
         })),
     }
 }
 
-/// Gives everything up. This process must have a single thread.
+/// Requires a single-threaded process.
 pub(super) fn confine(user: Option<User>) -> Result<Confinement> {
     if !confine::is_single_threaded()? {
         let (setting, value) = ("threads before confinement", "several".to_owned());
@@ -75,13 +74,13 @@ pub(super) fn confine(user: Option<User>) -> Result<Confinement> {
     Ok(Confinement { user, landlock })
 }
 
-/// The calls that a server and the process beside it may make: tests hold that each is made.
+/// System calls of the server and its port holder. Tests verify that all of them are used.
 #[must_use]
 pub fn allowed_calls() -> Vec<Call> {
     [SERVER, port_holder::CALLS].concat().concat()
 }
 
-/// What the threads of a server do.
+/// Calls of the server threads.
 const SERVER: &[&[Call]] = &[
     calls::DESCRIPTORS,
     calls::SOCKETS,
@@ -102,21 +101,21 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_was_given_up_is_told_in_a_few_words() {
+    fn displays_dropped_privileges() {
         let confinement = Confinement { user: Some(User::nobody()), landlock: Landlock::Absent };
-        let told = confinement.to_string();
-        assert!(told.starts_with("as nobody without capabilities") && told.contains("no Landlock"), "{told}");
+        let text = confinement.to_string();
+        assert!(text.starts_with("as nobody without capabilities") && text.contains("no Landlock"), "{text}");
         let confinement = Confinement { user: None, landlock: Landlock::Version(7) };
-        let told = confinement.to_string();
+        let text = confinement.to_string();
         assert!(
-            told.contains("as the user who started it") && told.ends_with("Landlock 7 and seccomp"),
-            "{told}"
+            text.contains("as the user who started it") && text.ends_with("Landlock 7 and seccomp"),
+            "{text}"
         );
     }
 
     #[test]
-    fn a_user_that_is_not_there_is_refused() {
-        let error = user(Some("no-such-user")).expect_err("not there").to_string();
+    fn rejects_unknown_user() {
+        let error = user(Some("no-such-user")).expect_err("unknown user").to_string();
         assert!(error.contains("no-such-user"), "{error}");
     }
 }

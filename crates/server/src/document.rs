@@ -1,5 +1,5 @@
-//! What came of each client of a standing server, as a JSON document: iperf3's own for its clients, with an object
-//! `plumb` in it; of others that object alone. One line each.
+//! JSON report of a client, one line. iperf3 clients get iperf3's own document with an additional `plumb` object;
+//! others get that object only.
 
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -7,7 +7,7 @@ use workload::FlowEnd;
 
 use super::{Client, Event, Report, ServedProtocol, Work};
 
-/// iperf3's document with one object more, which its readers pass over.
+/// iperf3's document plus one object that its readers ignore.
 #[derive(Serialize)]
 struct Document<'a, T> {
     #[serde(flatten)]
@@ -15,7 +15,7 @@ struct Document<'a, T> {
     plumb: Value,
 }
 
-/// The document of a client that is no longer served; `None` of any other event.
+/// JSON line for the end of a client; `None` for other events.
 #[must_use]
 pub fn document(event: &Event<'_>) -> Option<String> {
     let Event::Ends { client, report } = event else { return None };
@@ -80,7 +80,7 @@ mod tests {
     use workload::Transport;
 
     #[test]
-    fn a_client_is_one_line_of_json() {
+    fn writes_client_as_one_line_of_json() {
         let [peer, local] = ["198.18.0.1:40000", "198.18.0.2:5201"].map(|text| text.parse().expect("valid"));
         let work = Work::PingPong(Transport::Udp);
         let client = Client { number: 1, peer, local, protocol: ServedProtocol::Sockperf, work };
@@ -93,9 +93,9 @@ mod tests {
             messages: None,
             failure: Some(traffic::Error::Stopped),
         };
-        let said = document(&Event::Ends { client: &client, report: &report }).expect("a line");
-        let read: Value = serde_json::from_str(&said).expect("JSON");
-        assert!(!said.contains('\n'));
+        let line = document(&Event::Ends { client: &client, report: &report }).expect("a line");
+        let read: Value = serde_json::from_str(&line).expect("JSON");
+        assert!(!line.contains('\n'));
         assert_eq!(
             (read["dialect"].as_str(), read["peer"].as_str()),
             (Some("sockperf"), Some("198.18.0.1:40000"))
@@ -108,11 +108,11 @@ mod tests {
         assert!(document(&Event::Begins { client: &client }).is_none());
 
         report.output = Some(Box::default());
-        let said = document(&Event::Ends { client: &client, report: &report }).expect("a line");
-        let read: Value = serde_json::from_str(&said).expect("JSON");
+        let line = document(&Event::Ends { client: &client, report: &report }).expect("a line");
+        let read: Value = serde_json::from_str(&line).expect("JSON");
         assert!(
             read["start"].is_object() && read["intervals"].is_array() && read["end"].is_object(),
-            "{said}"
+            "{line}"
         );
         assert_eq!(read["plumb"]["number"], 1);
     }

@@ -1,4 +1,4 @@
-//! What a standing server tells while it runs. It does not know who listens.
+//! Events that a server reports while it runs.
 
 use std::net::SocketAddr;
 
@@ -8,8 +8,7 @@ use workload::{Interval, StreamSettings, Transport};
 
 use crate::{confinement::Confinement, ledger::Exhausted};
 
-/// Is told of a standing server, on several threads; never on one that measures. Nothing waits for it longer than it
-/// takes.
+/// Receives server events on several threads, but never on a measuring thread. Callers wait for it to return.
 pub trait Watcher: Sync {
     fn event(&self, _event: Event<'_>) {}
 }
@@ -18,39 +17,49 @@ impl Watcher for () {}
 
 #[derive(Debug)]
 pub enum Event<'a> {
-    /// Clients may come.
     Listening {
-        /// Ports filled in.
+        /// With the actual ports.
         addresses: &'a [SocketAddr],
-        /// Whether clients have to prove who they are: then none but iperf3's are served.
+        /// Whether authentication is required, which limits the server to iperf3 clients.
         proven: bool,
-        /// What the server can do no more, if it has given anything up.
         confinement: Option<&'a Confinement>,
     },
-    /// A client that could be served has to wait for others.
+    /// An admissible client waits for others.
     Waits {
         peer: SocketAddr,
-        /// How many wait before it.
+        /// Number of clients ahead.
         before: usize,
     },
-    /// A client is being served.
-    Begins { client: &'a Client },
-    /// One connection of a client has ended an interval, seen from this end.
-    Interval { client: &'a Client, flow: FlowId, interval: &'a Interval },
-    /// A client is no longer served.
-    Ends { client: &'a Client, report: &'a Report },
-    /// A peer was turned away.
-    Refused { peer: SocketAddr, because: Refusal },
-    /// So many more were turned away since the last event of that kind: of many at once only some are named.
-    MoreRefused { count: u64 },
-    /// The server could not do something, and goes on.
-    Trouble { error: &'a Error },
+    Begins {
+        client: &'a Client,
+    },
+    /// An interval of one connection, as measured by the server.
+    Interval {
+        client: &'a Client,
+        flow: FlowId,
+        interval: &'a Interval,
+    },
+    Ends {
+        client: &'a Client,
+        report: &'a Report,
+    },
+    Refused {
+        peer: SocketAddr,
+        because: Refusal,
+    },
+    /// Number of further refusals since the last such event. Bursts are only counted.
+    MoreRefused {
+        count: u64,
+    },
+    /// An operation failed; the server continues.
+    Trouble {
+        error: &'a Error,
+    },
 }
 
-/// A client that is served.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Client {
-    /// From 1.
+    /// Starting at 1.
     pub number: u64,
     pub peer: SocketAddr,
     pub local: SocketAddr,
@@ -60,87 +69,82 @@ pub struct Client {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ServedProtocol {
-    /// Our own.
+    /// The plumb protocol.
     Native,
     Iperf3,
     Sockperf,
 }
 
-/// What a client asked for.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Work {
     Stream(Box<StreamSettings>),
-    /// Messages returned.
+    /// Echoed messages.
     PingPong(Transport),
-    /// Requests answered, a connection each.
+    /// Requests over a connection each.
     Connect,
 }
 
-/// What came of a client.
 #[derive(Debug, Default)]
 pub struct Report {
-    /// How long it was served.
+    /// Service time.
     pub lasted: Nanos,
-    /// What this end recorded, as far as it came.
+    /// Local measurements, if any.
     pub here: Option<Outcome>,
-    /// What the other end recorded, where that is a plumb and told it.
+    /// Measurements of a plumb peer.
     pub there: Option<StreamOutcome>,
-    /// What the other end told, of iperf3.
+    /// Results of an iperf3 peer.
     pub results: Option<codecs::iperf3::Results>,
-    /// What iperf3's server would have printed with `--json`, of a test that came to its end.
+    /// Output of iperf3's server with `--json`, for a completed test.
     pub output: Option<Box<codecs::iperf3::output::Output>>,
-    /// What came and was answered, of sockperf.
+    /// Message counts of sockperf.
     pub messages: Option<codecs::sockperf::Counts>,
-    /// Why it did not end as it should have.
+    /// The error if the client did not end normally.
     pub failure: Option<Error>,
 }
 
-/// Why a peer was turned away.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum Refusal {
-    #[error("its address is in no allowed prefix")]
+    #[error("its address is not allowed")]
     Address,
-    #[error("its first bytes are of no dialect that is spoken here")]
+    #[error("unknown protocol")]
     UnknownProtocol,
-    #[error("it did not say in time what it wants")]
+    #[error("it sent no request in time")]
     Slow,
-    #[error("it left before it had said what it wants")]
+    #[error("it disconnected before sending a request")]
     Left,
-    /// Given up for a newer connection.
-    #[error("it had not yet said what it wants when too many others came")]
+    /// Dropped in favour of a newer connection.
+    #[error("dropped for newer connections before it sent a request")]
     ConnectionLimit,
-    #[error("as many clients as allowed are being served")]
+    #[error("client limit reached")]
     Busy,
-    #[error("its address has as many clients or connections as one address may have")]
+    #[error("client or connection limit of its address reached")]
     AddressLimit,
-    /// In its protocol nobody can be asked who it is.
-    #[error("its dialect cannot prove who it is, and this server serves nobody else")]
+    /// The protocol has no authentication.
+    #[error("its protocol has no authentication, which this server requires")]
     NoLogin,
-    #[error("another client has its token")]
+    #[error("its token is in use by another client")]
     Token,
-    #[error("its parameters cannot be served")]
+    #[error("unsupported parameters")]
     Parameters,
-    #[error("it asked for more than this server allows")]
+    #[error("its request exceeds a limit of this server")]
     Limit,
-    #[error("it did not prove who it is")]
+    #[error("authentication failed")]
     Unknown,
-    /// Some of its messages are not answered.
-    #[error(
-        "it asks faster than an address is answered that has proved nothing; its other messages are answered"
-    )]
+    /// Only the excess messages are dropped.
+    #[error("rate limit for unverified addresses exceeded; excess messages are dropped")]
     Rate,
 }
 
 impl From<Exhausted> for Refusal {
-    fn from(whose: Exhausted) -> Self {
-        match whose {
+    fn from(exhausted: Exhausted) -> Self {
+        match exhausted {
             Exhausted::Address => Self::AddressLimit,
             Exhausted::Server => Self::Busy,
         }
     }
 }
 
-/// The code that a plumb client receives.
+/// Refusal code for a plumb client.
 pub(crate) const fn refusal_code(limit: Exhausted) -> RefusalCode {
     match limit {
         Exhausted::Address => RefusalCode::AddressBusy,

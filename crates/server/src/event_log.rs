@@ -1,6 +1,5 @@
-//! The log of a server, written by a thread of its own: a reader that is slow or stopped stops no client.
-//!
-//! What waits to be written is bounded; what finds no room is counted, and the count is written. It does not know where.
+//! Asynchronous server log: a thread writes it, so that a slow or stopped reader blocks no client.
+//! The queue is bounded; dropped lines are counted, and the count is logged.
 
 use std::{
     io,
@@ -21,14 +20,13 @@ use super::{
     line_limiter::LineLimiter,
 };
 
-/// Lines that may wait to be written,
 const LINES: usize = 4096;
-/// and their bytes: the JSON of a test of many connections takes megabytes.
+/// Maximum bytes of queued lines: the JSON of a test with many connections takes megabytes.
 const BYTES: usize = 64 << 20;
-/// Bytes of documents that are logged of the clients of one address, and of all: one of an ordinary test is 5 kB.
+/// Rate limit of logged documents, in bytes per client address and in total. An ordinary test takes 5 kB.
 const OF_ONE: Rate = Rate { per_second: 64 << 10, burst: 16 << 20 };
 const OF_ALL: Rate = Rate { per_second: 256 << 10, burst: 64 << 20 };
-/// How long the reader may take for what is left at the end, without taking anything.
+/// How long to wait at exit for a stalled reader.
 const PATIENCE: Duration = Duration::from_secs(2);
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -37,29 +35,29 @@ pub enum LogTarget {
     Stderr,
 }
 
-/// Takes lines from any thread, and never waits.
+/// Accepts lines from any thread without blocking.
 pub struct EventLog {
     lines: Option<SyncSender<(LogTarget, String)>>,
     state: Arc<State>,
     over: Mutex<Receiver<()>>,
-    begun: u64,
+    started: u64,
     limiter: Mutex<LineLimiter>,
     documents: Mutex<Rates>,
 }
 
 #[derive(Default)]
 struct State {
-    /// That wait.
+    /// Queued.
     bytes: AtomicUsize,
     written: AtomicU64,
     dropped: AtomicU64,
 }
 
 impl EventLog {
-    /// Begins the thread that calls `write`.
+    /// Starts the thread that calls `write`.
     ///
     /// # Errors
-    /// When the kernel grants no thread.
+    /// If no thread can be created.
     pub fn start(write: impl FnMut(LogTarget, &str) + Send + 'static) -> io::Result<Self> {
         let (lines, coming) = sync_channel(LINES);
         let (done, over) = channel();
@@ -67,27 +65,27 @@ impl EventLog {
         let own = Arc::clone(&state);
         thread::Builder::new().name("log".into()).spawn(move || {
             write_all(&coming, &own, write);
-            // Nobody waits any more: that is as well.
+            // The receiver has stopped waiting, which is fine.
             let _ = done.send(());
         })?;
         Ok(Self {
             lines: Some(lines),
             state,
             over: Mutex::new(over),
-            begun: monotonic(),
+            started: monotonic(),
             limiter: Mutex::default(),
             documents: Mutex::new(Rates::new(OF_ONE, OF_ALL)),
         })
     }
 
-    /// Writes a line, unless it is one of many at once.
+    /// Writes a line unless the rate limit is exceeded.
     pub fn write_some(&self, to: LogTarget, line: String) {
-        let now = Duration::from_nanos(monotonic() - self.begun);
+        let now = Duration::from_nanos(monotonic() - self.started);
         let allowed = self.limiter.lock().unwrap_or_else(PoisonError::into_inner).allows(now);
         if allowed { self.write(to, line) } else { self.miss() }
     }
 
-    /// Writes what came of a client of this address, unless those before it were too long. What is not written is
+    /// Writes the JSON document of a client unless its address has exceeded the rate limit. Skipped documents are
     /// counted.
     pub fn write_document(&self, peer: IpAddr, document: String) {
         let length = document.len() as u64 + 1;
@@ -97,7 +95,7 @@ impl EventLog {
         if allowed { self.write(LogTarget::Stdout, document) } else { self.miss() }
     }
 
-    /// Writes a line when its turn comes, if there is room until then.
+    /// Queues a line if there is room.
     pub fn write(&self, to: LogTarget, line: String) {
         let length = line.len();
         let room = self.state.bytes.fetch_add(length, Ordering::Relaxed) + length <= BYTES;
@@ -113,7 +111,7 @@ impl EventLog {
     }
 }
 
-/// Waits until all is written, as long as somebody reads.
+/// Writes the remaining lines unless the reader stalls.
 impl Drop for EventLog {
     fn drop(&mut self) {
         self.lines = None;
@@ -134,12 +132,12 @@ fn write_all(coming: &Receiver<(LogTarget, String)>, state: &State, mut write: i
         write(to, &line);
         state.bytes.fetch_sub(line.len(), Ordering::Relaxed);
         state.written.fetch_add(1, Ordering::Relaxed);
-        tell_dropped(state, &mut write);
+        report_dropped(state, &mut write);
     }
-    tell_dropped(state, &mut write);
+    report_dropped(state, &mut write);
 }
 
-fn tell_dropped(state: &State, write: &mut impl FnMut(LogTarget, &str)) {
+fn report_dropped(state: &State, write: &mut impl FnMut(LogTarget, &str)) {
     let dropped = state.dropped.swap(0, Ordering::Relaxed);
     if dropped > 0 {
         write(LogTarget::Stderr, &format!("{dropped} events not shown"));
@@ -151,15 +149,15 @@ mod tests {
     use super::*;
     type Lines = Arc<Mutex<Vec<String>>>;
 
-    /// A log whose reader takes nothing until it is told to.
+    /// A log with a reader that blocks until released.
     fn stopped() -> (EventLog, SyncSender<()>, Lines) {
         let (go, wait) = sync_channel::<()>(1);
         let lines = Lines::default();
-        let kept = Arc::clone(&lines);
+        let written = Arc::clone(&lines);
         let log = EventLog::start(move |_, line| {
-            // Once told, and after whoever tells is gone, it goes on.
+            // Continues on a message or when the sender is dropped.
             let _ = wait.recv();
-            kept.lock().unwrap_or_else(PoisonError::into_inner).push(line.to_owned());
+            written.lock().unwrap_or_else(PoisonError::into_inner).push(line.to_owned());
         });
         (log.expect("a thread"), go, lines)
     }
@@ -169,7 +167,7 @@ mod tests {
     }
 
     #[test]
-    fn a_reader_that_stops_stops_nobody_and_what_it_missed_is_counted() {
+    fn stalled_reader_blocks_no_client_and_dropped_lines_are_counted() {
         let (log, go, lines) = stopped();
         for number in 0..LINES + 1000 {
             log.write(LogTarget::Stdout, number.to_string());
@@ -188,7 +186,7 @@ mod tests {
     }
 
     #[test]
-    fn the_documents_of_one_address_are_bounded_and_leave_room_for_those_of_others() {
+    fn limits_documents_per_address() {
         let (log, go, lines) = stopped();
         let addresses =
             ["2001:db8::1", "2001:db8::2", "198.18.0.1"].map(|text| text.parse().expect("an address"));
@@ -210,7 +208,7 @@ mod tests {
     }
 
     #[test]
-    fn a_few_lines_that_are_long_wait_no_more_than_many_short_ones() {
+    fn limits_queued_bytes() {
         let (log, go, lines) = stopped();
         for _ in 0..70 {
             log.write(LogTarget::Stdout, "x".repeat(1 << 20));
@@ -224,7 +222,7 @@ mod tests {
     }
 
     #[test]
-    fn a_reader_that_never_reads_does_not_keep_the_server_from_ending() {
+    fn server_exits_despite_stalled_reader() {
         let (log, go, lines) = stopped();
         log.write(LogTarget::Stdout, "unread".into());
         drop(log);

@@ -1,6 +1,5 @@
-//! The event loop: one thread that accepts, reads first bytes, and hands over to sessions.
-//!
-//! It never waits for a peer. Whoever is served has a thread of its own.
+//! The event loop: one thread that accepts connections, reads the first bytes and starts sessions.
+//! It never blocks on a peer. Clients run on threads of their own.
 
 use std::{
     io::{self, ErrorKind},
@@ -36,30 +35,29 @@ use super::{
     waker::{self, WakeReceiver, Waker},
 };
 
-/// The longest wait: so often it looks whether it was asked to stop, and who is late.
+/// Longest poll timeout: the interval of checks for a stop request and for late peers.
 const TICK: Duration = Duration::from_millis(100);
-/// Descriptors that one wait tells of.
+/// Events per poll.
 const EVENTS: usize = 256;
-/// Connections accepted, or datagrams read, before it is the turn of others.
+/// Connections or datagrams handled per event, for fairness.
 pub(super) const BATCH: usize = 64;
 
-/// Tokens of the poller: listening sockets of TCP from here on, of UDP from there on, pending connections above.
+/// Poller tokens: TCP listeners start here, then UDP listeners, then pending connections.
 const TCP: u64 = 0;
 const UDP: u64 = 1 << 16;
 const WAKE: u64 = 1 << 17;
 const HOLDER: u64 = 1 << 18;
 const PENDING: u64 = 1 << 32;
 
-/// Serves whoever comes, until it is asked to stop, with the rights that this process has.
+/// Serves clients until stopped, with the current privileges.
 ///
 /// # Errors
-/// When a setting is invalid or an address cannot be listened on. What goes wrong with a client is told to
-/// `watcher`, and ends nobody else's session.
+/// If a setting is invalid or listening fails. Client failures go to `watcher` and do not affect other clients.
 pub fn serve(config: &Config, stop: &Stop, watcher: &dyn Watcher) -> Result<()> {
     Bound::new(config)?.serve(stop, watcher)
 }
 
-/// A server that listens, and accepts nobody yet.
+/// A server that listens but does not accept yet.
 pub struct Bound<'a> {
     config: &'a Config,
     allow_list: AllowList,
@@ -69,10 +67,10 @@ pub struct Bound<'a> {
 }
 
 impl<'a> Bound<'a> {
-    /// Listens where `config` says.
+    /// Opens the listeners of `config`.
     ///
     /// # Errors
-    /// As [`serve`].
+    /// Like [`serve`].
     pub fn new(config: &'a Config) -> Result<Self> {
         let allow_list = AllowList::new(&config.allow)?;
         let keys = config.auth.as_ref().map(LoginKeys::new).transpose()?;
@@ -81,26 +79,26 @@ impl<'a> Bound<'a> {
         Ok(Self { config, allow_list, keys, listeners, confinement: None })
     }
 
-    /// Gives up what serving needs no more: becomes `user` (nobody, where root has started it and names no one) and
-    /// drops capabilities, files and system calls. This process must have a single thread.
+    /// Drops unneeded privileges: switches to `user` (default for root: `nobody`) and drops capabilities, files and
+    /// system calls. Requires a single-threaded process.
     ///
     /// # Errors
-    /// When there is no such user, or the kernel refuses what it has.
+    /// If the user does not exist or a kernel call fails.
     pub fn confine(&mut self, user: Option<&str>) -> Result<()> {
         let user = confinement::user(user)?;
-        // Memory that is sent without a copy is locked; what root may lock is not bounded.
+        // Zero-copy sends lock memory, and only root may exceed RLIMIT_MEMLOCK.
         sys::limits::raise_locked_memory()?;
         if sys::confine::is_root() {
-            self.listeners.keep_ports()?;
+            self.listeners.start_port_holder()?;
         }
         self.confinement = Some(confinement::confine(user)?);
         Ok(())
     }
 
-    /// Serves until it is asked to stop.
+    /// Serves until stopped.
     ///
     /// # Errors
-    /// As [`serve`].
+    /// Like [`serve`].
     pub fn serve(&self, stop: &Stop, watcher: &dyn Watcher) -> Result<()> {
         let Self { config, allow_list, keys, listeners, confinement } = self;
         let (addresses, proven) = (&*listeners.addresses, config.auth.is_some());
@@ -145,7 +143,6 @@ fn run(
     })
 }
 
-/// Places for clients.
 fn places(limits: &Limits) -> Budget {
     Budget { address: limits.clients_of_one().min(limits.clients) as u64, server: limits.clients as u64 }
 }
@@ -160,7 +157,7 @@ pub(super) struct EventLoop<'scope, 'env> {
     pub(super) poller: Poller,
     pending: PendingConnections,
     pub(super) ledger: Ledger,
-    /// Listening sockets of TCP.
+    /// For TCP listeners.
     accept_backoff: AcceptBackoff,
     pub(super) queue: AdmissionQueue,
     pub(super) sessions: Sessions<'scope>,
@@ -168,7 +165,7 @@ pub(super) struct EventLoop<'scope, 'env> {
     pub(super) log: LogLimiter<'env>,
     pub(super) waker: Waker,
     wake_receiver: WakeReceiver,
-    /// The number of the next connection: connections are numbered in the order of their coming.
+    /// Number of the next connection, in order of arrival.
     next: u64,
     idle_since: u64,
 }
@@ -217,7 +214,7 @@ impl<'scope, 'env> EventLoop<'scope, 'env> {
         }
     }
 
-    /// What has to be looked after now and then, and after each client.
+    /// Periodic work, also done after a client ends.
     fn housekeep(&mut self) {
         let now = monotonic();
         for connection in self.pending.late(now) {
@@ -247,7 +244,7 @@ impl<'scope, 'env> EventLoop<'scope, 'env> {
             match self.listeners.tcp[listener].accept() {
                 Ok((socket, peer)) => self.admit(socket, peer),
                 Err(error) if error.kind() == ErrorKind::WouldBlock => return,
-                // The peer was gone before it was accepted (accept(2)).
+                // The peer disconnected before accept (accept(2)).
                 Err(error)
                     if matches!(error.kind(), ErrorKind::ConnectionAborted | ErrorKind::Interrupted) => {}
                 Err(error) => return self.make_room(listener, error),
@@ -261,7 +258,7 @@ impl<'scope, 'env> EventLoop<'scope, 'env> {
         let connection = PendingConnection::new(socket, peer, now);
         if !self.allow_list.has(peer.ip()) {
             self.log.refused(peer, Refusal::Address, now);
-            // Closed in order: a reset would end the client's connect before it has read why.
+            // An orderly close, because a reset would discard the reason before the client reads it.
             return dial::refuse(&connection.socket, RefusalCode::Address);
         }
         let watched = connection.socket.set_nonblocking(true).is_ok()
@@ -270,30 +267,29 @@ impl<'scope, 'env> EventLoop<'scope, 'env> {
             self.log.refused(peer, Refusal::ConnectionLimit, now);
             return connection.dismiss();
         }
-        if let Some(gone) = self.pending.admit(order, connection) {
-            self.log.refused(gone.peer, Refusal::ConnectionLimit, now);
-            gone.dismiss();
+        if let Some(dropped) = self.pending.admit(order, connection) {
+            self.log.refused(dropped.peer, Refusal::ConnectionLimit, now);
+            dropped.dismiss();
         }
-        // Most have sent it by now.
+        // Most clients have already sent data.
         self.read(order);
     }
 
-    /// The number of what comes now.
     pub(super) fn next_number(&mut self) -> u64 {
         self.next += 1;
         self.next - 1
     }
 
-    /// No more descriptors or memory: a pending connection goes, or the listener is paused.
+    /// Frees a descriptor by dropping a pending connection, or pauses the listener.
     fn make_room(&mut self, listener: usize, error: io::Error) {
-        if let Some(gone) = self.pending.drop_oldest_of_most() {
-            self.log.refused(gone.peer, Refusal::ConnectionLimit, monotonic());
-            return gone.dismiss();
+        if let Some(dropped) = self.pending.drop_oldest_of_most() {
+            self.log.refused(dropped.peer, Refusal::ConnectionLimit, monotonic());
+            return dropped.dismiss();
         }
         let address = || self.listeners.addresses[listener].to_string();
         let error = Error::socket("accept on", address)(error);
         self.context.watcher.event(Event::Trouble { error: &error });
-        // Whoever waits there would wake the poller again and again.
+        // Otherwise the waiting connection would wake the poller repeatedly.
         if self.poller.remove(&self.listeners.tcp[listener]).is_ok() {
             self.accept_backoff.pause(listener, monotonic());
         }

@@ -1,37 +1,37 @@
-//! What a client holds of the ledger while it is served: its place, which may have to go to another, and what its thread
-//! needs until it ends.
+//! Reservations of a client in the ledger: its slot, which may pass to another client early, and the resources of its
+//! thread.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::ledger::Share;
 
 #[derive(Debug, Clone)]
-pub(super) struct Holdings(Arc<Mutex<Held>>);
+pub(super) struct Holdings(Arc<Mutex<Reservations>>);
 
 #[derive(Debug)]
-struct Held {
+struct Reservations {
     place: Option<Share>,
     _streams: Option<Share>,
 }
 
 impl Holdings {
     pub(super) fn new(place: Option<Share>, streams: Option<Share>) -> Self {
-        Self(Arc::new(Mutex::new(Held { place, _streams: streams })))
+        Self(Arc::new(Mutex::new(Reservations { place, _streams: streams })))
     }
 
-    /// Its place is free for another, though its thread may take a moment to end.
+    /// Frees the slot for another client before the thread ends.
     pub(super) fn give_up_place(&self) {
         self.lock().place = None;
     }
 
-    /// Everything is free. True when its place was its own till now.
+    /// Frees everything. Returns whether the client still had its slot.
     pub(super) fn release(&self) -> bool {
         let had_place = self.lock().place.is_some();
-        *self.lock() = Held { place: None, _streams: None };
+        *self.lock() = Reservations { place: None, _streams: None };
         had_place
     }
 
-    fn lock(&self) -> MutexGuard<'_, Held> {
+    fn lock(&self) -> MutexGuard<'_, Reservations> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -1,37 +1,33 @@
-//! The ledger: what the server has given to whom, by address and in all, and how much that may be.
-//!
-//! `budgets` counts; the limits are here.
+//! Resources reserved by clients, with limits per address and in total.
+//! `budgets` does the counting; the limits are defined here.
 
 use sys::socket::largest_send_buffer;
 
 pub(crate) use budgets::{Amounts, Budget, Exhausted, Meter, Rate, Rates, Share, Source};
 
-/// What a server holds for its clients.
 #[derive(Debug)]
 pub(crate) struct Ledger {
-    /// Clients that are served.
     pub(crate) places: Amounts,
-    /// Clients of a protocol that proves no address, with a thread of their own.
+    /// Clients of protocols without address verification that have their own thread.
     pub(crate) unproven: Amounts,
-    /// Connections that have not yet said what they want.
+    /// Connections without a complete request.
     pub(crate) pending: Amounts,
-    /// iperf3 clients that wait for a place or for their login to be checked.
+    /// iperf3 clients waiting for a slot or a login check.
     pub(crate) waiting: Amounts,
     /// Data connections of iperf3 tests, each with a thread.
     pub(crate) streams: Amounts,
-    /// Bytes of the messages of iperf3 tests.
+    /// Message buffers of iperf3 tests, in bytes.
     pub(crate) buffers: Amounts,
-    /// Bytes of kernel send buffers of iperf3 tests over TCP.
+    /// Kernel send buffers of iperf3 TCP tests, in bytes.
     pub(crate) send_buffers: Amounts,
-    /// Intervals that iperf3 tests keep until their end.
+    /// Stored intervals of iperf3 tests.
     pub(crate) intervals: Amounts,
-    /// Bytes of replies to addresses that have proved nothing, with what a packet costs beside its payload.
+    /// Reply bytes to unverified addresses, including packet overhead.
     pub(crate) replies: Rates,
-    /// Logins that failed.
     pub(crate) failures: Rates,
 }
 
-/// Data connections of all tests together; one test has 256 at most.
+/// Data connections in total; a test has up to 256.
 const STREAMS: Budget = Budget { address: 512, server: 1024 };
 const UNPROVEN: Budget = Budget { address: 4, server: 16 };
 const PENDING: Budget = Budget { address: 512, server: 1024 };
@@ -39,21 +35,21 @@ const WAITING: Budget = Budget { address: 16, server: 64 };
 const BUFFERS: Budget = Budget { address: 128 << 20, server: 512 << 20 };
 /// A few hundred bytes each.
 const INTERVALS: Budget = Budget { address: 200_000, server: 800_000 };
-/// 64 MiB a second are half a million of the shortest messages. Tests reach a thousandth of it on any machine.
+/// 64 MiB/s is half a million minimum-size messages. Unit tests use a thousandth, which any machine reaches.
 pub(crate) const REPLIES: Rate = if cfg!(test) {
     Rate { per_second: 64 << 10, burst: 64 << 10 }
 } else {
     Rate { per_second: 64 << 20, burst: 16 << 20 }
 };
 const ALL_REPLIES: Rate = Rate { per_second: 256 << 20, burst: 64 << 20 };
-/// What a failed login takes of its rate: guessing is slow, ten at first and one in ten seconds then.
+/// Cost of a failed login. It allows ten at first, then one every ten seconds.
 pub(crate) const FAILURE: u64 = 10;
 const FAILURES: Rate = Rate { per_second: 1, burst: 10 * FAILURE };
-/// A bound for all would be a way to lock everybody out; how fast all can guess is what one thread can decrypt.
+/// A total limit would allow locking everyone out. The total rate is already limited by the single decrypting thread.
 const ALL_FAILURES: Rate = Rate { per_second: 1 << 40, burst: 1 << 40 };
 
-/// Send buffers that may grow to the kernel's limit; more streams share the same memory. Smaller in tests, which then need
-/// fewer streams.
+/// Number of send buffers that may grow to the kernel's limit; more streams share the same memory. Unit tests use less
+/// and need fewer streams.
 const FULL_SEND_BUFFERS: Budget =
     if cfg!(test) { Budget { address: 4, server: 16 } } else { Budget { address: 16, server: 64 } };
 

@@ -1,9 +1,8 @@
-//! The standing server, and the drivers of iperf3's and sockperf's protocols over `codecs`.
+//! The plumb server, and the drivers of the iperf3 and sockperf protocols in `codecs`.
 //!
-//! One port serves every protocol, told apart by the first bytes. A peer has to show within a deadline, and within
-//! bounds, which one it speaks; until then it costs a socket and a few bytes, never a thread, and never memory that it
-//! has named the size of. What follows is the protocol's own; `traffic` moves the bytes. It prints nothing and keeps no
-//! results: it tells a [`Watcher`], and brings what one needs to log.
+//! One port serves all protocols, which are detected by the first bytes. Until then a peer costs a socket and a few
+//! bytes, and has a deadline; it gets no thread and no memory of a size it chose. `traffic` moves the data. The crate
+//! prints nothing and stores no results: it reports events to a [`Watcher`] and provides a log.
 
 mod accept_backoff;
 mod admission;

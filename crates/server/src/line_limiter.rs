@@ -1,12 +1,12 @@
-//! How many events are shown: all, but of many at once only some. Time is handed in.
+//! Limits the number of logged events per second. The caller passes the time.
 
 use std::time::Duration;
 
-/// Lines that are shown within one second; further ones are counted.
+/// Lines per second; further ones are only counted.
 const SHOWN: u32 = 100;
 const SECOND: Duration = Duration::from_secs(1);
 
-/// Counts within the present second.
+/// Count in the current second.
 #[derive(Debug, Default)]
 pub(super) struct LineLimiter {
     since: Duration,
@@ -14,7 +14,7 @@ pub(super) struct LineLimiter {
 }
 
 impl LineLimiter {
-    /// Whether one more is shown at this time (since any start).
+    /// Whether to show another line. `now` is relative to any fixed start.
     pub(super) fn allows(&mut self, now: Duration) -> bool {
         if now.saturating_sub(self.since) >= SECOND {
             *self = Self { since: now, shown: 0 };
@@ -29,7 +29,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn of_many_at_once_some_are_shown_each_second() {
+    fn limits_lines_per_second() {
         let mut limiter = LineLimiter::default();
         let mut shown =
             |millis: u64| (0..1000).filter(|_| limiter.allows(Duration::from_millis(millis))).count();

@@ -1,4 +1,4 @@
-//! Listening sockets: each address for TCP and for UDP, on one port.
+//! TCP and UDP listeners of all addresses, on one port.
 
 use std::{
     io,
@@ -10,27 +10,26 @@ use traffic::{Error, Result};
 
 use super::port_holder::PortHolder;
 
-/// Connections that may wait in the kernel, if it allows so many.
+/// Accept backlog, further limited by the kernel.
 const BACKLOG: i32 = 4096;
-/// Ports of the kernel's choice that are tried; one may be free for TCP and taken for UDP.
+/// Attempts to find a port that is free for both TCP and UDP.
 const ATTEMPTS: u32 = 16;
 
-/// Sockets that do not wait, TCP and UDP in the order of their addresses.
+/// Nonblocking sockets, in the order of the addresses.
 #[derive(Debug)]
 pub(super) struct Listeners {
     pub(super) tcp: Vec<TcpListener>,
     pub(super) udp: Vec<UdpSocket>,
     pub(super) addresses: Vec<SocketAddr>,
-    /// Opens further UDP sockets, where this process cannot any more.
+    /// Opens more UDP sockets after the process has dropped its privileges.
     holder: Option<PortHolder>,
 }
 
 impl Listeners {
-    /// Listens on every address. A kernel without IPv6 is forgiven where it was only one of several families
-    /// in which everything was meant.
+    /// Opens all listeners. If all addresses were requested, a missing IPv6 stack is not an error.
     pub(super) fn open(listen: &[SocketAddr]) -> Result<Self> {
         if listen.is_empty() {
-            let (setting, value) = ("the addresses to listen on", "none".to_owned());
+            let (setting, value) = ("listen addresses", "none".to_owned());
             return Err(Error::Setting { setting, value, allowed: "at least one" });
         }
         let mut attempt = 1;
@@ -48,18 +47,17 @@ impl Listeners {
         }
     }
 
-    /// From now on further UDP sockets are opened by a process beside this one, which stays who it is.
-    pub(super) fn keep_ports(&mut self) -> Result<()> {
+    /// Starts the port holder, which keeps its user.
+    pub(super) fn start_port_holder(&mut self) -> Result<()> {
         self.holder = Some(PortHolder::start(&self.addresses)?);
         Ok(())
     }
 
-    /// A further UDP socket on an address that is listened on.
+    /// Another UDP socket on a listening address.
     pub(super) fn further_udp(&self, address: SocketAddr) -> Result<UdpSocket> {
         self.holder.as_ref().map_or_else(|| udp(address), |holder| holder.udp(address))
     }
 
-    /// The process that opens further UDP sockets, if there is one.
     pub(super) const fn holder(&self) -> Option<&PortHolder> {
         self.holder.as_ref()
     }
@@ -105,15 +103,15 @@ fn is_absent(address: SocketAddr, error: &io::Error) -> bool {
 fn tcp(address: SocketAddr) -> Result<TcpListener> {
     let named = || format!("{address} for TCP");
     let socket = socket(address, Type::STREAM, Protocol::TCP)?;
-    // Connections of an earlier server may linger; nobody can bind an address on which another listens.
+    // Allows lingering connections of an earlier server. Two listeners still cannot share an address.
     sys::socket::set_reuse_address(&socket, true)?;
     socket.bind(&address.into()).map_err(Error::socket("bind", named))?;
     socket.listen(BACKLOG).map_err(Error::socket("listen on", named))?;
     Ok(socket.into())
 }
 
-/// Bound while nobody else is, and shared from then on, with sockets of this user's only: it has the port to itself
-/// at every moment. SO_REUSEADDR would share a UDP port with every user of the machine.
+/// Bound exclusively first, then shared with sockets of the same user (SO_REUSEPORT), so that no other user can ever
+/// bind the port. SO_REUSEADDR would share a UDP port with all users.
 fn udp_listener(address: SocketAddr) -> Result<UdpSocket> {
     let socket = socket(address, Type::DGRAM, Protocol::UDP)?;
     bind_udp(&socket, address)?;
@@ -121,8 +119,8 @@ fn udp_listener(address: SocketAddr) -> Result<UdpSocket> {
     Ok(socket.into())
 }
 
-/// A further UDP socket on the address of a listener: of those that fit a datagram, the kernel chooses the one that
-/// is connected to its sender, and else one of those bound to the most of its address.
+/// Another UDP socket on a listening address. The kernel delivers a datagram to the connected socket of its sender,
+/// otherwise to the socket with the most specific address.
 pub(super) fn udp(address: SocketAddr) -> Result<UdpSocket> {
     let socket = socket(address, Type::DGRAM, Protocol::UDP)?;
     sys::socket::set_reuse_port(&socket, true)?;

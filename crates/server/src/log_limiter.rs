@@ -1,15 +1,15 @@
-//! Which refusals are logged: each, but of many at once only some. Time is handed in.
+//! Limits the number of logged refusals. The caller passes the time.
 
 use std::{collections::VecDeque, net::SocketAddr};
 
 use super::event::{Event, Refusal, Watcher};
 
-/// So many are named within one second; the others are counted.
+/// Refusals logged per second; further ones are only counted.
 const NAMED: u32 = 10;
 const SECOND: u64 = 1_000_000_000;
-/// A peer that is turned away again within this long (ns) is still at the same attempt,
+/// A repeated refusal of the same peer within this time (ns) is treated as the same attempt,
 const ATTEMPT: u64 = 10 * SECOND;
-/// as far as it is remembered.
+/// for this many recent peers.
 const REMEMBERED: usize = 64;
 
 /// Forwards refusals to the watcher.
@@ -18,7 +18,7 @@ pub(super) struct LogLimiter<'a> {
     since: u64,
     named: u32,
     more: u64,
-    /// Who was turned away of late, and when; the latest first.
+    /// Recently refused peers with times, the latest first.
     recent: VecDeque<(SocketAddr, u64)>,
 }
 
@@ -40,7 +40,7 @@ impl<'a> LogLimiter<'a> {
         }
     }
 
-    /// Whether a peer asks once more, as a client that hears no answer does; a client has a port of its own.
+    /// Whether a peer retries. A client without a reply retries from the same port.
     fn is_again(&mut self, peer: SocketAddr, now: u64) -> bool {
         let known = |(before, at): &(SocketAddr, u64)| *before == peer && now.saturating_sub(*at) < ATTEMPT;
         let again = self.recent.iter().any(known);
@@ -51,7 +51,7 @@ impl<'a> LogLimiter<'a> {
         again
     }
 
-    /// Tells of those that were only counted, once a second.
+    /// Reports the number of unlogged refusals, at most once a second.
     pub(super) fn tick(&mut self, now: u64) {
         if now.saturating_sub(self.since) >= SECOND {
             (self.since, self.named) = (now, 0);
@@ -59,7 +59,6 @@ impl<'a> LogLimiter<'a> {
         }
     }
 
-    /// Tells of them now.
     pub(super) fn flush(&mut self) {
         if self.more > 0 {
             self.watcher.event(Event::MoreRefused { count: std::mem::take(&mut self.more) });
@@ -88,7 +87,7 @@ mod tests {
     }
 
     #[test]
-    fn a_crowd_is_counted_and_a_few_are_named() {
+    fn logs_a_few_of_a_burst_and_counts_the_rest() {
         let counts = Counts::default();
         let mut limiter = LogLimiter::new(&counts);
         for time in [SECOND, SECOND + 5, 3 * SECOND] {
@@ -106,7 +105,7 @@ mod tests {
     }
 
     #[test]
-    fn a_client_that_asks_again_is_told_of_once() {
+    fn logs_retrying_client_once() {
         let counts = Counts::default();
         let mut limiter = LogLimiter::new(&counts);
         let peer = "198.18.0.1:1".parse().expect("an address");

@@ -1,4 +1,4 @@
-//! Which protocol a peer speaks, by the first bytes it sent. Pure.
+//! Detects the protocol of a peer from its first bytes. Pure.
 
 use codecs::{
     iperf3::{Connect, Cookie},
@@ -9,36 +9,36 @@ use traffic::{
     ping_pong::Greeting,
 };
 
-/// As many bytes as any protocol needs to be known by.
+/// Bytes that identify any protocol.
 pub(super) const LONGEST: usize = Cookie::SIZE;
 
-/// What the first bytes of a connection say.
+/// Result for the first bytes of a connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Opening {
-    /// Not enough yet; read up to this many bytes in all.
+    /// Incomplete; read up to this total number of bytes.
     More(usize),
-    /// A control or data connection of an iperf3 test.
+    /// Control or data connection of an iperf3 test.
     Iperf3(Cookie),
-    /// Our own.
+    /// The plumb protocol.
     Native(Handshake),
-    /// The head of sockperf's first message.
+    /// The header of a sockperf message.
     Sockperf,
-    /// None of these, whatever follows.
+    /// No known protocol, regardless of further bytes.
     Unknown,
 }
 
-/// What a single datagram says.
+/// Result for a datagram.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Datagram {
-    /// An iperf3 client asks for a stream.
+    /// Stream request of an iperf3 client.
     Iperf3(Connect),
-    /// Our own.
+    /// The plumb protocol.
     Native(Greeting),
-    /// Perhaps a message of an exchange that has begun, or of sockperf's.
+    /// Possibly sockperf, or data of a running exchange.
     Other,
 }
 
-/// Of TCP.
+/// For TCP.
 pub(super) fn of_stream(bytes: &[u8]) -> Opening {
     let native = MAGIC.starts_with(&bytes[..bytes.len().min(MAGIC.len())]);
     if native && bytes.len() >= handshake::LENGTH {
@@ -57,7 +57,7 @@ pub(super) fn of_stream(bytes: &[u8]) -> Opening {
     needed.map(|(_, length)| *length).min().map_or(Opening::Unknown, Opening::More)
 }
 
-/// Of UDP.
+/// For UDP.
 pub(super) fn of_datagram(bytes: &[u8]) -> Datagram {
     if let Some(word) = Connect::parse_request(bytes) {
         return Datagram::Iperf3(word);
@@ -73,11 +73,11 @@ mod tests {
     const GREETING: Handshake = Handshake { token: 0, purpose: Purpose::PingPong, number: 0 };
     const PING: [u8; 14] = [0, 0, 0, 0, 0, 0, 0, 1, 0, 1, 0, 0, 0, 14];
 
-    /// It is never read beyond, and known by exactly the last of `bytes`.
+    /// No prefix of `bytes` suffices, and no read goes beyond their end.
     fn check(bytes: &[u8], expected: Opening) {
         for cut in 0..bytes.len() {
             let Opening::More(upto) = of_stream(&bytes[..cut]) else {
-                panic!("{cut} bytes were enough: {:?}", of_stream(&bytes[..cut]))
+                panic!("{cut} bytes sufficed: {:?}", of_stream(&bytes[..cut]))
             };
             assert!((cut + 1..=bytes.len()).contains(&upto), "{cut}: {upto}");
         }
@@ -85,7 +85,7 @@ mod tests {
     }
 
     #[test]
-    fn each_protocol_is_known_by_exactly_its_opening() {
+    fn detects_protocols_by_their_opening() {
         let cookie = Cookie::from_entropy(std::array::from_fn(|n| n as u8));
         check(cookie.as_bytes(), Opening::Iperf3(cookie));
         check(&GREETING.encode(), Opening::Native(GREETING));
@@ -93,7 +93,7 @@ mod tests {
     }
 
     #[test]
-    fn an_unknown_protocol_is_known_as_soon_as_it_can_be() {
+    fn rejects_unknown_protocol_as_early_as_possible() {
         let mut old = GREETING.encode();
         old[19] = 99;
         let mut huge = PING;
@@ -115,7 +115,7 @@ mod tests {
     }
 
     #[test]
-    fn a_datagram_is_known_whole() {
+    fn classifies_datagrams() {
         for (bytes, expected) in [
             (&b"9876"[..], Datagram::Iperf3(Connect::Text)),
             (&Greeting::asking(GREETING).encode(), Datagram::Native(Greeting::asking(GREETING))),

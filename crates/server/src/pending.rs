@@ -1,7 +1,6 @@
-//! Connections that have not yet said what they want: bounded in number, memory and time.
-//!
-//! None of them has a thread. When there are too many, the oldest one goes of the address that has most, so that peers
-//! which stay half open shut nobody out: a client says what it wants within a round trip or two.
+//! Connections without a complete request, limited in number, memory and time.
+//! They have no thread. When there are too many, the oldest one of the busiest address is dropped, so half-open
+//! connections cannot lock out other peers: a client sends its request within a round trip or two.
 
 use std::{
     collections::BTreeMap,
@@ -22,14 +21,14 @@ use super::{
     opening::{self, LONGEST, Opening},
 };
 
-/// How long one may take to show its protocol; sockperf's client is silent for 2 s after it has connected.
+/// Deadline for the first bytes. Sockperf's client is silent for 2 s after connecting.
 const OPENING: Nanos = Nanos::from_secs(5);
-/// How long an iperf3 client may then take for its parameters.
+/// Deadline for the parameters of an iperf3 client after that.
 const PARAMETERS: Nanos = Nanos::from_secs(5);
-/// Bytes that are read at a time; parameters have a few hundred.
+/// Read buffer size. iperf3 parameters are a few hundred bytes.
 const CHUNK: usize = 1024;
 
-/// In the order of their coming.
+/// In order of arrival.
 pub(super) struct PendingConnections {
     all: BTreeMap<u64, PendingConnection>,
     amounts: Amounts,
@@ -48,18 +47,17 @@ enum Stage {
     Parameters(Cookie, Box<Machine>),
 }
 
-/// What the first bytes of a connection ask for.
 pub(super) enum ClientHello {
     Incomplete,
-    /// It cannot be served.
     Refused(Refusal),
-    /// A test of iperf3: ask for its parameters with [`PendingConnection::request_parameters`], unless it is a test under way.
+    /// iperf3: request the parameters with [`PendingConnection::request_parameters`], unless the test is already
+    /// running.
     Cookie(Cookie),
-    /// What it asks of iperf3. The machine awaits the verdict.
+    /// Complete iperf3 parameters. The state machine waits for the decision.
     Ready(Cookie, Box<Machine>, Box<Params>),
-    /// Our own handshake.
+    /// The plumb handshake.
     Native(Handshake),
-    /// The head of sockperf's first message.
+    /// The header of sockperf's first message.
     Sockperf(Vec<u8>),
 }
 
@@ -68,25 +66,25 @@ impl PendingConnections {
         Self { all: BTreeMap::new(), amounts }
     }
 
-    /// Takes one in. Another has to go when there are too many: of an address that has all that one may have its own
-    /// oldest, else the oldest of the address that has most.
+    /// Adds a connection. If a limit is reached, drops the oldest one of the same address, or of the busiest address
+    /// for the total limit.
     pub(super) fn admit(
         &mut self,
         order: u64,
         mut connection: PendingConnection,
     ) -> Option<PendingConnection> {
         let source = connection.peer.ip().into();
-        let gone = match self.amounts.check(source, 1) {
+        let dropped = match self.amounts.check(source, 1) {
             Ok(()) => None,
             Err(Exhausted::Address) => self.drop_oldest(|other| other == source),
             Err(Exhausted::Server) => self.drop_oldest_of_most(),
         };
         connection.share = self.amounts.take(source, 1).ok();
         self.all.insert(order, connection);
-        gone
+        dropped
     }
 
-    /// Drops the oldest connection of the address that has most.
+    /// Drops the oldest connection of the busiest address.
     pub(super) fn drop_oldest_of_most(&mut self) -> Option<PendingConnection> {
         let most = self.amounts.most();
         let amounts = self.amounts.clone();
@@ -103,12 +101,12 @@ impl PendingConnections {
         self.all.get_mut(&order)
     }
 
-    /// Its place is free.
+    /// Frees its slot.
     pub(super) fn take(&mut self, order: u64) -> Option<PendingConnection> {
         self.all.remove(&order).map(PendingConnection::given_up)
     }
 
-    /// Those whose time is over.
+    /// Removes connections past their deadline.
     pub(super) fn late(&mut self, now: u64) -> impl Iterator<Item = PendingConnection> {
         let late = self.all.extract_if(.., move |_, connection| now >= connection.until);
         late.map(|(_, connection)| connection)
@@ -116,7 +114,7 @@ impl PendingConnections {
 }
 
 impl PendingConnection {
-    /// A connection that was accepted now, and does not wait.
+    /// A newly accepted connection, made nonblocking.
     pub(super) fn new(socket: TcpStream, peer: SocketAddr, now: u64) -> Self {
         let stage = Stage::Opening { bytes: [0; LONGEST], length: 0 };
         Self { socket, peer, until: now + OPENING.0, stage, share: None }
@@ -127,7 +125,7 @@ impl PendingConnection {
         self
     }
 
-    /// Takes what has come, and says what it means.
+    /// Reads available data and interprets it.
     pub(super) fn read(&mut self, now: u64) -> ClientHello {
         match &mut self.stage {
             Stage::Opening { bytes, length } => read_opening(&self.socket, bytes, length),
@@ -142,7 +140,7 @@ impl PendingConnection {
         }
     }
 
-    /// Asks an iperf3 client for its parameters.
+    /// Requests the parameters of an iperf3 client.
     pub(super) fn request_parameters(&mut self, cookie: Cookie, now: u64) -> ClientHello {
         let mut machine = Box::new(Machine::new(Nanos(now)));
         if !transmit(&self.socket, &mut machine) {
@@ -153,11 +151,10 @@ impl PendingConnection {
         self.read(now)
     }
 
-    /// Closes it: at once, without the minute for which the kernel would remember an orderly end, unless it may
-    /// have been told something.
+    /// Closes the connection. If nothing was sent on it, resets it to avoid TIME-WAIT in the kernel.
     pub(super) fn dismiss(self) {
         if matches!(self.stage, Stage::Opening { .. }) {
-            // Not set: it is remembered.
+            // On failure it enters TIME-WAIT.
             let _ = sys::socket::set_linger_zero(&self.socket);
         }
     }
@@ -187,7 +184,7 @@ pub(super) enum ParameterRead {
     Params(Box<Params>),
 }
 
-/// Takes what has come on a control connection, until the parameters are complete.
+/// Reads from a control connection until the parameters are complete.
 pub(super) fn read_parameters(mut socket: &TcpStream, machine: &mut Machine, now: u64) -> ParameterRead {
     let mut bytes = [0; CHUNK];
     loop {
@@ -210,17 +207,17 @@ pub(super) fn read_parameters(mut socket: &TcpStream, machine: &mut Machine, now
     }
 }
 
-/// Sends what a machine has to say; false when the peer does not take it.
+/// Sends pending messages of the state machine. Returns false on failure.
 pub(super) fn transmit(mut socket: &TcpStream, machine: &mut Machine) -> bool {
-    // A few bytes on a connection on which nothing else is under way: they fit the send buffer.
+    // A few bytes on an idle connection fit the send buffer.
     machine.poll_transmit().is_none_or(|bytes| socket.write_all(&bytes).is_ok())
 }
 
-/// Says the last of it and half-closes, so that the peer reads why.
+/// Sends the final message and shuts down writing, so that the peer can read it.
 pub(super) fn dismiss(socket: &TcpStream, machine: &mut Machine) {
-    let said = transmit(socket, machine);
-    if said {
-        // Gone: it does not matter any more.
+    let sent = transmit(socket, machine);
+    if sent {
+        // Best effort: the peer may have disconnected.
         let _ = socket.shutdown(Shutdown::Write);
     }
 }
@@ -232,24 +229,24 @@ mod tests {
     use super::*;
     use crate::ledger::Ledger;
 
-    /// Connections from these addresses, in this order: who was given up, by number.
-    fn given_up(addresses: impl IntoIterator<Item = String>) -> Vec<(usize, String)> {
+    /// Opens connections from these addresses, in order. Returns the dropped ones by number.
+    fn dropped(addresses: impl IntoIterator<Item = String>) -> Vec<(usize, String)> {
         let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
-        let socket = TcpStream::connect(listener.local_addr().expect("bound")).expect("it listens");
+        let socket = TcpStream::connect(listener.local_addr().expect("bound")).expect("the listener accepts");
         let mut pending =
             PendingConnections::new(Ledger::new(crate::ledger::Budget { address: 1, server: 1 }).pending);
-        let mut gone = Vec::new();
+        let mut dropped = Vec::new();
         for (order, address) in addresses.into_iter().enumerate() {
             let peer = SocketAddr::new(address.parse().expect("an address"), 1000);
             let copy = socket.try_clone().expect("a descriptor");
-            let dropped = pending.admit(order as u64, PendingConnection::new(copy, peer, 0));
-            gone.extend(dropped.map(|connection| (order, connection.peer.ip().to_string())));
+            let evicted = pending.admit(order as u64, PendingConnection::new(copy, peer, 0));
+            dropped.extend(evicted.map(|connection| (order, connection.peer.ip().to_string())));
         }
-        gone
+        dropped
     }
 
     #[test]
-    fn who_floods_gives_up_its_own_connections_whatever_its_addresses() {
+    fn flooding_network_loses_its_own_connections() {
         let attacks: [fn(usize) -> String; 3] = [
             |_| "198.18.0.66".to_owned(),
             |number| format!("2001:db8:0:66::{number:x}"),
@@ -257,18 +254,20 @@ mod tests {
         ];
         for attack in attacks {
             let honest = ["198.18.0.1", "2001:db8::1"].map(str::to_owned);
-            let gone = given_up(honest.into_iter().chain((0..3000).map(attack)));
-            assert!(gone.len() >= 1900, "{}", gone.len());
-            let victims: Vec<_> =
-                gone.iter().filter(|(_, gone)| gone == "198.18.0.1" || gone == "2001:db8::1").collect();
+            let dropped = dropped(honest.into_iter().chain((0..3000).map(attack)));
+            assert!(dropped.len() >= 1900, "{}", dropped.len());
+            let victims: Vec<_> = dropped
+                .iter()
+                .filter(|(_, address)| address == "198.18.0.1" || address == "2001:db8::1")
+                .collect();
             assert!(victims.is_empty(), "{victims:?}");
         }
     }
 
     #[test]
-    fn among_many_with_one_each_the_oldest_goes() {
-        let gone = given_up((0..1030).map(|number| format!("198.18.{}.{}", number / 250, number % 250)));
+    fn drops_oldest_if_each_address_has_one() {
+        let dropped = dropped((0..1030).map(|number| format!("198.18.{}.{}", number / 250, number % 250)));
         let expected: Vec<_> = (0..6).map(|number| (1024 + number, format!("198.18.0.{number}"))).collect();
-        assert_eq!(gone, expected);
+        assert_eq!(dropped, expected);
     }
 }

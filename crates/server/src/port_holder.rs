@@ -1,8 +1,7 @@
-//! A process that opens the server's UDP ports for it: a socket for each client whose datagrams have one of their own.
-//!
-//! Sockets share a UDP port with those of one user only (SO_REUSEPORT), so they have to be root's as long as nobody else
-//! may have the port; and the server has become somebody else, whom other programs may run as, too. This process stays
-//! user 0 without capabilities, opens no file, and answers one question: a socket on one of the server's addresses.
+//! A helper process that opens UDP sockets on the server's port, one per UDP client.
+//! Sockets of different users cannot share a UDP port (SO_REUSEPORT). If an unprivileged user owned the port, other
+//! programs of that user could bind it too. So this process remains user 0, without capabilities and file access, and
+//! answers a single request: a socket on one of the server's addresses.
 
 use std::{
     net::{IpAddr, SocketAddr, UdpSocket},
@@ -17,33 +16,33 @@ use traffic::{Error, Result};
 
 use super::listeners;
 
-/// No address takes more as text.
+/// Maximum length of an address in text form.
 const LONGEST: usize = 64;
-const DENIED: &str = "plumb server: the process that opens its UDP ports made a system call that is not in its filter, \
-                      and has ended: number ";
+const DENIED: &str = "plumb server: its UDP port holder exited because of a system call not in its filter \
+                      (please report this): number ";
 
-/// The server's end of it.
+/// The server's end of the connection.
 #[derive(Debug)]
 pub(super) struct PortHolder(UnixStream);
 
 impl PortHolder {
-    /// Starts it, for sockets on these addresses. This process must have a single thread.
+    /// Starts the process for these addresses. Requires a single-threaded process.
     pub(super) fn start(addresses: &[SocketAddr]) -> Result<Self> {
         let low = addresses.iter().any(|address| address.port() < 1024);
         Ok(Self(forked_process::start(|server| {
-            // What it cannot give up it must not have: then it ends, and the server says that it has no ports.
+            // If it cannot drop its privileges it exits, and the server reports that.
             if confine(low).is_ok() {
                 serve(&server, addresses);
             }
         })?))
     }
 
-    /// The connection to the process: it is ready once the process has ended.
+    /// Connection to the process; it becomes readable when the process ends.
     pub(super) const fn connection(&self) -> &UnixStream {
         &self.0
     }
 
-    /// A UDP socket on this address, which shares the port with the server's others.
+    /// A UDP socket on this address that shares the server's port.
     pub(super) fn udp(&self, address: SocketAddr) -> Result<UdpSocket> {
         let mut errno = [0; 4];
         forked_process::send(&self.0, address.to_string().as_bytes(), None)?;
@@ -58,9 +57,9 @@ impl PortHolder {
     }
 }
 
-/// Only root could start another one, and the server has given that up.
+/// Restarting it would require root.
 pub(super) fn ended() -> Error {
-    Error::HelperEnded("the process that opens UDP ports")
+    Error::HelperEnded("the UDP port holder")
 }
 
 fn confine(low_ports: bool) -> sys::Result<()> {
@@ -75,33 +74,36 @@ fn serve(server: &UnixStream, addresses: &[SocketAddr]) {
     let mut bytes = [0; LONGEST];
     while let Ok((length @ 1.., _)) = forked_process::receive(server, &mut bytes) {
         const EINVAL: i32 = 22;
-        let asked = std::str::from_utf8(&bytes[..length]).ok().and_then(|text| text.parse().ok());
-        let asked = asked.filter(|asked| addresses.iter().any(|address| is_within(*asked, *address)));
-        let opened = asked.ok_or(EINVAL).and_then(|address| {
+        let requested = std::str::from_utf8(&bytes[..length]).ok().and_then(|text| text.parse().ok());
+        let requested =
+            requested.filter(|requested| addresses.iter().any(|address| is_within(*requested, *address)));
+        let opened = requested.ok_or(EINVAL).and_then(|address| {
             listeners::udp(address).map(OwnedFd::from).map_err(|error| match error {
                 Error::Socket { source, .. } => source.raw_os_error().unwrap_or(EINVAL),
                 Error::System(error) => error.errno(),
                 _ => EINVAL,
             })
         });
-        let said = match opened {
+        let sent = match opened {
             Ok(socket) => forked_process::send(server, &[0; 4], Some(&socket)),
             Err(errno) => forked_process::send(server, &errno.to_ne_bytes(), None),
         };
-        if said.is_err() {
+        if sent.is_err() {
             return;
         }
     }
 }
 
-/// Whether a socket on `asked` is one on the address of a listener.
-fn is_within(asked: SocketAddr, listener: SocketAddr) -> bool {
+/// Whether `requested` is covered by the listener.
+fn is_within(requested: SocketAddr, listener: SocketAddr) -> bool {
     let any = |address: IpAddr| address.is_unspecified();
-    let same_family = asked.is_ipv4() == listener.is_ipv4();
-    asked.port() == listener.port() && same_family && (asked.ip() == listener.ip() || any(listener.ip()))
+    let same_family = requested.is_ipv4() == listener.is_ipv4();
+    requested.port() == listener.port()
+        && same_family
+        && (requested.ip() == listener.ip() || any(listener.ip()))
 }
 
-/// What it needs: one question and one socket at a time.
+/// Calls for handling one request at a time.
 pub(super) const CALLS: &[&[Call]] =
     &[calls::DESCRIPTORS, calls::SOCKETS, calls::MEMORY, calls::SIGNALS, calls::RARE];
 
@@ -110,9 +112,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_the_server_s_own_addresses_are_opened() {
+    fn opens_only_addresses_of_the_server() {
         let address = |text: &str| text.parse().expect("an address");
-        for (asked, listener, within) in [
+        for (requested, listener, within) in [
             ("127.0.0.1:5201", "0.0.0.0:5201", true),
             ("127.0.0.1:5201", "127.0.0.1:5201", true),
             ("127.0.0.2:5201", "127.0.0.1:5201", false),
@@ -120,7 +122,7 @@ mod tests {
             ("[::1]:5201", "0.0.0.0:5201", false),
             ("[::1]:5201", "[::]:5201", true),
         ] {
-            assert_eq!(is_within(address(asked), address(listener)), within, "{asked} {listener}");
+            assert_eq!(is_within(address(requested), address(listener)), within, "{requested} {listener}");
         }
     }
 }

@@ -1,11 +1,11 @@
-//! Clients that were served of late: what they sent before they knew that they no longer are is not of an unknown protocol.
+//! Remembers recently ended clients. Their late messages are not logged as an unknown protocol.
 
 use std::{collections::VecDeque, net::SocketAddr};
 
 use super::sessions::Ingress;
 
-/// Clients of each kind that are remembered.
-const KEPT: usize = 64;
+/// Remembered clients per kind.
+const CAPACITY: usize = 64;
 
 /// The latest first.
 #[derive(Debug, Default)]
@@ -15,7 +15,6 @@ pub(super) struct RecentlyClosed {
 }
 
 impl RecentlyClosed {
-    /// Remembers one that has ended.
     pub(super) fn add(&mut self, ingress: Option<&Ingress>) {
         match ingress {
             Some(Ingress::Requests(requests)) => keep(&mut self.tokens, requests.token()),
@@ -24,19 +23,19 @@ impl RecentlyClosed {
         }
     }
 
-    /// Whether one that made connections had this token.
+    /// Whether a client with this token ended recently.
     pub(super) fn has_token(&self, token: u64) -> bool {
         self.tokens.contains(&token)
     }
 
-    /// Whether one sent datagrams from there.
+    /// Whether a UDP client with this address ended recently.
     pub(super) fn has_peer(&self, peer: SocketAddr) -> bool {
         self.peers.contains(&peer)
     }
 }
 
 fn keep<T>(all: &mut VecDeque<T>, new: T) {
-    all.truncate(KEPT - 1);
+    all.truncate(CAPACITY - 1);
     all.push_front(new);
 }
 
@@ -46,7 +45,7 @@ mod tests {
     use crate::sessions::{Conversation, DatagramProtocol};
 
     #[test]
-    fn the_latest_are_known_and_older_ones_are_forgotten() {
+    fn remembers_only_the_latest() {
         let mut closed = RecentlyClosed::default();
         let peer = |port| SocketAddr::from(([198, 18, 0, 1], port));
         for port in 1..=100 {

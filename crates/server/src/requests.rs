@@ -1,4 +1,4 @@
-//! A client that makes connections for one request each: a few threads serve them as long as it stands.
+//! Serves a client that opens a connection per request, with a few threads.
 
 use std::{
     io::Read,
@@ -25,13 +25,11 @@ use traffic::{
 use units::Nanos;
 use workload::ConnectEnd;
 
-/// Threads that serve connections.
 const THREADS: usize = 4;
-/// How long one request and its answer may take.
+/// Timeout of a request and its reply.
 const REQUEST: Nanos = Nanos::from_secs(2);
 
-/// Lets the client begin and serves its connections until it closes the one that stands for all, or takes more
-/// than `bounds` grant.
+/// Starts the client and serves its connections until it closes the control connection or exceeds `bounds`.
 pub(super) fn serve(
     control: &TcpStream,
     arriving: Receiver<(TcpStream, Handshake)>,
@@ -44,7 +42,7 @@ pub(super) fn serve(
     let work = Work {
         arriving: Mutex::new(arriving),
         over: AtomicBool::new(false),
-        came: AtomicU64::new(0),
+        connections: AtomicU64::new(0),
         carried: AtomicU64::new(0),
     };
     let (ended, threads) = thread::scope(|scope| {
@@ -59,13 +57,11 @@ pub(super) fn serve(
     ended.map(|()| Outcome { measured: ConnectEnd::Server, threads })
 }
 
-/// What the threads share.
 struct Work {
     arriving: Mutex<Receiver<(TcpStream, Handshake)>>,
     over: AtomicBool,
-    /// Connections.
-    came: AtomicU64,
-    /// Their bytes, both ways.
+    connections: AtomicU64,
+    /// Bytes in both directions.
     carried: AtomicU64,
 }
 
@@ -76,10 +72,10 @@ impl Work {
         while goes_on() {
             let next = self.arriving.lock().unwrap_or_else(PoisonError::into_inner).recv_timeout(TICK);
             match next {
-                Ok((socket, said)) => {
-                    self.came.fetch_add(1, Ordering::Relaxed);
-                    // One that fails is counted by the client.
-                    let _ = connect::serve(&socket, said, REQUEST, &self.carried, goes_on);
+                Ok((socket, handshake)) => {
+                    self.connections.fetch_add(1, Ordering::Relaxed);
+                    // The client counts failures.
+                    let _ = connect::serve(&socket, handshake, REQUEST, &self.carried, goes_on);
                 }
                 Err(RecvTimeoutError::Timeout) => {}
                 Err(RecvTimeoutError::Disconnected) => break,
@@ -89,7 +85,7 @@ impl Work {
     }
 
     fn counts(&self) -> Counts {
-        let received = self.came.load(Ordering::Relaxed);
+        let received = self.connections.load(Ordering::Relaxed);
         Counts { received, answered: received, bytes: self.carried.load(Ordering::Relaxed) }
     }
 }
@@ -105,7 +101,7 @@ fn await_end(mut control: &TcpStream, work: &Work, bounds: Bounds, stop: &Stop, 
         }
         match guard.look(work.counts(), monotonic())? {
             None => {}
-            Some(EndReason::Limit(what)) => return Err(Error::Limit(what)),
+            Some(EndReason::Limit(limit)) => return Err(Error::Limit(limit)),
             Some(EndReason::Left | EndReason::Silent) => {
                 let missing = "a connection".into();
                 return Err(Error::Silent { object: name.to_owned(), missing, waited: bounds.idle });

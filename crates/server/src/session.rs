@@ -1,4 +1,4 @@
-//! What a client's own thread does: it tells that the client begins, serves it, and tells how it ended.
+//! Runs a client's thread: reports its start, serves it and reports its end.
 
 use std::{
     net::{SocketAddr, TcpStream, UdpSocket},
@@ -29,15 +29,15 @@ use crate::{
     sockperf,
 };
 
-/// The longest that a peer may be silent which nothing but a datagram vouches for.
+/// Maximum idle time of a UDP client.
 pub(super) const DATAGRAM_IDLE: Nanos = Nanos::from_secs(10);
 
 #[derive(Clone, Copy)]
 pub(super) struct ServerContext<'env> {
     pub(super) config: &'env Config,
-    /// Asked when the server ends.
+    /// Set when the server stops.
     pub(super) closing: &'env Stop,
-    /// Asked when this client has to end; of a client, its own.
+    /// Set when this client must end.
     pub(super) stop: &'env Stop,
     pub(super) watcher: &'env dyn Watcher,
 }
@@ -50,7 +50,7 @@ pub(super) struct SessionId {
 }
 
 impl ServerContext<'_> {
-    /// Tells of a client around what is done for it.
+    /// Reports start and end of a client around `serve`.
     fn serve(
         &self,
         session: &SessionId,
@@ -63,13 +63,13 @@ impl ServerContext<'_> {
         self.watcher.event(Event::Begins { client: &client });
         let begun = monotonic();
         let observer = ForwardingObserver { client: &client, watcher: self.watcher };
-        // The panic hook has told of a defect; whoever was told that the client begins is told that it ends, too.
+        // The panic hook has logged the defect; the watcher still gets the end event.
         let mut report = catch_unwind(AssertUnwindSafe(|| serve(&observer))).unwrap_or_else(|_| Report {
             failure: Some(Error::Panicked { thread: format!("client {}", session.number) }),
             ..Report::default()
         });
         report.lasted = Nanos(monotonic() - begun);
-        // Its place is free before anybody hears that it is.
+        // Frees the slot before reporting the end.
         self.stop.ask();
         let had_place = session.holdings.release();
         if matches!(report.failure, Some(Error::Stopped)) && !self.closing.is_asked() {
@@ -88,7 +88,6 @@ impl ServerContext<'_> {
     }
 }
 
-/// A test of iperf3.
 pub(super) fn iperf3(context: ServerContext<'_>, session: &SessionId, test: AdmittedTest) {
     let work = Work::Stream(Box::new(test.load.clone()));
     context.serve(session, ServedProtocol::Iperf3, work, |observer| {
@@ -96,14 +95,14 @@ pub(super) fn iperf3(context: ServerContext<'_>, session: &SessionId, test: Admi
     });
 }
 
-/// A connection of our own: messages returned, or the one that stands for many.
+/// A plumb ping-pong connection, or the control connection of a request workload.
 pub(super) fn ping_pong(context: ServerContext<'_>, session: &SessionId, socket: TcpStream) {
     context.serve(session, ServedProtocol::Native, Work::PingPong(Transport::Tcp), |_| {
         served(ping_pong::serve_tcp(socket, context.bounds(context.patience()), context.stop))
     });
 }
 
-/// The connection that stands for many, each for one request.
+/// The control connection of a request workload.
 pub(super) fn connect(
     context: ServerContext<'_>,
     session: &SessionId,
@@ -115,7 +114,7 @@ pub(super) fn connect(
     });
 }
 
-/// Datagrams, of which some have come before.
+/// A UDP client, with the datagrams received earlier.
 pub(super) fn datagrams(
     context: ServerContext<'_>,
     session: &SessionId,
@@ -126,8 +125,8 @@ pub(super) fn datagrams(
     let idle = context.patience().min(DATAGRAM_IDLE);
     let work = Work::PingPong(Transport::Udp);
     match conversation.protocol {
-        DatagramProtocol::Native(said) => context.serve(session, ServedProtocol::Native, work, |_| {
-            served(ping_pong::serve_udp(socket, said, context.bounds(idle), context.stop))
+        DatagramProtocol::Native(greeting) => context.serve(session, ServedProtocol::Native, work, |_| {
+            served(ping_pong::serve_udp(socket, greeting, context.bounds(idle), context.stop))
         }),
         DatagramProtocol::Sockperf => context.serve(session, ServedProtocol::Sockperf, work, |_| {
             let (counts, bounds) = (&conversation.counts, context.bounds(idle));
@@ -136,7 +135,7 @@ pub(super) fn datagrams(
     }
 }
 
-/// A connection of sockperf's, whose first bytes have been read.
+/// A sockperf connection, with the bytes read earlier.
 pub(super) fn sockperf(context: ServerContext<'_>, session: &SessionId, socket: &TcpStream, first: &[u8]) {
     context.serve(session, ServedProtocol::Sockperf, Work::PingPong(Transport::Tcp), |_| {
         answered(sockperf::serve_tcp(socket, first, context.bounds(context.patience()), context.stop))
@@ -149,7 +148,7 @@ fn answered(served: Result<sockperf::SessionOutcome>) -> Report {
         Err(error) => return Report { failure: Some(error), ..Report::default() },
     };
     let failure = match served.ended {
-        EndReason::Limit(what) => Some(Error::Limit(what)),
+        EndReason::Limit(limit) => Some(Error::Limit(limit)),
         EndReason::Left | EndReason::Silent => None,
     };
     Report {
@@ -190,26 +189,26 @@ mod tests {
 
     impl Watcher for EventRecorder {
         fn event(&self, event: Event<'_>) {
-            let heard = match event {
+            let received = match event {
                 Event::Begins { .. } => "begins".to_owned(),
                 Event::Ends { report, .. } => format!("{}", report.failure.as_ref().expect("it panicked")),
                 other => panic!("{other:?}"),
             };
-            self.0.lock().expect("one thread").push(heard);
+            self.0.lock().expect("one thread").push(received);
         }
     }
 
     #[test]
-    fn a_session_that_panics_ends_all_the_same() {
+    fn reports_end_after_panic() {
         let (config, recorder, closing, stop) =
             (Config::new(Vec::new()), EventRecorder::default(), Stop::new(), Stop::new());
         let context = ServerContext { config: &config, closing: &closing, stop: &stop, watcher: &recorder };
         let [peer, local] = ["127.0.0.1:1", "127.0.0.1:2"].map(|text| text.parse().expect("an address"));
         let session = SessionId { number: 7, peer, local, holdings: Holdings::new(None, None) };
         context.serve(&session, ServedProtocol::Native, Work::Connect, |_| panic!("a defect, for this test"));
-        let heard = recorder.0.into_inner().expect("one thread");
-        assert_eq!(heard.len(), 2);
-        assert!(heard[1].contains("client 7 panicked"), "{heard:?}");
-        assert!(stop.is_asked(), "its place is free");
+        let received = recorder.0.into_inner().expect("one thread");
+        assert_eq!(received.len(), 2);
+        assert!(received[1].contains("client 7 panicked"), "{received:?}");
+        assert!(stop.is_asked(), "its slot is free");
     }
 }

@@ -1,6 +1,5 @@
-//! The clients that are being served, a thread each at least.
-//!
-//! It hands data connections to the test that they belong to. It does not know what the threads do.
+//! Active clients, each with at least one thread.
+//! Passes data connections to their tests.
 
 use std::{
     net::{IpAddr, SocketAddr, TcpStream},
@@ -24,14 +23,15 @@ use crate::{iperf3::server::DataConnection, sockperf::SharedCounts};
 #[derive(Default)]
 pub(super) struct Sessions<'scope> {
     running: Vec<Session<'scope>>,
-    /// All that ever were.
+    /// Number of clients so far.
     numbers: u64,
-    /// Those of them that take a place.
+    /// Number of clients so far that occupied a slot.
     begun: u64,
     recently_closed: RecentlyClosed,
 }
 
-/// A client is ended from here when it has had so long a time beyond its own: its thread can tell it why.
+/// Extra time before the event loop ends a client whose time is over. Its own thread acts first and can send the
+/// reason.
 const BACKSTOP: Nanos = Nanos::from_secs(1);
 
 struct Session<'scope> {
@@ -40,7 +40,7 @@ struct Session<'scope> {
     source: Source,
     holdings: Holdings,
     stop: Stop,
-    /// When it is ended from here.
+    /// When the event loop ends the client.
     until: Option<u64>,
 }
 
@@ -49,35 +49,34 @@ impl Session<'_> {
         !self.stop.is_asked()
     }
 
-    /// Whether it has one of the places of those who have shown who they are.
+    /// Whether it occupies a client slot. Unverified clients do not.
     fn has_place(&self) -> bool {
         !self.ingress.as_ref().is_some_and(Ingress::is_unproven)
     }
 }
 
-/// How further connections of a client reach it.
+/// How further connections of a client reach its thread.
 pub(super) enum Ingress {
-    /// The data connections of an iperf3 test.
     Streams(StreamIngress),
     /// Connections for one request each.
     Requests(RequestIngress),
-    /// Datagrams that came to the shared socket before the client had a socket of its own.
+    /// Datagrams received on the shared socket before the client's socket was connected.
     Datagrams(Conversation),
 }
 
 impl Ingress {
-    /// Whether it is of a protocol that knows no way to prove an address.
+    /// Whether its protocol lacks address verification.
     const fn is_unproven(&self) -> bool {
         matches!(self, Self::Datagrams(Conversation { protocol: DatagramProtocol::Sockperf, .. }))
     }
 }
 
-/// Datagrams with one peer.
+/// Datagram exchange with one peer.
 #[derive(Clone)]
 pub(super) struct Conversation {
     pub(super) peer: SocketAddr,
     pub(super) protocol: DatagramProtocol,
-    /// Those that were answered on the shared socket.
+    /// Counts of datagrams answered on the shared socket.
     pub(super) counts: Arc<SharedCounts>,
 }
 
@@ -89,13 +88,12 @@ impl Conversation {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum DatagramProtocol {
-    /// Our own; with this it has proved its address.
+    /// The plumb protocol. The greeting has verified the address.
     Native(Greeting),
-    /// sockperf's.
     Sockperf,
 }
 
-/// Where the connections go that are made for one request each.
+/// Receives single-request connections.
 pub(super) struct RequestIngress {
     token: u64,
     peer: IpAddr,
@@ -103,7 +101,7 @@ pub(super) struct RequestIngress {
 }
 
 impl RequestIngress {
-    /// A way in for at most `count` that wait.
+    /// At most `count` connections may wait.
     pub(super) fn new(token: u64, peer: IpAddr, count: usize) -> (Self, Receiver<(TcpStream, Handshake)>) {
         let (arrivals, arriving) = sync_channel(count);
         (Self { token, peer, arrivals }, arriving)
@@ -114,19 +112,19 @@ impl RequestIngress {
     }
 }
 
-/// Where the data connections of an iperf3 test go.
+/// Receives the data connections of an iperf3 test.
 pub(super) struct StreamIngress {
     pub(super) cookie: Cookie,
     pub(super) transport: Transport,
     pub(super) peer: IpAddr,
     pub(super) local: SocketAddr,
-    /// Whether some are still missing.
+    /// Whether connections are still missing.
     gathering: Arc<AtomicBool>,
     arrivals: SyncSender<DataConnection>,
 }
 
 impl StreamIngress {
-    /// A way in for `count` data connections, and where they come out.
+    /// The sender and receiver for `count` data connections.
     pub(super) fn new(
         cookie: Cookie,
         transport: Transport,
@@ -142,24 +140,23 @@ impl StreamIngress {
         self.gathering.load(Ordering::Relaxed)
     }
 
-    /// The flag that says so.
+    /// Shared flag behind [`Self::is_gathering`].
     pub(super) fn gathering(&self) -> Arc<AtomicBool> {
         Arc::clone(&self.gathering)
     }
 }
 
 impl<'scope> Sessions<'scope> {
-    /// Whether nobody is served.
     pub(super) fn is_empty(&self) -> bool {
         self.alive().next().is_none()
     }
 
-    /// How many have ever taken a place.
+    /// Number of clients so far that occupied a slot.
     pub(super) const fn begun(&self) -> u64 {
         self.begun
     }
 
-    /// Serves one more on a thread of its own, for so long at most; `work` is told its number and when to end.
+    /// Serves a client on a new thread, for at most `limit`. `work` receives its number and stop flag.
     pub(super) fn begin<'env>(
         &mut self,
         scope: &'scope Scope<'scope, 'env>,
@@ -188,13 +185,13 @@ impl<'scope> Sessions<'scope> {
         Ok(())
     }
 
-    /// Asks those to end whose time is over; all of them when the server ends.
+    /// Stops clients whose time is over, or all when the server stops.
     pub(super) fn end(&self, closing: bool, now: u64) {
         let over = |running: &&Session<'_>| closing || running.until.is_some_and(|until| now >= until);
         self.running.iter().filter(over).for_each(|running| running.stop.ask());
     }
 
-    /// Asks the client of this address to end that has begun last; its place is free at once.
+    /// Stops the newest client of the address and frees its slot immediately.
     pub(super) fn displace_newest_of(&self, source: Source) {
         let its = |running: &&Session<'_>| running.source == source && running.has_place();
         if let Some(newest) = self.alive().filter(its).last() {
@@ -203,60 +200,60 @@ impl<'scope> Sessions<'scope> {
         }
     }
 
-    /// Forgets those that have ended. True when there were some.
+    /// Removes ended clients. Returns whether any were removed.
     pub(super) fn reap(&mut self) -> bool {
         let before = self.running.len();
         for ended in self.running.extract_if(.., |running| running.thread.is_finished()) {
-            // A panic has ended this client only, and its thread has told the panic hook.
+            // A panic ends only this client and was reported by the panic hook.
             let _ = ended.thread.join();
             self.recently_closed.add(ended.ingress.as_ref());
         }
         self.running.len() < before
     }
 
-    /// Whether a test of iperf3 is under way.
+    /// Whether an iperf3 test is running.
     pub(super) fn has_test(&self) -> bool {
         self.stream_ingresses().next().is_some()
     }
 
-    /// Whether a test with this cookie is under way.
+    /// Whether a test with this cookie is running.
     pub(super) fn has(&self, cookie: Cookie) -> bool {
         self.stream_ingresses().any(|stream_ingress| stream_ingress.cookie == cookie)
     }
 
-    /// Hands a data connection to the test that it belongs to; false when that awaits no more.
+    /// Passes a data connection to its test. Returns false if the test expects no more.
     pub(super) fn give(&self, cookie: Cookie, arrival: DataConnection) -> bool {
         let test = self.stream_ingresses().find(|stream_ingress| stream_ingress.cookie == cookie);
         test.is_some_and(|test| test.is_gathering() && test.arrivals.try_send(arrival).is_ok())
     }
 
-    /// Hands a connection for one request to the client that it belongs to; false when there is none, or more
-    /// wait already than may.
-    pub(super) fn give_request(&self, peer: IpAddr, socket: TcpStream, said: Handshake) -> bool {
-        let found = self.requests().find(|requests| requests.token == said.token && requests.peer == peer);
-        found.is_some_and(|requests| requests.arrivals.try_send((socket, said)).is_ok())
+    /// Passes a connection to its client. Returns false if there is no such client or its queue is full.
+    pub(super) fn give_request(&self, peer: IpAddr, socket: TcpStream, handshake: Handshake) -> bool {
+        let found =
+            self.requests().find(|requests| requests.token == handshake.token && requests.peer == peer);
+        found.is_some_and(|requests| requests.arrivals.try_send((socket, handshake)).is_ok())
     }
 
-    /// Whether datagrams of this peer were served of late, or are about not to be any more.
+    /// Whether a UDP client with this address is active, ending or recently ended.
     pub(super) fn had_peer(&self, peer: SocketAddr) -> bool {
         let is_its = |ingress: &Ingress| matches!(ingress, Ingress::Datagrams(its) if its.peer == peer);
         self.recently_closed.has_peer(peer)
             || self.running.iter().filter_map(|it| it.ingress.as_ref()).any(is_its)
     }
 
-    /// The same of a client that made connections with this token.
+    /// The same for a request client with this token.
     pub(super) fn had_token(&self, token: u64) -> bool {
         let is_its = |ingress: &Ingress| matches!(ingress, Ingress::Requests(its) if its.token == token);
         self.recently_closed.has_token(token)
             || self.running.iter().filter_map(|it| it.ingress.as_ref()).any(is_its)
     }
 
-    /// Whether a client that makes connections has this token.
+    /// Whether an active request client has this token.
     pub(super) fn has_token(&self, token: u64) -> bool {
         self.requests().any(|requests| requests.token == token)
     }
 
-    /// The conversation with a peer whose datagrams still come to the shared socket.
+    /// The active exchange with this peer.
     pub(super) fn conversation(&self, peer: SocketAddr) -> Option<&Conversation> {
         let mut all = self.alive().filter_map(|running| match &running.ingress {
             Some(Ingress::Datagrams(conversation)) => Some(conversation),
@@ -265,8 +262,8 @@ impl<'scope> Sessions<'scope> {
         all.find(|conversation| conversation.peer == peer)
     }
 
-    /// The test that awaits UDP streams from there. There is one at most: streams over UDP do not say whose
-    /// they are, so tests of one peer gather them one after another.
+    /// The test that expects UDP streams from this address. UDP streams carry no cookie, so tests of one peer collect
+    /// their streams one at a time.
     pub(super) fn gathering_datagrams(&self, peer: IpAddr) -> Option<&StreamIngress> {
         let udp = |stream_ingress: &&StreamIngress| {
             stream_ingress.transport == Transport::Udp && stream_ingress.peer == peer
@@ -293,7 +290,7 @@ impl<'scope> Sessions<'scope> {
     }
 }
 
-/// Wakes the event loop when a client's thread ends, however it does.
+/// Wakes the event loop when a client thread ends, even by a panic.
 struct WakeOnDrop(Waker);
 
 impl Drop for WakeOnDrop {

@@ -1,4 +1,4 @@
-//! What the tests of this crate share: who they are, and an observer that waits for the first byte.
+//! Shared test helpers: credentials, and an observer that waits for the first byte.
 
 use std::{
     net::{IpAddr, Ipv4Addr},
@@ -13,7 +13,7 @@ use traffic::{Observer, Progress};
 
 pub(crate) const HERE: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
 
-/// Hears that something moves.
+/// Signals that data is moving.
 #[derive(Debug, Default)]
 pub(crate) struct Moves(AtomicBool);
 
@@ -25,7 +25,7 @@ impl Observer for Moves {
 }
 
 impl Moves {
-    /// Waits until something does, for 20 s at most.
+    /// Waits up to 20 s for data.
     pub(crate) fn wait(&self) {
         (0..2000).take_while(|_| !self.0.load(Ordering::Relaxed)).for_each(|_| {
             thread::sleep(Duration::from_millis(10));

@@ -1,4 +1,4 @@
-//! The server against stock clients and against strangers, on a loopback of its own.
+//! The server against stock and invalid clients, on a private loopback.
 
 mod budgets;
 mod clients;
@@ -19,7 +19,7 @@ use traffic::{Error, Stop};
 
 use super::{Client, Config, Event, Refusal, Report, Watcher, serve};
 
-/// What a server told.
+/// Owned copies of server events.
 #[derive(Debug)]
 enum TestEvent {
     Listening(Vec<SocketAddr>),
@@ -31,7 +31,7 @@ enum TestEvent {
     MoreRefused,
 }
 
-/// A report whose parts can be kept.
+/// Owned parts of a report.
 #[derive(Debug)]
 struct ClientEnd {
     here: Option<traffic::Outcome>,
@@ -40,12 +40,12 @@ struct ClientEnd {
     failure: Option<String>,
 }
 
-/// Hears of everything.
+/// Sends all events to the test.
 struct EventSender(Mutex<mpsc::Sender<TestEvent>>);
 
 impl Watcher for EventSender {
     fn event(&self, event: Event<'_>) {
-        let heard = match event {
+        let received = match event {
             Event::Listening { addresses, .. } => TestEvent::Listening(addresses.to_vec()),
             Event::Waits { .. } => TestEvent::Waits,
             Event::Begins { client } => TestEvent::Begins(client.clone()),
@@ -57,8 +57,8 @@ impl Watcher for EventSender {
             Event::MoreRefused { .. } => TestEvent::MoreRefused,
             Event::Trouble { error } => panic!("{error}"),
         };
-        // A test that has seen enough does not listen any more.
-        let _ = self.0.lock().expect("no panic").send(heard);
+        // The test may have dropped its receiver.
+        let _ = self.0.lock().expect("no panic").send(received);
     }
 }
 
@@ -73,37 +73,37 @@ impl ClientEnd {
     }
 }
 
-/// A server that stands, as a test sees it.
+/// A running server.
 struct TestServer {
     address: SocketAddr,
-    heard: mpsc::Receiver<TestEvent>,
+    received: mpsc::Receiver<TestEvent>,
     stop: Stop,
 }
 
 impl TestServer {
-    /// The next event of this kind, which comes within a time; others are thrown away.
+    /// Waits for a matching event, discarding others.
     fn wait<T>(&self, mut wanted: impl FnMut(TestEvent) -> Option<T>) -> T {
         let until = std::time::Instant::now() + Duration::from_secs(30);
         loop {
             let left = until.saturating_duration_since(std::time::Instant::now());
-            let heard = self.heard.recv_timeout(left).expect("an event of this kind within 30 s");
-            if let Some(found) = wanted(heard) {
+            let received = self.received.recv_timeout(left).expect("an event of this kind within 30 s");
+            if let Some(found) = wanted(received) {
                 return found;
             }
         }
     }
 
-    /// The end of the next client.
+    /// Waits for the end of the next client.
     fn ended(&self) -> (Client, Box<ClientEnd>) {
-        self.wait(|heard| match heard {
+        self.wait(|received| match received {
             TestEvent::Ends(client, ended) => Some((client, ended)),
             _ => None,
         })
     }
 
-    /// The next refusal.
+    /// Waits for the next refusal.
     fn refused(&self) -> Refusal {
-        self.wait(|heard| match heard {
+        self.wait(|received| match received {
             TestEvent::Refused(because) => Some(because),
             _ => None,
         })
@@ -114,28 +114,29 @@ fn config(ip: &str) -> Config {
     Config::new(vec![SocketAddr::new(ip.parse::<IpAddr>().expect("an address"), 0)])
 }
 
-/// Runs `work` beside a server in a namespace of its own.
+/// Runs `work` next to a server in its own namespace.
 fn with_server(config: &Config, work: impl FnOnce(&TestServer) + Send) {
     on_loopback(|| with_server_here(config, work));
 }
 
 fn with_server_here(config: &Config, work: impl FnOnce(&TestServer)) {
-    let (sender, heard) = mpsc::channel();
+    let (sender, received) = mpsc::channel();
     let (sender, stop) = (EventSender(Mutex::new(sender)), Stop::new());
     thread::scope(|scope| {
         let serving = scope.spawn(|| serve(config, &stop, &sender));
-        let asked = StopOnDrop(stop.clone());
-        let address = match heard.recv_timeout(Duration::from_secs(10)).expect("a server opens or fails") {
-            TestEvent::Listening(addresses) => addresses[0],
-            other => panic!("{other:?}"),
-        };
-        work(&TestServer { address, heard, stop: stop.clone() });
-        drop(asked);
-        serving.join().expect("no panic").expect("nothing but clients may fail");
+        let stopper = StopOnDrop(stop.clone());
+        let address =
+            match received.recv_timeout(Duration::from_secs(10)).expect("the server listens or fails") {
+                TestEvent::Listening(addresses) => addresses[0],
+                other => panic!("{other:?}"),
+            };
+        work(&TestServer { address, received, stop: stop.clone() });
+        drop(stopper);
+        serving.join().expect("no panic").expect("the server stops cleanly");
     });
 }
 
-/// Closes the server, also when a test fails.
+/// Stops the server, even if the test fails.
 struct StopOnDrop(Stop);
 
 impl Drop for StopOnDrop {

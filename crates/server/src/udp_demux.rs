@@ -1,6 +1,5 @@
-//! Datagrams that come to the shared sockets: answered where they stand, or given a socket of their own.
-//!
-//! Nothing is answered with more bytes than came, and nobody is remembered beyond a bound.
+//! Handles datagrams on the shared sockets: replies directly or creates a connected socket for the peer.
+//! Replies are never longer than the request, and remembered peers are limited in number.
 
 use std::{
     io::ErrorKind,
@@ -32,22 +31,22 @@ use super::{
 };
 use crate::{iperf3::server::DataConnection, sockperf::cost};
 
-/// No datagram is longer.
+/// Maximum datagram size.
 const LONGEST: usize = 65_535;
-/// No more of them are taken from a socket; the rest are its own peer's.
+/// Maximum number of datagrams taken from a new socket; the rest belong to its peer.
 const STRAYS: usize = 1024;
 
-/// Peers of sockperf's whose first message is remembered.
+/// Sockperf peers with a remembered first message,
 const KNOWN: usize = 256;
-/// For how long.
+/// and how long they are remembered.
 const REMEMBERED: Nanos = Nanos::from_secs(10);
 
-/// Peers of sockperf's that have begun to speak and have no socket of their own.
+/// Sockperf peers that have sent a message but have no connected socket.
 #[derive(Default)]
 struct KnownPeers(Vec<(Conversation, u64)>);
 
 impl KnownPeers {
-    /// Remembers a peer; the one that was remembered first is forgotten when there are too many.
+    /// Remembers a peer, removing the oldest at the limit.
     fn remember(&mut self, new: Conversation, now: u64) {
         self.0.retain(|(known, since)| known.peer != new.peer && now.saturating_sub(*since) < REMEMBERED.0);
         if self.0.len() >= KNOWN {
@@ -69,13 +68,13 @@ impl KnownPeers {
 
 #[derive(Debug, Clone, Copy)]
 struct Destination {
-    /// Which of the listening sockets.
+    /// Index of the listening socket.
     place: usize,
-    /// Which of this machine's addresses, where the socket is bound to all of them.
+    /// Local address, if the socket is bound to all addresses.
     here: Option<IpAddr>,
 }
 
-/// What is kept of datagrams from one to the next.
+/// State across datagrams.
 pub(super) struct UdpDemux {
     known: KnownPeers,
     cookies: Cookies,
@@ -89,19 +88,19 @@ impl Default for UdpDemux {
 }
 
 impl EventLoop<'_, '_> {
-    /// Takes what has come on one of the UDP sockets.
+    /// Receives pending datagrams of a UDP socket.
     pub(super) fn receive(&mut self, place: usize) {
-        // Taken out so that what it holds can be looked at beside everything else.
+        // Taken out so that other fields stay accessible.
         let mut buffer = std::mem::take(&mut self.udp.buffer);
         for _ in 0..BATCH {
             match receive_addressed(&self.listeners.udp[place], &mut buffer) {
                 Ok((length, peer, here)) => {
-                    // One of a link is of use only with the link: there the route chooses well.
+                    // A link-local address needs its link; the route selects the source well.
                     let here = here.filter(|here| !is_of_a_link(*here));
                     self.answer(Destination { place, here }, &mut buffer[..length], peer);
                 }
                 Err(error) if error.kind() == ErrorKind::WouldBlock => break,
-                // Errors are about datagrams that were sent before, to peers that are gone.
+                // Errors concern earlier datagrams to closed peers.
                 Err(_) => {}
             }
         }
@@ -115,61 +114,61 @@ impl EventLoop<'_, '_> {
         }
         match opening::of_datagram(bytes) {
             Datagram::Iperf3(word) => self.give_datagrams(at, word, peer),
-            Datagram::Native(said) => self.greet_native(at, said, peer, now),
+            Datagram::Native(greeting) => self.greet_native(at, greeting, peer, now),
             Datagram::Other => self.answer_sockperf(at, bytes, peer, now),
         }
     }
 
-    /// Whoever may not come is told so if it is a client of our own, with as many bytes as came.
+    /// Plumb clients get a refusal, no longer than their request.
     fn deny(&mut self, at: Destination, bytes: &[u8], peer: SocketAddr, now: u64) {
         self.log.refused(peer, Refusal::Address, now);
-        if let Datagram::Native(said) = opening::of_datagram(bytes)
-            && matches!(said.kind, GreetingKind::Asks | GreetingKind::Proves)
+        if let Datagram::Native(greeting) = opening::of_datagram(bytes)
+            && matches!(greeting.kind, GreetingKind::Asks | GreetingKind::Proves)
         {
-            self.send(at, &said.refusing(RefusalCode::Address).encode(), peer);
+            self.send(at, &greeting.refusing(RefusalCode::Address).encode(), peer);
         }
     }
 
-    /// A client of our own: it costs nothing until it has proved that it hears what is sent to its address.
-    fn greet_native(&mut self, at: Destination, said: Greeting, peer: SocketAddr, now: u64) {
-        let served = matches!(said.handshake.purpose, Purpose::PingPong | Purpose::Probe);
-        match said.kind {
-            // What a server says is never answered.
+    /// Greets a plumb client. It costs nothing until the client has verified its address.
+    fn greet_native(&mut self, at: Destination, greeting: Greeting, peer: SocketAddr, now: u64) {
+        let served = matches!(greeting.handshake.purpose, Purpose::PingPong | Purpose::Probe);
+        match greeting.kind {
+            // Replying to server messages could cause loops.
             GreetingKind::Offers | GreetingKind::Welcomes | GreetingKind::Refuses => {
                 self.log.refused(peer, Refusal::UnknownProtocol, now);
             }
             GreetingKind::Asks | GreetingKind::Proves if !served => {
                 self.log.refused(peer, Refusal::Parameters, now);
             }
-            GreetingKind::Asks | GreetingKind::Proves if !self.serves_anybody() => {
+            GreetingKind::Asks | GreetingKind::Proves if !self.accepts_unauthenticated() => {
                 self.log.refused(peer, Refusal::NoLogin, now);
-                self.send(at, &said.refusing(RefusalCode::Login).encode(), peer);
+                self.send(at, &greeting.refusing(RefusalCode::Login).encode(), peer);
             }
-            // It came before its sender had a socket of its own, which hears the next one.
+            // Sent before the client's socket was connected; that socket answers the repeat.
             GreetingKind::Proves if self.sessions.conversation(peer).is_some() => {}
-            GreetingKind::Proves if self.udp.cookies.know(said, peer, now) => {
-                self.welcome(at, said, peer, now);
+            GreetingKind::Proves if self.udp.cookies.know(greeting, peer, now) => {
+                self.welcome(at, greeting, peer, now);
             }
             GreetingKind::Asks | GreetingKind::Proves => {
-                let offer = self.udp.cookies.offer(said, peer, now);
+                let offer = self.udp.cookies.offer(greeting, peer, now);
                 self.send(at, &offer.encode(), peer);
             }
         }
     }
 
-    fn welcome(&mut self, at: Destination, said: Greeting, peer: SocketAddr, now: u64) {
+    fn welcome(&mut self, at: Destination, greeting: Greeting, peer: SocketAddr, now: u64) {
         match self.place(peer.ip()) {
             Ok(place) => {
-                self.promote(at, Conversation::new(peer, DatagramProtocol::Native(said)), place);
+                self.promote(at, Conversation::new(peer, DatagramProtocol::Native(greeting)), place);
             }
-            Err(whose) => {
-                self.log.refused(peer, whose.into(), now);
-                self.send(at, &said.refusing(refusal_code(whose)).encode(), peer);
+            Err(exhausted) => {
+                self.log.refused(peer, exhausted.into(), now);
+                self.send(at, &greeting.refusing(refusal_code(exhausted)).encode(), peer);
             }
         }
     }
 
-    /// A stream of an iperf3 test under way.
+    /// Datagrams of a running iperf3 test.
     fn give_datagrams(&mut self, at: Destination, word: Connect, peer: SocketAddr) {
         let Some(test) = self.sessions.gathering_datagrams(peer.ip()) else {
             return self.log.refused(peer, Refusal::UnknownProtocol, monotonic());
@@ -181,13 +180,13 @@ impl EventLoop<'_, '_> {
         if socket.send(&word.reply()).is_ok() {
             self.sessions.give(cookie, DataConnection::Udp { order, socket });
         }
-        // Its own can only be the same wish once more.
+        // The client's own can only be a repeated request.
         strays.retain(|(_, from)| *from != peer);
         self.answer_strays(at, strays);
     }
 
-    /// A message of sockperf's. A peer that goes on is given a thread and a socket of its own, if there is one left
-    /// for those who may be anybody; what comes here is answered here.
+    /// Replies to a sockperf message. A peer that continues gets a thread and a connected socket, if one is left for
+    /// unverified clients.
     fn answer_sockperf(&mut self, at: Destination, bytes: &mut [u8], peer: SocketAddr, now: u64) {
         let served = self.sessions.conversation(peer).cloned();
         let (is_served, known) = (served.is_some(), self.udp.known.find(peer, now).cloned());
@@ -196,18 +195,18 @@ impl EventLoop<'_, '_> {
         let conversation =
             conversation.unwrap_or_else(|| Conversation::new(peer, DatagramProtocol::Sockperf));
         if conversation.protocol != DatagramProtocol::Sockperf {
-            // It came before its sender had a socket of its own.
+            // Sent before the peer's socket was connected.
             return;
         }
         let reply = sockperf::answer_datagram(bytes);
         if reply == Reply::Stranger && self.sessions.had_peer(peer) {
-            // What it sent before it knew that it is served no longer.
+            // Sent before the peer noticed its end.
             return;
         }
         if reply == Reply::Stranger {
             return self.log.refused(peer, Refusal::UnknownProtocol, now);
         }
-        if !self.serves_anybody() {
+        if !self.accepts_unauthenticated() {
             return self.log.refused(peer, Refusal::NoLogin, now);
         }
         let source = Source::from(peer.ip());
@@ -217,13 +216,13 @@ impl EventLoop<'_, '_> {
         if allowed {
             conversation.counts.note(reply, bytes.len());
         } else {
-            // Lost, as it may be anywhere else on its way.
+            // Dropped, like packet loss.
             self.log.refused(peer, Refusal::Rate, now);
         }
         if allowed && reply == Reply::Answer {
             self.send(at, bytes, peer);
         }
-        // Without a thread of its own it is answered all the same, here.
+        // Without a thread of its own, the shared socket continues to serve it.
         let share = if goes_on { self.ledger.unproven.take(peer.ip().into(), 1).ok() } else { None };
         if let Some(share) = share {
             if let Some(conversation) = self.udp.known.take(peer) {
@@ -241,7 +240,7 @@ impl EventLoop<'_, '_> {
         self.answer_strays(at, strays);
     }
 
-    /// A socket on a listening address that is connected to one peer, and what came to it before it was.
+    /// Connects a socket to the peer and returns earlier datagrams.
     fn connect(&self, local: SocketAddr, peer: SocketAddr) -> Option<(UdpSocket, Strays)> {
         let tell = |error: &Error| self.context.watcher.event(Event::Trouble { error });
         connect(self.listeners, local, peer).inspect_err(tell).ok()
@@ -255,7 +254,7 @@ impl EventLoop<'_, '_> {
 
     fn send(&self, at: Destination, bytes: &[u8], peer: SocketAddr) {
         let socket = &self.listeners.udp[at.place];
-        // Lost, as it may be anywhere else on its way.
+        // Dropped, like packet loss.
         let _ = match at.here {
             Some(here) => send_addressed(socket, bytes, peer, here),
             None => socket.send_to(bytes, peer),
@@ -267,10 +266,10 @@ fn is_of_a_link(address: IpAddr) -> bool {
     matches!(address, IpAddr::V6(address) if address.is_unicast_link_local())
 }
 
-/// Datagrams that came to another socket than they should have.
+/// Datagrams received on the wrong socket.
 type Strays = Vec<(Vec<u8>, SocketAddr)>;
 
-/// Until it is connected, a socket gets what anybody sends to its address: that lies before everything else in it.
+/// Until connected, a socket receives datagrams from any sender. They are at the front of its queue.
 fn connect(listeners: &Listeners, local: SocketAddr, peer: SocketAddr) -> Result<(UdpSocket, Strays)> {
     let socket = listeners.further_udp(local)?;
     socket.connect(peer).map_err(Error::socket("connect", || format!("a UDP socket to {peer}")))?;
@@ -283,7 +282,7 @@ fn connect(listeners: &Listeners, local: SocketAddr, peer: SocketAddr) -> Result
     Ok((socket, strays))
 }
 
-/// Where the socket for one peer is bound: to the address that it has reached, so that it hears from that one.
+/// Local address of the peer's socket: the one it used.
 fn local(listeners: SocketAddr, reached: Option<IpAddr>) -> SocketAddr {
     match reached {
         Some(reached) if listeners.ip().is_unspecified() => SocketAddr::new(reached, listeners.port()),

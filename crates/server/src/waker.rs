@@ -1,4 +1,4 @@
-//! Waking the event loop from other threads.
+//! Wakes the event loop from other threads.
 
 use std::{
     io::{Read, Write},
@@ -14,12 +14,12 @@ use traffic::{Error, Result};
 #[derive(Debug, Clone)]
 pub(super) struct Waker(Arc<UnixStream>);
 
-/// What the event loop waits on.
+/// Watched by the event loop.
 #[derive(Debug)]
 pub(super) struct WakeReceiver(UnixStream);
 
 pub(super) fn pair() -> Result<(Waker, WakeReceiver)> {
-    let named = || "a pair of sockets to wake the server";
+    let named = || "a socket pair for wake-ups";
     let (wake, receiver) = UnixStream::pair().map_err(Error::socket("open", named))?;
     for end in [&wake, &receiver] {
         end.set_nonblocking(true).map_err(Error::socket("prepare", named))?;
@@ -29,13 +29,13 @@ pub(super) fn pair() -> Result<(Waker, WakeReceiver)> {
 
 impl Waker {
     pub(super) fn wake(&self) {
-        // Full: it is awake already.
+        // If the buffer is full, a wake-up is already pending.
         let _ = (&*self.0).write(&[1]);
     }
 }
 
 impl WakeReceiver {
-    /// Forgets what has come, so that the next call wakes again.
+    /// Drains the socket, so that the next call wakes again.
     pub(super) fn clear(&self) {
         while matches!((&self.0).read(&mut [0; 256]), Ok(256)) {}
     }

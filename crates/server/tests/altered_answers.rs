@@ -1,4 +1,5 @@
-//! A peer that alters a number in its answers, bit by bit: what it then names was never sent, or not then.
+//! A peer that flips single bits in the sequence numbers of its replies. Such numbers were never sent, or at another
+//! time.
 
 use std::{
     io::{Read, Write},
@@ -21,11 +22,11 @@ use units::{Bytes, Nanos};
 use workload::{Measurement, PingPongData, PingPongSettings, Schedule, Transport, WorkloadSettings};
 
 const HERE: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
-/// Bytes of a message.
+/// Message size in bytes.
 const SIZE: usize = 64;
-/// The messages whose answers are altered: one of the warm-up, one that is measured. No bit makes one of the other.
+/// Messages with altered replies: one in the warm-up, one measured. Flipping a bit never turns one into the other.
 const ALTERED: [u64; 2] = [5, 20];
-/// Of an open loop: as many in the warm-up, and as many that are measured.
+/// Open loop: messages of the warm-up, and as many measured ones.
 const WARMING: u64 = 10;
 const MEASURED: u64 = 50;
 const PERIOD: Nanos = Nanos::from_millis(5);
@@ -36,20 +37,20 @@ enum Protocol {
     Sockperf,
 }
 
-/// A peer that returns every message, some with a bit of their number turned over.
+/// A peer that echoes all messages, some with a flipped bit in their number.
 #[derive(Clone, Copy)]
 struct Altering {
     protocol: Protocol,
-    /// The messages, by the number that they are sent with.
+    /// Numbers of the altered messages, as sent.
     numbers: [u64; 2],
-    /// From the lowest.
+    /// Counted from the least significant.
     bit: usize,
-    /// Bytes of a message.
+    /// Message size in bytes.
     size: usize,
 }
 
 impl Altering {
-    /// Turns a message into its answer.
+    /// Turns a message into its reply.
     fn answer(self, message: &mut [u8]) {
         if self.protocol == Protocol::Sockperf {
             assert_eq!(sockperf::answer(message), sockperf::Reply::Answer);
@@ -62,13 +63,13 @@ impl Altering {
         }
     }
 
-    /// Serves one client; where it is met.
+    /// Serves one client. Returns the address.
     fn serve(self, transport: Transport) -> SocketAddr {
         match transport {
             Transport::Tcp => {
                 let listener = TcpListener::bind((HERE, 0)).expect("loopback");
                 let address = listener.local_addr().expect("bound");
-                thread::spawn(move || self.over_tcp(&listener.accept().expect("it connects").0));
+                thread::spawn(move || self.over_tcp(&listener.accept().expect("a connection").0));
                 address
             }
             Transport::Udp => {
@@ -84,7 +85,7 @@ impl Altering {
         socket.set_nodelay(true).expect("TCP");
         if self.protocol == Protocol::Native {
             socket.read_exact(&mut [0; LENGTH]).expect("a handshake");
-            give_go(socket, "the client").expect("it awaits it");
+            give_go(socket, "the client").expect("the client waits");
         }
         let mut message = vec![0; self.size];
         while socket.read_exact(&mut message).is_ok() {
@@ -101,7 +102,7 @@ impl Altering {
         while let Ok((length, client)) = socket.recv_from(&mut bytes) {
             let message = &mut bytes[..length];
             let answer = match Greeting::decode(message).filter(|_| self.protocol == Protocol::Native) {
-                Some(said) => said.with(GreetingKind::Welcomes).encode().to_vec(),
+                Some(greeting) => greeting.with(GreetingKind::Welcomes).encode().to_vec(),
                 None if length == self.size => {
                     self.answer(message);
                     message.to_vec()
@@ -114,7 +115,7 @@ impl Altering {
     }
 }
 
-/// What a client makes of it.
+/// The client's measurements.
 fn measured(load: &PingPongSettings, altering: Altering) -> PingPongData {
     let server = altering.serve(load.transport);
     let stop = Stop::new();
@@ -124,23 +125,23 @@ fn measured(load: &PingPongSettings, altering: Altering) -> PingPongData {
             let load = WorkloadSettings::PingPong(load);
             let spec =
                 traffic::ClientSpec { token: 0xFEED_0000_0000_0042, bind: HERE, server, load, cpus: None };
-            let outcome = run_client(&spec, &stop, &()).expect("it goes on");
+            let outcome = run_client(&spec, &stop, &()).expect("the test completes");
             let Measurement::PingPong(data) = outcome.measured.alone() else { panic!("a ping-pong") };
             data
         }
         Protocol::Sockperf => {
             let spec = ClientSpec { server, bind: None, load, cpus: None };
-            run_sockperf(&spec, &stop, &()).expect("it goes on").measured.alone()
+            run_sockperf(&spec, &stop, &()).expect("the test completes").measured.alone()
         }
     }
 }
 
-/// The numbers of these messages as they are sent: sockperf's begin after that of the greeting.
+/// The sequence numbers as sent; sockperf's start after the initial message.
 fn sent_as(protocol: Protocol, messages: [u64; 2]) -> [u64; 2] {
     messages.map(|number| if protocol == Protocol::Sockperf { number + 2 } else { number })
 }
 
-/// Every bit of `bits`, each with a client and a peer of its own, all at once.
+/// Runs all bit positions in parallel, each with its own client and peer.
 fn check_all(bits: usize, check: impl Fn(Protocol, Transport, usize) + Sync, protocols: &[Protocol]) {
     for protocol in protocols {
         for transport in [Transport::Udp, Transport::Tcp] {
@@ -160,7 +161,7 @@ fn check_all(bits: usize, check: impl Fn(Protocol, Transport, usize) + Sync, pro
 }
 
 #[test]
-fn an_answer_with_any_bit_of_its_number_altered_is_no_round_trip_of_an_open_loop() {
+fn open_loop_ignores_replies_with_altered_numbers() {
     check_all(64, an_open_loop, &[Protocol::Native, Protocol::Sockperf]);
 }
 
@@ -178,16 +179,16 @@ fn an_open_loop(protocol: Protocol, transport: Transport, bit: usize) {
     let (came, lost) = (data.round_trips.count(), data.lost);
     assert_eq!((came, lost), (MEASURED - 1, Some(1)), "{case}");
     let all = data.intervals.iter().map(|interval| interval.round_trips.count() + interval.lost);
-    // What is given up once the warm-up is over is no loss of the warm-up's.
+    // Messages that time out after the warm-up do not count as its loss.
     assert_eq!(all.sum::<u64>(), WARMING + MEASURED - 1, "{case}");
-    // A number that is low enough was sent before, or is sent by then.
+    // Low numbers have been sent before, or will have been sent.
     let (strays, duplicates) = (data.strays.expect("counted"), data.duplicates.expect("counted"));
     assert_eq!(strays + duplicates, 2, "{case}");
     if 1_u64.unbounded_shl(bit as u32) >= 2 * (WARMING + MEASURED) {
         assert_eq!((strays, duplicates), (2, 0), "{case}");
     }
-    // A time that was computed from such a number was nought, or wild.
-    let times = &data.open_loop.as_ref().expect("an open loop's").since_intended;
+    // A time computed from such a number would be zero or absurd.
+    let times = &data.open_loop.as_ref().expect("open-loop results").since_intended;
     assert_eq!(times.count(), MEASURED - 1, "{case}");
     for times in [times, &data.round_trips] {
         assert!(times.min() > Some(Nanos(0)) && times.max() < Some(Nanos::from_secs(5)), "{case}");
@@ -195,13 +196,13 @@ fn an_open_loop(protocol: Protocol, transport: Transport, bit: usize) {
 }
 
 #[test]
-fn an_answer_with_any_bit_of_its_number_altered_is_no_round_trip_of_a_closed_loop() {
+fn closed_loop_ignores_replies_with_altered_numbers() {
     check_all(
         64,
         |protocol, transport, bit| a_closed_loop(protocol, transport, bit, SIZE),
         &[Protocol::Native, Protocol::Sockperf],
     );
-    // What is too short for the whole number has its lowest bits.
+    // Messages too short for a full number carry its lowest bits.
     check_all(8, |protocol, transport, bit| a_closed_loop(protocol, transport, bit, 1), &[Protocol::Native]);
 }
 
@@ -215,7 +216,7 @@ fn a_closed_loop(protocol: Protocol, transport: Transport, bit: usize, size: usi
     let numbers = sent_as(protocol, [ALTERED[0]; 2]);
     let data = measured(&load, Altering { protocol, numbers, bit, size });
     let case = format!("{protocol:?} {transport:?} {size} B bit {bit}: {data:?}");
-    // The message is awaited for a second, and by then the time is over.
+    // The client waits a second for the reply, which exceeds the test duration.
     assert_eq!((data.round_trips.count(), data.lost), (ALTERED[0], Some(1)), "{case}");
     let named = numbers[0] ^ 1_u64 << bit;
     let expected = if named > numbers[0] { (1, 0) } else { (0, 1) };
@@ -224,7 +225,7 @@ fn a_closed_loop(protocol: Protocol, transport: Transport, bit: usize, size: usi
 }
 
 #[test]
-fn an_answer_that_comes_three_times_is_one_round_trip() {
+fn counts_triplicate_replies_once() {
     for transport in [Transport::Udp, Transport::Tcp] {
         for schedule in [Schedule::Closed, Schedule::Open { period: PERIOD }] {
             in_one_of_five(|| thrice(transport, schedule));
@@ -232,14 +233,14 @@ fn an_answer_that_comes_three_times_is_one_round_trip() {
     }
 }
 
-/// Returns every message three times, over either transport, in sockperf's protocol, which greets by a message.
+/// Echoes all messages three times, over either transport, with sockperf's initial message.
 fn tripling(transport: Transport) -> SocketAddr {
     match transport {
         Transport::Tcp => {
             let listener = TcpListener::bind((HERE, 0)).expect("loopback");
             let address = listener.local_addr().expect("bound");
             thread::spawn(move || {
-                let (mut socket, _) = listener.accept().expect("it connects");
+                let (mut socket, _) = listener.accept().expect("a connection");
                 let mut message = [0; SIZE];
                 while socket.read_exact(&mut message).is_ok() {
                     let _ = sockperf::answer(&mut message);
@@ -286,7 +287,7 @@ fn thrice(transport: Transport, schedule: Schedule) {
     if let Schedule::Open { .. } = schedule {
         assert_eq!(came, MEASURED, "{case}");
     }
-    // Those of the greeting may be met too, and those of the last message come too late.
+    // Extra replies to the initial message may be counted; those of the last message arrive too late.
     let duplicates = data.duplicates.expect("counted");
     assert!((2 * (came - 1)..=2 * (came + 1)).contains(&duplicates), "{duplicates} of {came}: {case}");
 }

@@ -1,4 +1,4 @@
-//! Moving sockperf's messages takes no memory at either end: five times as long, no more allocations.
+//! Exchanging sockperf messages does not allocate: a run five times as long needs no more allocations.
 
 mod counting;
 
@@ -18,10 +18,10 @@ use units::{Bytes, Nanos};
 use workload::{PingPongSettings, Schedule, Transport};
 
 const HERE: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
-/// What may differ for other reasons: the server looks around ten times a second.
+/// Tolerance for other causes: the server does periodic work ten times a second.
 const CHANCE: u64 = 60;
 
-/// Where the server is.
+/// Receives the server's address.
 #[derive(Default)]
 struct Place(OnceLock<SocketAddr>);
 
@@ -33,7 +33,7 @@ impl Watcher for Place {
     }
 }
 
-/// Allocations of both ends together while messages went to and fro for so long, and how many did.
+/// Allocations of both ends during a run, and the number of messages.
 fn run(load: &PingPongSettings, duration: Nanos) -> (u64, u64) {
     let load = PingPongSettings { duration, ..load.clone() };
     let (stop, place) = (Stop::new(), Place::default());
@@ -51,14 +51,14 @@ fn run(load: &PingPongSettings, duration: Nanos) -> (u64, u64) {
         let outcome = run_client(&spec, &Stop::new(), &());
         let taken = counting::taken() - before;
         stop.ask();
-        server.join().expect("no panic").expect("it could listen");
-        let data = outcome.expect("it is answered").measured.alone();
+        server.join().expect("no panic").expect("the server listens");
+        let data = outcome.expect("the exchange completes").measured.alone();
         (taken, data.round_trips.count() + data.lost.expect("we count them"))
     })
 }
 
 #[test]
-fn a_thousand_messages_more_take_no_more_memory() {
+fn more_messages_need_no_more_allocations() {
     plumb_tests::on_loopback(|| {
         for transport in [Transport::Tcp, Transport::Udp] {
             for schedule in [Schedule::Closed, Schedule::Open { period: Nanos(200_000) }] {
@@ -72,8 +72,8 @@ fn a_thousand_messages_more_take_no_more_memory() {
                 };
                 let few = run(&load, Nanos::from_millis(20));
                 let many = run(&load, Nanos::from_secs(1));
-                assert!(many.1 > few.1 + 1000, "{few:?} and then {many:?}: {load:?}");
-                assert!(few.0 > 0 && many.0 <= few.0 + CHANCE, "{few:?} and then {many:?}: {load:?}");
+                assert!(many.1 > few.1 + 1000, "{few:?}, {many:?}: {load:?}");
+                assert!(few.0 > 0 && many.0 <= few.0 + CHANCE, "{few:?}, {many:?}: {load:?}");
             }
         }
     });

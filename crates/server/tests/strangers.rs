@@ -1,5 +1,5 @@
-//! A standing server among strangers: garbage, half-open, slow and silent peers leave it serving, and leave
-//! nothing behind. A process of its own, so that its memory, threads and descriptors are the server's.
+//! Invalid, half-open, slow and silent peers do not disturb the server and leave nothing behind. Runs in its own
+//! process, so that memory, threads and descriptors are the server's.
 
 use std::{
     collections::VecDeque,
@@ -22,31 +22,31 @@ use socket2::{Domain, Socket, Type};
 use sys::netns::NetNs;
 use traffic::Stop;
 
-/// Connections that one thread of strangers holds open.
+/// Connections held open per thread.
 const HELD: usize = 1000;
-/// Threads of strangers.
+/// Client threads.
 const THREADS: u64 = 2;
-/// What the server's memory may grow by, in bytes: less than a byte for each of a million.
+/// Permitted memory growth of the server, in bytes: less than 17 bytes per connection for a million.
 const GROWTH: u64 = 16 << 20;
-/// What it may grow by for one address that is served, in bytes: its budget of messages, and as much again for threads and what
-/// the allocator keeps.
+/// Permitted memory growth for one served address, in bytes: its message budget, and as much again for threads and the
+/// allocator.
 const OF_ADDRESS: u64 = 256 << 20;
-/// One test at a time counts threads and descriptors.
+/// Serializes tests that count threads and descriptors.
 static ALONE: Mutex<()> = Mutex::new(());
 
 #[test]
-fn twenty_thousand_strangers_leave_the_server_serving() {
+fn server_survives_twenty_thousand_invalid_clients() {
     survives(20_000);
 }
 
 /// `cargo test --release -p server --test strangers -- --ignored --nocapture`
 #[test]
-#[ignore = "takes some minutes"]
-fn a_million_strangers_leave_the_server_serving() {
+#[ignore = "takes several minutes"]
+fn server_survives_a_million_invalid_clients() {
     survives(1_000_000);
 }
 
-/// Counts who was turned away.
+/// Counts refused peers.
 struct Counter {
     refused: AtomicU64,
     listening: Mutex<mpsc::Sender<SocketAddr>>,
@@ -70,7 +70,7 @@ impl Watcher for Counter {
     }
 }
 
-/// What a process has taken of the machine.
+/// Resource use of this process.
 #[derive(Debug, Clone, Copy)]
 struct Taken {
     memory: u64,
@@ -87,10 +87,10 @@ impl Taken {
     }
 }
 
-/// Sixteen of them, each with as many streams as a test may have, took more than a gigabyte.
+/// Sixteen clients with the maximum number of streams used to take more than a gigabyte.
 #[test]
-#[expect(clippy::disallowed_macros, reason = "a test says what it saw")]
-fn streams_of_one_address_that_nobody_reads_take_no_more_memory_than_its_budget() {
+#[expect(clippy::disallowed_macros, reason = "prints test results")]
+fn limits_memory_of_unread_streams_per_address() {
     let asked = Params { tcp: true, time: 600, parallel: Some(64), len: 1 << 20, ..Params::default() };
     for params in [
         Params { reverse: true, ..asked.clone() },
@@ -100,41 +100,41 @@ fn streams_of_one_address_that_nobody_reads_take_no_more_memory_than_its_budget(
     ] {
         beside_a_server(|address, _| {
             let before = Taken::now();
-            let held: Vec<_> = (0..16).filter_map(|number| greedy(address, number, &params)).collect();
-            assert!(held.len() >= 2, "within its budget it is served: {}", held.len());
-            // They fill what there is to fill.
+            let clients: Vec<_> = (0..16).filter_map(|number| greedy(address, number, &params)).collect();
+            assert!(clients.len() >= 2, "served within its budget: {}", clients.len());
+            // Lets the buffers fill.
             let mut after = Taken::now();
             for _ in 0..10 {
                 thread::sleep(Duration::from_millis(100));
                 after.memory = after.memory.max(Taken::now().memory);
             }
-            eprintln!("{} tests of {}: {before:?}, then {after:?}", held.len(), params.streams().len());
+            eprintln!("{} tests of {}: {before:?}, then {after:?}", clients.len(), params.streams().len());
             assert!(after.memory < before.memory + OF_ADDRESS, "{before:?} {after:?}");
-            drop(held);
+            drop(clients);
         });
     }
 }
 
-/// Where the path loses, the client's word may come later than the end of its streams.
+/// On a lossy path, the client's message may arrive after its streams have ended.
 #[test]
-fn a_client_may_say_that_its_test_is_over_after_its_streams_have_ended() {
+fn accepts_end_of_test_after_the_streams_ended() {
     let params = Params { tcp: true, time: 600, parallel: Some(1), len: 1 << 10, ..Params::default() };
     beside_a_server(|address, _| {
-        let mut sockets = greedy(address, 0, &params).expect("it is served");
-        let mut control = sockets.pop().expect("it comes last");
+        let mut sockets = greedy(address, 0, &params).expect("accepted");
+        let mut control = sockets.pop().expect("the control connection");
         drop(sockets);
         thread::sleep(Duration::from_secs(2));
         control.write_all(&[4]).expect("the server listens");
         let mut state = [0];
-        control.read_exact(&mut state).expect("an answer");
+        control.read_exact(&mut state).expect("a reply");
         assert_eq!(state, [13], "results are exchanged");
     });
 }
 
-/// An iperf3 client that has all its streams opened and reads none; `None` if it is refused.
+/// An iperf3 client that opens all streams and reads none; `None` if refused.
 fn greedy(address: SocketAddr, number: u8, params: &Params) -> Option<Vec<TcpStream>> {
     let cookie = Cookie::from_entropy(std::array::from_fn(|byte| number.wrapping_mul(31) ^ byte as u8));
-    let says = |words: &[u8]| {
+    let send = |words: &[u8]| {
         let mut socket = TcpStream::connect(address).expect("the server listens");
         socket.set_read_timeout(Some(Duration::from_secs(20))).expect("a socket");
         socket.write_all(words).expect("the server listens");
@@ -144,14 +144,14 @@ fn greedy(address: SocketAddr, number: u8, params: &Params) -> Option<Vec<TcpStr
         let mut state = [0];
         socket.read_exact(&mut state).ok().map(|()| state[0])
     };
-    let mut control = says(cookie.as_bytes());
-    assert_eq!(next(&mut control)?, 9, "it asks for parameters");
+    let mut control = send(cookie.as_bytes());
+    assert_eq!(next(&mut control)?, 9, "the server requests parameters");
     let text = serde_json::to_vec(params).expect("JSON");
     let length = u32::try_from(text.len()).expect("short").to_be_bytes();
     control.write_all(&[&length[..], &text].concat()).ok()?;
     (next(&mut control)? == 10).then_some(())?;
-    let mut all: Vec<_> = params.streams().iter().map(|_| says(cookie.as_bytes())).collect();
-    assert_eq!([next(&mut control), next(&mut control)], [Some(1), Some(2)], "it begins");
+    let mut all: Vec<_> = params.streams().iter().map(|_| send(cookie.as_bytes())).collect();
+    assert_eq!([next(&mut control), next(&mut control)], [Some(1), Some(2)], "the test starts");
     all.push(control);
     Some(all)
 }
@@ -160,15 +160,15 @@ fn survives(strangers: u64) {
     beside_a_server(|address, counter| {
         let (base, after, came) = crowd(address, strangers);
         let turned_away = settle(|| counter.refused.load(Ordering::Relaxed), |refused| *refused >= came);
-        #[expect(clippy::disallowed_macros, reason = "a test says what it saw")]
+        #[expect(clippy::disallowed_macros, reason = "prints test results")]
         {
-            eprintln!("{came} strangers, {turned_away} turned away: {base:?}, then {after:?}");
+            eprintln!("{came} clients, {turned_away} refused: {base:?}, then {after:?}");
         }
-        assert_eq!(turned_away, came, "everyone is turned away once");
+        assert_eq!(turned_away, came, "all clients are refused once");
     });
 }
 
-#[expect(clippy::disallowed_macros, reason = "a test says why it tests nothing")]
+#[expect(clippy::disallowed_macros, reason = "prints the reason for skipping")]
 fn beside_a_server(work: impl FnOnce(SocketAddr, &Counter) + Send) {
     let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
     let ns = match NetNs::create("the test") {
@@ -183,15 +183,15 @@ fn beside_a_server(work: impl FnOnce(SocketAddr, &Counter) + Send) {
         thread::scope(|scope| {
             let serving = scope.spawn(|| serve(&config, &stop, &counter));
             let ends = Ends(stop.clone());
-            work(address.recv_timeout(Duration::from_secs(10)).expect("a server opens"), &counter);
+            work(address.recv_timeout(Duration::from_secs(10)).expect("the server listens"), &counter);
             drop(ends);
-            serving.join().expect("no panic").expect("nobody ends the server");
+            serving.join().expect("no panic").expect("the server runs until stopped");
         });
     };
     ns.run_in(inside).expect("enters its own namespace");
 }
 
-/// Asks the server to close, also when a test fails.
+/// Stops the server, even if the test fails.
 struct Ends(Stop);
 
 impl Drop for Ends {
@@ -200,11 +200,11 @@ impl Drop for Ends {
     }
 }
 
-/// Sends strangers, and a real client among and after them. What the process had taken before and afterwards,
-/// and how many strangers came.
+/// Sends invalid clients, with a valid one during and after them. Returns the resource use before and after, and the
+/// number of invalid clients.
 fn crowd(address: SocketAddr, strangers: u64) -> (Taken, Taken, u64) {
     serves(address);
-    // The first few make whatever is only made once.
+    // The first few trigger one-time allocations.
     let few = flood(address, 4000) + datagrams(address);
     let base = settle(Taken::now, |taken| taken.descriptors < 40);
     let came = thread::scope(|scope| {
@@ -222,19 +222,19 @@ fn crowd(address: SocketAddr, strangers: u64) -> (Taken, Taken, u64) {
     (base, after, came + few)
 }
 
-/// Looks until it is as wanted, for half a minute at most.
+/// Polls up to 30 s until `wanted` holds.
 fn settle<T>(look: impl Fn() -> T, wanted: impl Fn(&T) -> bool) -> T {
-    let begun = Instant::now();
+    let started = Instant::now();
     loop {
-        let seen = look();
-        if wanted(&seen) || begun.elapsed() > Duration::from_secs(30) {
-            return seen;
+        let state = look();
+        if wanted(&state) || started.elapsed() > Duration::from_secs(30) {
+            return state;
         }
         thread::sleep(Duration::from_millis(100));
     }
 }
 
-/// A stock client is served.
+/// Serves a stock client.
 fn serves(address: SocketAddr) {
     let (ip, port) = (address.ip().to_string(), address.port().to_string());
     let output = Command::new("iperf3").args(["-c", &ip, "-p", &port, "-n", "1M"]).output();
@@ -242,15 +242,15 @@ fn serves(address: SocketAddr) {
     assert!(output.status.success(), "{output:?}");
 }
 
-/// As many strangers, from addresses of their own; how many there were.
+/// Connects this many clients from distinct addresses. Returns their number.
 fn flood(address: SocketAddr, strangers: u64) -> u64 {
     let one = |thread: u64| {
-        let mut held = VecDeque::with_capacity(HELD);
+        let mut open = VecDeque::with_capacity(HELD);
         for number in (thread..strangers).step_by(THREADS as usize) {
-            if held.len() == HELD {
-                held.pop_front();
+            if open.len() == HELD {
+                open.pop_front();
             }
-            held.extend(stranger(address, number));
+            open.extend(stranger(address, number));
         }
     };
     thread::scope(|scope| {
@@ -261,10 +261,10 @@ fn flood(address: SocketAddr, strangers: u64) -> u64 {
     strangers
 }
 
-/// One of them; some stay.
+/// Connects one client; some stay open.
 fn stranger(address: SocketAddr, number: u64) -> Option<TcpStream> {
     let socket = Socket::new(Domain::IPV4, Type::STREAM, None).expect("a descriptor");
-    // No port waits for a minute after its end.
+    // Avoids TIME-WAIT.
     socket.set_linger(Some(Duration::ZERO)).expect("a socket");
     let [_, a, b, c] = (number as u32 % 0xFF_FFF0 + 2).to_be_bytes();
     socket
@@ -273,29 +273,29 @@ fn stranger(address: SocketAddr, number: u64) -> Option<TcpStream> {
     socket.connect(&address.into()).expect("the server listens");
     let mut socket = TcpStream::from(socket);
     let cookie = [b'q'; 36].iter().copied().chain([0]).collect::<Vec<_>>();
-    let says: &[u8] = match number % 10 {
+    let request: &[u8] = match number % 10 {
         0 => b"GET / HTTP/1.1\r\nHost: plumb\r\n\r\n",
         1 => &[0x16, 3, 1, 2, 0, 1, 0, 1, 0xfc],
         2 | 3 => b"",
         4 => b"q",
-        // Parameters of 4 GiB, or a part of some.
+        // A parameter length of 4 GiB, or truncated parameters.
         5 => &[&cookie[..], &[0xff; 200]].concat(),
         6 => &[&cookie[..], &[0, 0, 0xf0, 0, b'{']].concat(),
         7 => &[&b"plumbtrf"[..], &[0; 24]].concat(),
         8 => &[0, 0, 0, 0, 0, 0, 0, 1, 0, 3, 0xff, 0xff, 0xff, 0xff],
         _ => return None,
     };
-    // It may have been given up for others by now.
-    let _ = socket.write_all(says);
+    // The server may already have dropped it.
+    let _ = socket.write_all(request);
     if number % 10 == 5 {
-        // It hears that its parameters are refused.
+        // Reads the refusal of its parameters.
         let _ = socket.set_read_timeout(Some(Duration::from_secs(10)));
         while matches!(socket.read(&mut [0; 64]), Ok(1..)) {}
     }
     Some(socket)
 }
 
-/// Datagrams of nobody, who is turned away once, however often it tries.
+/// Invalid datagrams of one peer, which is refused once.
 fn datagrams(address: SocketAddr) -> u64 {
     let socket = UdpSocket::bind("127.0.0.1:0").expect("loopback");
     socket.set_read_timeout(Some(Duration::from_millis(200))).expect("a socket");
@@ -303,6 +303,6 @@ fn datagrams(address: SocketAddr) -> u64 {
         socket.send_to(&[number; 40], address).expect("loopback");
         thread::sleep(Duration::from_millis(1));
     }
-    assert!(socket.recv(&mut [0; 64]).is_err(), "nobody is answered");
+    assert!(socket.recv(&mut [0; 64]).is_err(), "no reply");
     1
 }

@@ -1,12 +1,11 @@
-//! The CPU time of this process beside a test, as iperf3 tells it.
+//! CPU time of this process during a test, as iperf3 reports it.
 
 use sys::clock::{monotonic, process_cpu};
 
-/// A reading.
 pub(super) struct Cpu {
     at: u64,
     total: u64,
-    /// User and system, in ticks of the kernel.
+    /// User and system, in kernel ticks.
     parts: [u64; 2],
 }
 
@@ -15,7 +14,7 @@ impl Cpu {
         Self { at: monotonic(), total: process_cpu(), parts: parts().unwrap_or_default() }
     }
 
-    /// Since then: all of it, the part in user space, and that in the kernel, in percent of one CPU.
+    /// CPU use since the reading, in percent of one CPU: total, user, system.
     pub(super) fn until_now(&self) -> [f64; 3] {
         let now = Self::now();
         let percent = (now.total - self.total) as f64 * 100.0 / (now.at - self.at).max(1) as f64;
@@ -26,10 +25,10 @@ impl Cpu {
     }
 }
 
-/// The fields 14 and 15 of /proc/self/stat (proc_pid_stat(5)); coarse, so that only their ratio is used.
+/// Fields 14 and 15 of /proc/self/stat (proc_pid_stat(5)). They are coarse, so only their ratio is used.
 fn parts() -> Option<[u64; 2]> {
     let stat = std::fs::read_to_string("/proc/self/stat").ok()?;
-    // The name in parentheses may hold anything.
+    // The name in parentheses may contain any character.
     let mut fields = stat.rsplit_once(')')?.1.split_ascii_whitespace().skip(11);
     Some([fields.next()?.parse().ok()?, fields.next()?.parse().ok()?])
 }
@@ -39,10 +38,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_busy_process_has_used_cpu_and_its_parts_add_up() {
+    fn user_and_system_time_add_up_to_the_total() {
         let cpu = Cpu::now();
-        let begun = process_cpu();
-        while process_cpu() - begun < 50_000_000 {
+        let started = process_cpu();
+        while process_cpu() - started < 50_000_000 {
             std::hint::spin_loop();
         }
         let [total, user, system] = cpu.until_now();

@@ -1,7 +1,6 @@
-//! What one plumb tells another in iperf3's results: every connection interval by interval, and its threads.
-//!
-//! iperf3 does not look at it. What is too long for the other end is left out, and the other end's is not believed:
-//! it may hold no more than the test could have. Pure.
+//! The plumb extension of iperf3's results: all intervals of all connections, and thread CPU times.
+//! iperf3 ignores it. Records too long for the peer are omitted. Received records are rejected if they exceed what the
+//! test could have produced. Pure.
 
 use std::{
     fmt,
@@ -17,15 +16,16 @@ use serde::{
 use traffic::StreamOutcome;
 use workload::{DatagramSample, Direction, FlowEnd, Interval, StreamEnd};
 
-/// The longest that a server tells and a client reads, in bytes of JSON.
+/// Maximum length sent and accepted, in bytes of JSON.
 pub(super) const LONGEST: usize = 4 << 20;
 
 const VERSION: u32 = 1;
-/// Connections that any test has at most.
+/// Maximum connections of a test.
 const FLOWS: usize = 256;
-/// Intervals of all connections together that are believed, each a few hundred bytes; [`LONGEST`] holds fewer of ours.
+/// Maximum intervals accepted, over all connections. Each takes a few hundred bytes; records within [`LONGEST`] hold
+/// fewer.
 const INTERVALS: usize = 50_000;
-/// No time (in ns: 39 hours), amount or count of one interval is larger, so that all of them together have a sum.
+/// Maximum duration (in ns: 39 hours), amount or count of an interval, so that sums do not overflow.
 const MOST: u64 = 1 << 47;
 
 #[derive(Serialize)]
@@ -43,7 +43,7 @@ struct ReceivedRecord {
     threads: Vec<ThreadCpu>,
 }
 
-/// `None` where it would be longer than `limit`; what is too long is not built first.
+/// Returns `None` if the result would exceed `limit`, without building it first.
 pub(crate) fn encode(outcome: &StreamOutcome, limit: usize) -> Option<Unread> {
     let record = SentRecord { version: VERSION, flows: &outcome.measured.flows, threads: &outcome.threads };
     let mut text = Bounded { bytes: Vec::new(), limit };
@@ -51,13 +51,14 @@ pub(crate) fn encode(outcome: &StreamOutcome, limit: usize) -> Option<Unread> {
     Unread::new(String::from_utf8(text.bytes).ok()?)
 }
 
-/// `None` for anything that this version would not have told of a test with this plan.
-pub(crate) fn decode(told: &Unread, plan: &[PlannedStream]) -> Option<StreamOutcome> {
-    // Ours has nothing to escape; what has may end on a terminal.
-    if told.text().len() > LONGEST || told.text().contains(|sign: char| sign == '\\' || sign.is_control()) {
+/// Returns `None` for records that this version could not have sent for the plan.
+pub(crate) fn decode(record: &Unread, plan: &[PlannedStream]) -> Option<StreamOutcome> {
+    // Plumb's own records need no escapes; others could reach a terminal.
+    if record.text().len() > LONGEST || record.text().contains(|sign: char| sign == '\\' || sign.is_control())
+    {
         return None;
     }
-    let ReceivedRecord { version, flows, threads } = serde_json::from_str(told.text()).ok()?;
+    let ReceivedRecord { version, flows, threads } = serde_json::from_str(record.text()).ok()?;
     let planned = |direction| plan.iter().filter(|planned| planned.direction == direction).count();
     let many = |direction| flows.iter().filter(|flow| flow.direction == direction).count();
     let of_plan = [Direction::Forward, Direction::Reverse, Direction::Both]
@@ -72,7 +73,7 @@ pub(crate) fn decode(told: &Unread, plan: &[PlannedStream]) -> Option<StreamOutc
     Some(StreamOutcome { measured: StreamEnd { flows }, threads })
 }
 
-/// Whether a test can have had it.
+/// Whether the values are within the limits.
 fn is_possible(interval: &Interval) -> bool {
     let DatagramSample { count, lost, reordered, duplicates, strays, .. } =
         interval.datagrams.unwrap_or_default();
@@ -81,7 +82,7 @@ fn is_possible(interval: &Interval) -> bool {
     interval.start <= interval.end && numbers.into_iter().all(|number| number <= MOST)
 }
 
-/// Connections, but no more than a test may have.
+/// Deserializes up to [`FLOWS`] connections.
 fn few<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<FlowEnd>, D::Error> {
     struct Few;
     impl<'de> Visitor<'de> for Few {
@@ -105,7 +106,7 @@ fn few<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<FlowEnd>, D::Error> {
     from.deserialize_seq(Few)
 }
 
-/// Takes so many bytes and no more.
+/// A writer with a size limit.
 struct Bounded {
     bytes: Vec<u8>,
     limit: usize,
@@ -150,29 +151,29 @@ mod tests {
     }
 
     #[test]
-    fn what_was_told_is_understood() {
-        let told = encode(&outcome(), LONGEST).expect("short");
-        assert_eq!(decode(&told, &PLAN), Some(outcome()));
+    fn decodes_encoded_record() {
+        let record = encode(&outcome(), LONGEST).expect("short");
+        assert_eq!(decode(&record, &PLAN), Some(outcome()));
     }
 
     #[test]
-    fn what_is_too_long_or_of_another_version_is_left_out() {
+    fn omits_long_records_and_other_versions() {
         assert_eq!(encode(&outcome(), 100), None);
-        let told = encode(&outcome(), LONGEST).expect("short");
-        for text in [told.text().replace("\"version\":1", "\"version\":2"), "null".to_owned()] {
+        let record = encode(&outcome(), LONGEST).expect("short");
+        for text in [record.text().replace("\"version\":1", "\"version\":2"), "null".to_owned()] {
             assert_eq!(decode(&Unread::new(text).expect("JSON"), &PLAN), None);
         }
     }
 
     #[test]
-    fn what_is_too_long_is_given_up_as_soon_as_that_is_seen() {
+    fn stops_encoding_at_the_limit() {
         let mut long = Bounded { bytes: Vec::new(), limit: 100 };
         assert!(serde_json::to_writer(&mut long, &vec![7; 1 << 20]).is_err());
         assert!(long.bytes.len() <= 100);
     }
 
     #[test]
-    fn what_a_terminal_would_obey_is_not_taken() {
+    fn rejects_terminal_escapes() {
         let text = encode(&outcome(), LONGEST).expect("short").text().to_owned();
         for name in ["\\u001b[2J", "\u{9b}2J"] {
             let text = text.replacen("\"congestion\":null", &format!("\"congestion\":\"{name}\""), 1);
@@ -182,12 +183,12 @@ mod tests {
     }
 
     #[test]
-    fn more_than_the_test_could_have_is_not_believed() {
-        let told = encode(&outcome(), LONGEST).expect("short");
+    fn rejects_more_data_than_the_test_can_have() {
+        let record = encode(&outcome(), LONGEST).expect("short");
         let forward = [PlannedStream { direction: Direction::Forward, ..PLAN[0] }];
-        assert_eq!(decode(&told, &forward), None, "the other way");
-        assert_eq!(decode(&told, &[]), None, "more connections");
-        let text = told.text();
+        assert_eq!(decode(&record, &forward), None, "wrong direction");
+        assert_eq!(decode(&record, &[]), None, "more connections");
+        let text = record.text();
         let (flow, end) =
             (text.find("[{").expect("flows") + 1, text.find("}],\"threads").expect("threads") + 1);
         let many = vec![&text[flow..end]; FLOWS + 1].join(",");
@@ -200,7 +201,7 @@ mod tests {
         assert_eq!(decode(&encode(&long, usize::MAX).expect("no limit"), &PLAN), None, "more intervals");
     }
     #[test]
-    fn numbers_that_no_test_can_have_are_not_believed() {
+    fn rejects_impossible_numbers() {
         let with = |change: &dyn Fn(&mut Interval)| {
             let mut outcome = outcome();
             change(&mut outcome.measured.flows[0].series.intervals[0]);
@@ -211,7 +212,7 @@ mod tests {
         assert!(with(&|interval| interval.bytes = Bytes(MOST)).is_some());
         assert_eq!(with(&|interval| interval.bytes = Bytes(u64::MAX)), None);
         assert_eq!(with(&|interval| interval.end = Nanos(u64::MAX)), None);
-        assert_eq!(with(&|interval| interval.start = Nanos(6)), None, "it ends at 5");
+        assert_eq!(with(&|interval| interval.start = Nanos(6)), None, "the interval ends at 5");
         for sample in [
             DatagramSample { count: u64::MAX, ..none },
             DatagramSample { lost: i64::MIN, ..none },

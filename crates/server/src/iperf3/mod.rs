@@ -1,6 +1,5 @@
-//! iperf3's protocol over sockets, both roles; the engine of every protocol moves the bytes.
-//!
-//! What travels is `codecs`' business: here it is sent and received, and compared with what was measured.
+//! iperf3's protocol over sockets, for client and server. The shared engine moves the data.
+//! `codecs` encodes and decodes messages. This module sends, receives and compares them with measurements.
 
 mod client;
 mod cpu;

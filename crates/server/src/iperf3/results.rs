@@ -1,11 +1,11 @@
-//! What this end recorded, as iperf3's two ends tell each other. Pure.
+//! Local measurements in the format of iperf3's results exchange. Pure.
 
 use codecs::iperf3::{PlannedStream, Results, StreamResults};
 use traffic::StreamOutcome;
 use workload::{DatagramSample, Direction, EndSeries, Interval};
 
-/// What is told. `outcome` has the flows of `plan` in its order; this end sends those of direction `sent`; `cpu`
-/// is all, user and system in percent.
+/// Builds the results. `outcome` has its flows in plan order; this end sends those in direction `sent`; `cpu` is total,
+/// user and system in percent.
 pub(super) fn results(
     outcome: &StreamOutcome,
     plan: &[PlannedStream],
@@ -33,7 +33,6 @@ pub(super) fn results(
     }
 }
 
-/// One end of one stream.
 fn stream(id: u32, sends: bool, series: &EndSeries) -> StreamResults {
     let tcp = series.intervals.iter().any(|interval| interval.tcp.is_some());
     let all = datagrams(series.intervals.iter());
@@ -57,7 +56,7 @@ fn datagrams<'a>(intervals: impl Iterator<Item = &'a Interval>) -> DatagramSampl
     samples.reduce(|before, after| before.and(&after)).unwrap_or_default()
 }
 
-/// The number of the last datagram, as far as both ends can know: what came and what is missing before it.
+/// Highest datagram number known to both ends: received plus missing before the last received.
 fn highest(sample: &DatagramSample) -> i64 {
     whole(sample.count).saturating_add(sample.lost).max(0)
 }
@@ -89,7 +88,7 @@ mod tests {
         }
     }
 
-    fn told(direction: Direction, intervals: Vec<Interval>) -> StreamResults {
+    fn results_of(direction: Direction, intervals: Vec<Interval>) -> StreamResults {
         let series = EndSeries { intervals, ..EndSeries::default() };
         let flows = vec![FlowEnd { id: 0, direction, series }];
         let outcome = StreamOutcome { measured: StreamEnd { flows }, ..StreamOutcome::default() };
@@ -98,9 +97,9 @@ mod tests {
     }
 
     #[test]
-    fn the_warm_up_counts_for_numbers_of_datagrams_only() {
+    fn warm_up_counts_for_datagram_numbers_only() {
         let lossy = vec![interval(0, true, None, Some((90, 10))), interval(1, false, None, Some((97, 3)))];
-        let found = told(Direction::Forward, lossy);
+        let found = results_of(Direction::Forward, lossy);
         assert_eq!((found.id, found.bytes, found.retransmits), (3, 1000, -1));
         assert_eq!((found.packets, found.omitted_packets), (200, Some(100)));
         assert_eq!((found.errors, found.omitted_errors), (13, Some(10)));
@@ -108,11 +107,14 @@ mod tests {
     }
 
     #[test]
-    fn only_a_tcp_sender_tells_retransmits() {
+    fn only_tcp_senders_report_retransmits() {
         let tcp = || vec![interval(0, false, Some(4), None), interval(1, false, Some(3), None)];
         for (direction, expected) in [(Direction::Reverse, 7), (Direction::Forward, -1)] {
-            assert_eq!(told(direction, tcp()).retransmits, expected);
+            assert_eq!(results_of(direction, tcp()).retransmits, expected);
         }
-        assert_eq!(told(Direction::Reverse, vec![interval(0, false, None, Some((5, 0)))]).retransmits, -1);
+        assert_eq!(
+            results_of(Direction::Reverse, vec![interval(0, false, None, Some((5, 0)))]).retransmits,
+            -1
+        );
     }
 }

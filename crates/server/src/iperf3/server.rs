@@ -1,7 +1,5 @@
-//! The server's end of one iperf3 test: from judged parameters to the results of both ends.
-//!
-//! Its data connections are handed to it; it knows neither where they were accepted nor who else is served. The
-//! engine moves the bytes on threads of its own, one thread beside them talks to the client.
+//! Runs the server side of one iperf3 test, from checked parameters to the exchanged results.
+//! The event loop supplies the data connections. Engine threads move the data while this thread talks to the client.
 
 mod control;
 mod prepare;
@@ -38,30 +36,28 @@ use super::{
 };
 use crate::{Limits, Report};
 
-/// A data connection, with its place in the order in which all connections came.
+/// A data connection with its arrival number.
 #[derive(Debug)]
 pub(crate) enum DataConnection {
     Tcp { order: u64, socket: TcpStream },
     Udp { order: u64, socket: UdpSocket },
 }
 
-/// A test that may begin.
 pub(crate) struct AdmittedTest {
     pub(crate) control: TcpStream,
     pub(crate) cookie: Cookie,
-    /// It awaits the judgement of the parameters.
+    /// Waiting for the decision on the parameters.
     pub(crate) machine: Box<Machine>,
     pub(crate) params: Box<Params>,
     pub(crate) load: StreamSettings,
     pub(crate) memory: Memory,
     pub(crate) arriving: Receiver<DataConnection>,
-    /// How long nothing may move.
+    /// Idle timeout.
     pub(crate) patience: Nanos,
-    /// Called once no more data connections are awaited.
+    /// Called when all data connections have arrived.
     pub(crate) gathered: Box<dyn FnOnce() + Send>,
 }
 
-/// Runs the test to its end.
 pub(crate) fn serve(admitted: AdmittedTest, limits: &Limits, stop: &Stop, observer: &dyn Observer) -> Report {
     let mut report = Report::default();
     let AdmittedTest { control, cookie, machine, params, load, memory, arriving, patience, gathered } =
@@ -117,7 +113,7 @@ impl Test<'_> {
         }
     }
 
-    /// Lets the streams flow until the client says that the test is over, or something else ends it.
+    /// Runs the streams until the client ends the test or another condition does.
     fn flow(
         &self,
         control: &mut Control,
@@ -127,7 +123,7 @@ impl Test<'_> {
     ) -> (TestEnd, Result<StreamOutcome>) {
         let Prepared { sockets, shares, sending, receiving, cpus } = prepared;
         let (end, own) = (EndFlag::default(), Stop::new());
-        // Whoever has sent all that was asked leaves the connection open until the client has seen that.
+        // A finished sender stays connected until the client has received everything.
         let open: Vec<_> = sockets.iter().filter_map(copy).collect();
         let expected = shares.iter().all(Option::is_some);
         let mut ids = [0, 0];
@@ -169,7 +165,6 @@ impl Test<'_> {
         self.plan.iter().any(|planned| planned.direction == Direction::Reverse)
     }
 
-    /// Tells the client what was seen here, and hears what was seen there.
     fn exchange(
         &self,
         control: &mut Control,
@@ -209,7 +204,7 @@ impl Test<'_> {
     }
 }
 
-/// What iperf3 calls a failure of the streams.
+/// The iperf3 error code for a stream failure.
 fn code_of(error: &Error) -> ErrorCode {
     match error {
         Error::System(error) if error.operation.starts_with("pin ") => ErrorCode::AFFINITY,
@@ -217,7 +212,7 @@ fn code_of(error: &Error) -> ErrorCode {
     }
 }
 
-/// Both addresses of every flow, as its socket had them.
+/// Addresses of all flows, from their sockets.
 fn connections(outcome: &StreamOutcome) -> Vec<Connection> {
     let addresses = outcome.measured.flows.iter().map(|flow| flow.series.socket.addresses.as_deref());
     let both = addresses.filter_map(|pair| {
@@ -227,7 +222,6 @@ fn connections(outcome: &StreamOutcome) -> Vec<Connection> {
     both.collect()
 }
 
-/// The time of day.
 fn now() -> UnixMillis {
     let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     UnixMillis(i64::try_from(since.as_millis()).unwrap_or(i64::MAX))
@@ -257,7 +251,6 @@ fn flow<'a>(
     }
 }
 
-/// A second hold on a connection.
 fn copy(socket: &FlowSocket) -> Option<TcpStream> {
     match socket {
         FlowSocket::Tcp(socket) => socket.try_clone().ok(),
@@ -265,5 +258,5 @@ fn copy(socket: &FlowSocket) -> Option<TcpStream> {
     }
 }
 
-/// The intervals of what iperf3's server prints.
+/// Interval length of the server's output, as in iperf3.
 const EVERY: Nanos = Nanos::from_secs(1);

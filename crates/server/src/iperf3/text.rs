@@ -1,4 +1,4 @@
-//! The server's report as text, for `--get-server-output`: in the form of iperf3's own. Pure.
+//! Text report of the server for `--get-server-output`, in iperf3's format. Pure.
 
 use std::fmt::Write;
 
@@ -8,7 +8,7 @@ use workload::{Direction, EndSeries, Interval, StreamSettings};
 
 const RULE: &str = "- - - - - - - - - - - - - - - - - - - - - - - - -\n";
 
-/// Every interval and the summary of each stream.
+/// All intervals and a summary per stream.
 pub(super) fn report(outcome: &StreamOutcome, plan: &[PlannedStream], load: &StreamSettings) -> String {
     let mut text = String::new();
     for (planned, flow) in plan.iter().zip(&outcome.measured.flows) {
@@ -41,7 +41,7 @@ const HEAD: &str = "[ ID] Interval           Transfer     Bitrate\n";
 fn one(text: &mut String, planned: &PlannedStream, interval: &Interval, load: &StreamSettings) {
     let seconds = |time: units::Nanos| time.0 as f64 / 1e9;
     let (start, end) = (seconds(interval.start), seconds(interval.end));
-    // iperf3's clock begins anew after what it omits.
+    // iperf3 restarts its clock after the warm-up.
     let omitted = if interval.warmup { 0.0 } else { seconds(load.warmup) };
     let note = if interval.warmup { "  (omitted)" } else { "" };
     let (bytes, rate) = (amount(interval.bytes.0 as f64), self::rate(interval.rate().0));
@@ -88,11 +88,11 @@ fn summary(text: &mut String, planned: &PlannedStream, series: &EndSeries) {
     );
 }
 
-fn line(text: &mut String, what: std::fmt::Arguments<'_>) {
-    writeln!(text, "{what}").expect("text in memory");
+fn line(text: &mut String, content: std::fmt::Arguments<'_>) {
+    writeln!(text, "{content}").expect("text in memory");
 }
 
-/// `198.18.0.1 port 5201`, as iperf3 says it.
+/// `198.18.0.1 port 5201`, like iperf3.
 fn endpoint(address: &str) -> String {
     address.rsplit_once(':').map_or_else(
         || address.to_owned(),
@@ -100,7 +100,7 @@ fn endpoint(address: &str) -> String {
     )
 }
 
-/// In powers of 1024, as iperf3 has it.
+/// In powers of 1024, like iperf3.
 fn amount(bytes: f64) -> String {
     let units = ["Bytes", "KBytes", "MBytes", "GBytes", "TBytes"];
     let place = units
@@ -135,7 +135,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_report_has_every_interval_and_a_summary() {
+    fn report_has_all_intervals_and_a_summary() {
         let interval = |second: u64, warmup| Interval {
             start: Nanos::from_secs(second),
             end: Nanos::from_secs(second + 1),

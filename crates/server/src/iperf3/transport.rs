@@ -1,4 +1,4 @@
-//! A control connection: what either role's machine says and hears, over a socket.
+//! Runs the state machine of either role over a control connection.
 
 use std::{
     io::{ErrorKind, Read, Write},
@@ -13,35 +13,33 @@ use traffic::{
 };
 use units::Nanos;
 
-/// Read at a time.
+/// Read buffer size, in bytes.
 const CHUNK: usize = 16 << 10;
-/// How long the other end may take to read what is said to it.
+/// How long a write may block on the peer.
 const PATIENCE: Nanos = Nanos::from_secs(10);
 
-/// One role of the protocol: bytes in, bytes out.
+/// A protocol state machine: bytes in, bytes out.
 pub(super) trait Machine {
-    /// Takes what came.
     fn receive(&mut self, bytes: &[u8], now: Nanos);
-    /// The other end closed the connection.
+    /// The peer closed the connection.
     fn closed(&mut self);
-    /// Looks whether the other end is late.
     fn tick(&mut self, now: Nanos);
-    /// What is to be sent.
+    /// The next bytes to send.
     fn poll_transmit(&mut self) -> Option<Vec<u8>>;
 }
 
-/// A control connection and the machine that speaks on it.
+/// A control connection and its state machine.
 pub(super) struct Transport<M> {
     pub(super) socket: TcpStream,
     pub(super) machine: Box<M>,
-    /// For errors.
+    /// For error messages.
     pub(super) name: String,
-    /// Whether the kernel has given the other end up, which did not close the connection.
+    /// Whether the connection timed out in the kernel instead of being closed by the peer.
     pub(super) is_given_up: bool,
 }
 
 impl<M: Machine> Transport<M> {
-    /// What is said is little, and waited for.
+    /// The socket blocks; messages are short.
     pub(super) fn new(socket: TcpStream, machine: Box<M>, name: String) -> Result<Self> {
         sys::socket::set_nodelay(&socket, true)?;
         socket.set_nonblocking(false).map_err(Error::socket("prepare", || name.clone()))?;
@@ -49,8 +47,8 @@ impl<M: Machine> Transport<M> {
         Ok(Self { socket, machine, name, is_given_up: false })
     }
 
-    /// Hears what has come; waits for it for a moment, unless it is to look only.
-    pub(super) fn hear(&mut self, at_once: bool) {
+    /// Receives available data. Waits briefly unless `at_once`.
+    pub(super) fn receive_available(&mut self, at_once: bool) {
         let mut bytes = [0; CHUNK];
         let read = if at_once {
             sys::socket::recv_nonblocking(&self.socket, &mut bytes)
@@ -69,18 +67,17 @@ impl<M: Machine> Transport<M> {
         self.machine.tick(now());
     }
 
-    /// Says what the machine has to say.
     pub(super) fn flush(&mut self) -> Result<()> {
         let Some(bytes) = self.machine.poll_transmit() else { return Ok(()) };
-        let (mut rest, begun) = (&bytes[..], monotonic());
+        let (mut rest, started) = (&bytes[..], monotonic());
         while !rest.is_empty() {
             match self.socket.write(rest) {
                 Ok(written) => rest = &rest[written..],
                 Err(error) if is_wait(&error) => {}
                 Err(error) => return Err(Error::socket("send on", || self.name.clone())(error)),
             }
-            if !rest.is_empty() && monotonic() - begun > PATIENCE.0 {
-                let missing = "the other end to read".into();
+            if !rest.is_empty() && monotonic() - started > PATIENCE.0 {
+                let missing = "the peer to read".into();
                 return Err(Error::Silent { object: self.name.clone(), missing, waited: PATIENCE });
             }
         }
@@ -88,7 +85,7 @@ impl<M: Machine> Transport<M> {
     }
 }
 
-/// The clock that machines are told.
+/// Clock of the state machines.
 pub(super) fn now() -> Nanos {
     Nanos(monotonic())
 }

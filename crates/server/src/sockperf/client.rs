@@ -1,7 +1,6 @@
-//! A client of a stock `sockperf server`: every message asks for its return.
-//!
-//! sockperf has no greeting, so one message before all others shows whether a server answers at all; it is in
-//! no number of the outcome, and makes one message more in the server's count.
+//! Client for stock `sockperf server`; every message requests a reply.
+//! Sockperf has no greeting, so an initial message checks that the server replies. It is missing from the results but
+//! included in the server's count.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
@@ -16,31 +15,31 @@ use traffic::{
 use units::{Bytes, Nanos};
 use workload::{PingPongEnd, PingPongSettings, Transport};
 
-/// The number of the message that greets; those of the exchange follow it.
+/// Sequence number of the initial message; the exchange continues after it.
 const GREETING: u64 = 1;
-/// How often it is sent over UDP before the server counts as absent.
+/// Attempts of the initial message over UDP.
 const GREETINGS: u32 = 15;
-/// How long each is awaited.
-const ANSWERED: Nanos = Nanos::from_millis(200);
+/// Timeout of each attempt.
+const REPLY_TIMEOUT: Nanos = Nanos::from_millis(200);
 
-/// A client of sockperf's.
+/// A sockperf client test.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ClientSpec {
-    /// Where `sockperf server` listens, which does so on port 11111 and for one of TCP and UDP.
+    /// Address of `sockperf server`. Its default port is 11111, and it serves either TCP or UDP.
     pub server: SocketAddr,
-    /// The address to send from; `None` is the kernel's choice.
+    /// Source address; `None` lets the kernel choose.
     pub bind: Option<IpAddr>,
-    /// What to send. The open loop is sockperf's `under-load` with every message answered, the closed one its
-    /// `ping-pong`; messages have 14 to 65,507 bytes, and nothing flows beside them.
+    /// The workload. The open loop equals sockperf's `under-load` with replies to all messages, the closed loop its
+    /// `ping-pong`. Messages have 14 to 65,507 bytes; parallel streams are not supported.
     pub load: PingPongSettings,
-    /// CPUs of the threads, as with our own: thread n is bound to the one number n.
+    /// CPUs of the threads, assigned by thread number.
     pub cpus: Option<Vec<u32>>,
 }
 
-/// Measures round trips to a sockperf server. What it could tell of itself stays unknown.
+/// Measures round trips to a sockperf server. The server's own measurements remain unknown.
 ///
 /// # Errors
-/// When a setting is invalid, nothing answers as sockperf does, or the server ends before its time.
+/// If a setting is invalid, the server does not reply, or it ends early.
 pub fn run_client(spec: &ClientSpec, stop: &Stop, observer: &dyn Observer) -> Result<Outcome<PingPongEnd>> {
     let messages = check(&spec.load)?;
     let socket = match spec.load.transport {
@@ -51,19 +50,19 @@ pub fn run_client(spec: &ClientSpec, stop: &Stop, observer: &dyn Observer) -> Re
     exchange(&socket, &messages, &spec.load, spec.cpus.as_deref(), stop, observer)
 }
 
-/// The messages that are asked for, if they make sense.
+/// Validates the settings.
 fn check(load: &PingPongSettings) -> Result<Messages> {
     let length = usize::try_from(load.message.0).unwrap_or(usize::MAX);
     let question = Question::new(length).map_err(|_| Error::Setting {
-        setting: "the message",
+        setting: "message size",
         value: load.message.0.to_string(),
-        allowed: "14 to 65507 bytes, as sockperf's have",
+        allowed: "14 to 65507 bytes for sockperf",
     })?;
     if load.under.is_some() {
-        let (setting, value) = ("a stream beside the messages", "asked of a sockperf server".to_owned());
+        let (setting, value) = ("parallel stream", "requested with sockperf".to_owned());
         return Err(Error::Setting { setting, value, allowed: "none with sockperf" });
     }
-    // The bounds of our own messages are others, and all the rest is the same.
+    // Only the message size limits differ from the plumb protocol.
     ping_pong::check(&PingPongSettings { message: Bytes(64), ..load.clone() })?;
     Ok(Messages(question))
 }
@@ -94,11 +93,11 @@ fn from(spec: &ClientSpec) -> IpAddr {
     spec.bind.unwrap_or(any)
 }
 
-/// Sends a message until one is answered; over TCP once.
+/// Sends the initial message until a reply arrives; over TCP only once.
 fn greet(socket: &MessageSocket, mut messages: Messages, stop: &Stop) -> Result<()> {
-    let begun = monotonic();
-    let until = begun + ANSWERED.0 * u64::from(GREETINGS);
-    let (length, mut due) = (messages.0.number(GREETING).len(), begun);
+    let started = monotonic();
+    let until = started + REPLY_TIMEOUT.0 * u64::from(GREETINGS);
+    let (length, mut due) = (messages.0.number(GREETING).len(), started);
     let mut inbox = socket.inbox(Some(length));
     while monotonic() < until {
         if stop.is_asked() {
@@ -106,14 +105,14 @@ fn greet(socket: &MessageSocket, mut messages: Messages, stop: &Stop) -> Result<
         }
         if monotonic() >= due {
             socket.send(messages.0.number(GREETING), || wait(stop, socket, until))?;
-            due = if socket.is_stream() { until } else { due + ANSWERED.0 };
+            due = if socket.is_stream() { until } else { due + REPLY_TIMEOUT.0 };
         }
-        match socket.receive(&mut inbox).map_err(socket.failed("receive an answer on"))? {
+        match socket.receive(&mut inbox).map_err(socket.failed("receive a reply on"))? {
             Arrival::Message(bytes) if messages.0.answered_by(bytes) == Some(GREETING) => return Ok(()),
             Arrival::Message(_) | Arrival::Nothing => {}
             Arrival::End => {
                 let source = std::io::ErrorKind::UnexpectedEof.into();
-                return Err(socket.failed("get an answer of sockperf's on")(source));
+                return Err(socket.failed("get a sockperf reply on")(source));
             }
         }
     }
@@ -128,11 +127,11 @@ fn wait(stop: &Stop, socket: &MessageSocket, until: u64) -> Result<()> {
 }
 
 fn silent(socket: &MessageSocket) -> Error {
-    let waited = Nanos(ANSWERED.0 * u64::from(GREETINGS));
-    Error::Silent { object: socket.name().to_owned(), missing: "an answer of sockperf's".into(), waited }
+    let waited = Nanos(REPLY_TIMEOUT.0 * u64::from(GREETINGS));
+    Error::Silent { object: socket.name().to_owned(), missing: "a sockperf reply".into(), waited }
 }
 
-/// sockperf's messages in our loops, which number theirs from 0.
+/// Sockperf messages for the shared loops, which count from 0.
 #[derive(Debug, Clone)]
 struct Messages(Question);
 

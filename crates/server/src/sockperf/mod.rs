@@ -1,6 +1,5 @@
-//! sockperf's protocol: a client of its servers, and sessions that serve its clients.
-//!
-//! What a message is and which one is answered is `codecs::sockperf`'s; sockets, waits and bounds are here.
+//! The sockperf protocol: a client for its servers, and sessions for its clients.
+//! `codecs::sockperf` parses messages; sockets, timeouts and limits are here.
 
 mod client;
 mod served;

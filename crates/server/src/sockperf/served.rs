@@ -1,4 +1,4 @@
-//! What a server knows of a client that it has served.
+//! Results of a served sockperf client.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -11,18 +11,18 @@ use traffic::{
 use units::{Bytes, Nanos};
 use workload::{Direction, EndSeries, FlowEnd, Interval, MessagesEnd, PingPongEnd, SocketFacts, StreamEnd};
 
-/// A client that is no longer served.
+/// Results of an ended client.
 #[derive(Debug)]
 pub(crate) struct SessionOutcome {
-    /// Its messages, as sockperf's own server counts them.
+    /// Messages, counted like sockperf's server.
     pub(crate) counts: Counts,
-    /// Why it is over.
+    /// Why it ended.
     pub(crate) ended: EndReason,
-    /// Its thread and socket, and the bytes of its messages as a flow; a server measures no round trip.
+    /// Thread, socket and bytes as a flow. A server measures no round trips.
     pub(crate) outcome: Outcome<PingPongEnd>,
 }
 
-/// Messages of a client that others than its session take: those that came before it, or past it.
+/// Messages of a client handled outside its session, before or during it.
 #[derive(Debug, Default)]
 pub(crate) struct SharedCounts {
     received: AtomicU64,
@@ -50,7 +50,7 @@ impl SessionOutcome {
 }
 
 impl SharedCounts {
-    /// Takes note of a message and what became of it.
+    /// Counts a message and its outcome.
     pub(crate) fn note(&self, reply: Reply, length: usize) {
         let mut one = Counts::default();
         one.note(reply, length);
@@ -59,7 +59,7 @@ impl SharedCounts {
         self.bytes.fetch_add(one.bytes, Ordering::Relaxed);
     }
 
-    /// These and a session's own.
+    /// Sum with a session's own counts.
     pub(super) fn and(&self, own: Counts) -> Counts {
         Counts {
             received: own.received + self.received.load(Ordering::Relaxed),

@@ -1,4 +1,4 @@
-//! Serving a sockperf client over TCP: its messages come back in the place where they were received.
+//! Serves a sockperf client over TCP. Messages are returned in their receive buffer.
 
 use std::{
     io::{self, Read, Write},
@@ -18,10 +18,10 @@ use workload::SocketFacts;
 
 use super::SessionOutcome;
 
-/// Serves the client of a connection until it ends; `first` is what was read from it before.
+/// Serves a connection until it ends; `first` holds the bytes read earlier.
 ///
 /// # Errors
-/// When the connection fails, the client says what is no message, or a stop is asked for.
+/// If the connection fails, the client sends an invalid message, or a stop is requested.
 pub(crate) fn serve_tcp(
     socket: &TcpStream,
     first: &[u8],
@@ -33,14 +33,14 @@ pub(crate) fn serve_tcp(
     socket.set_nonblocking(false).map_err(Error::socket("prepare", || name.clone()))?;
     limit_waits(socket, TICK)?;
     sys::socket::set_nodelay(socket, true)?;
-    // A client that has reset the connection by its end has no address any more.
+    // A reset connection no longer has a peer address.
     let addresses = tcp_facts(socket, None).addresses;
     let spent = CpuMeter::from_now();
     let mut stream = ServerStream::new();
     stream.space()[..first.len()].copy_from_slice(first);
     stream.filled(first.len());
     let guard = Guard::new(bounds, stop, monotonic());
-    let mut session = Session { socket, stream, guard, name, deaf: false };
+    let mut session = Session { socket, stream, guard, name, closed_reading: false };
     let ended = session.serve()?;
     let thread = spent.until_now("server", ThreadRole::Pong);
     let facts = SocketFacts { addresses, ..tcp_facts(socket, None) };
@@ -52,8 +52,8 @@ struct Session<'a> {
     stream: ServerStream,
     guard: Guard<'a>,
     name: String,
-    /// The client takes no more answers; what it had sent before still counts.
-    deaf: bool,
+    /// The client reads no more replies; earlier messages still count.
+    closed_reading: bool,
 }
 
 impl Session<'_> {
@@ -72,13 +72,13 @@ impl Session<'_> {
                 ended => ended,
             };
         }
-        Ok(ended.expect("the loop goes on until it is"))
+        Ok(ended.expect("the loop ends with a reason"))
     }
 
-    /// Sends the answers to all that has come.
+    /// Replies to all received messages.
     #[inline]
     fn answer(&mut self) -> Result<Option<EndReason>> {
-        let Self { socket, stream, guard, name, deaf } = self;
+        let Self { socket, stream, guard, name, closed_reading } = self;
         loop {
             let counts = stream.counts();
             let Some(mut bytes) = stream.answers().map_err(|violation| {
@@ -88,14 +88,14 @@ impl Session<'_> {
             else {
                 return Ok(None);
             };
-            while !bytes.is_empty() && !*deaf {
+            while !bytes.is_empty() && !*closed_reading {
                 match socket.write(bytes) {
                     Ok(written) => bytes = &bytes[written..],
                     Err(error) if is_wait(&error) => {}
-                    Err(error) if is_gone(&error) => *deaf = true,
+                    Err(error) if is_gone(&error) => *closed_reading = true,
                     Err(error) => return Err(Error::socket("send on", || name.as_str())(error)),
                 }
-                // A client that asks and does not read is silent.
+                // A client that sends without reading replies counts as idle.
                 if let (false, Some(ended)) = (bytes.is_empty(), guard.look(counts, monotonic())?) {
                     return Ok(Some(ended));
                 }
@@ -104,7 +104,7 @@ impl Session<'_> {
     }
 }
 
-/// A client closes at its end whatever is still on the way to it, which resets the connection.
+/// A client that closes with unread replies resets the connection.
 fn is_gone(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::ConnectionReset | io::ErrorKind::BrokenPipe)
 }

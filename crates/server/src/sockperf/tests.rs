@@ -1,4 +1,4 @@
-//! Sessions with clients written here; tests/compat has the stock ones.
+//! Sessions with test clients; tests/compat has the stock ones.
 
 mod client;
 mod hostile;
@@ -24,16 +24,16 @@ use crate::testing::HERE;
 
 const PATIENT: Bounds =
     Bounds { idle: Nanos::from_secs(5), duration: Some(Nanos::from_secs(20)), bytes: None, rate: None };
-/// For datagrams, which end in silence.
+/// For UDP, which ends by idling.
 const SOON: Bounds = Bounds { idle: Nanos::from_millis(700), ..PATIENT };
 
-/// Serves what `client` does with its connection.
+/// Serves a connection driven by `client`.
 fn over_tcp(bounds: Bounds, stop: &Stop, client: impl FnOnce(TcpStream) + Send) -> Result<SessionOutcome> {
     let listener = TcpListener::bind((HERE, 0)).expect("loopback");
     let address = listener.local_addr().expect("bound");
     thread::scope(|scope| {
         scope.spawn(|| client(connected(address)));
-        let (mut socket, _) = listener.accept().expect("it connects");
+        let (mut socket, _) = listener.accept().expect("a connection");
         let mut first = [0; 14];
         socket.read_exact(&mut first).expect("a header");
         serve_tcp(&socket, &first, bounds, stop)
@@ -48,21 +48,21 @@ fn connected(address: SocketAddr) -> TcpStream {
 }
 
 fn ask(mut socket: &TcpStream, numbers: impl Iterator<Item = u64>, length: usize) {
-    let mut question = Question::new(length).expect("it fits");
+    let mut question = Question::new(length).expect("a valid size");
     let mut answer = vec![0; length];
     for number in numbers {
-        socket.write_all(question.number(number)).expect("it is read");
-        socket.read_exact(&mut answer).expect("it is answered");
+        socket.write_all(question.number(number)).expect("the server reads");
+        socket.read_exact(&mut answer).expect("a reply");
         assert_eq!(question.answered_by(&answer), Some(number));
     }
 }
 
 #[test]
-fn every_message_of_a_connection_comes_back_and_is_counted() {
+fn returns_and_counts_all_messages_of_a_connection() {
     for (length, count) in [(14, 500), (1472, 200), (MAX_MESSAGE, 20)] {
         let Some(served) = on_loopback(|| {
             let served = over_tcp(PATIENT, &Stop::new(), |socket| ask(&socket, 1..=count, length));
-            served.expect("it ends well")
+            served.expect("no error")
         }) else {
             return;
         };
@@ -80,28 +80,28 @@ fn every_message_of_a_connection_comes_back_and_is_counted() {
 }
 
 #[test]
-fn a_message_longer_than_any_ends_the_connection() {
+fn oversized_message_ends_the_connection() {
     let error = on_loopback(|| {
         let served = over_tcp(PATIENT, &Stop::new(), |mut socket| {
             ask(&socket, 1..=3, 20);
-            let mut head = Question::new(20).expect("it fits").number(4)[..14].to_vec();
+            let mut head = Question::new(20).expect("a valid size").number(4)[..14].to_vec();
             head[10] = 0x7f;
-            socket.write_all(&head).expect("it is read");
-            assert!(matches!(socket.read(&mut [0; 20]), Ok(0) | Err(_)), "it is closed");
+            socket.write_all(&head).expect("the server reads");
+            assert!(matches!(socket.read(&mut [0; 20]), Ok(0) | Err(_)), "the connection is closed");
         });
-        served.expect_err("no message").to_string()
+        served.expect_err("an invalid message").to_string()
     });
     let Some(error) = error else { return };
     assert!(error.contains("2130706452") && error.contains("127.0.0.1:"), "{error}");
 }
 
 #[test]
-fn a_client_that_stops_or_does_not_read_is_given_up() {
+fn drops_client_that_stalls_or_does_not_read() {
     let short = Bounds { idle: Nanos::from_millis(300), ..PATIENT };
     let silent = on_loopback(|| {
         over_tcp(short, &Stop::new(), |mut socket| {
             ask(&socket, 1..=3, 20);
-            // Part of a message is nothing.
+            // A partial message does not count.
             for byte in [0; 13] {
                 let _ = socket.write_all(&[byte]);
                 thread::sleep(Duration::from_millis(50));
@@ -110,7 +110,7 @@ fn a_client_that_stops_or_does_not_read_is_given_up() {
     });
     let deaf = on_loopback(|| {
         over_tcp(short, &Stop::new(), |mut socket| {
-            let mut question = Question::new(MAX_MESSAGE).expect("it fits");
+            let mut question = Question::new(MAX_MESSAGE).expect("a valid size");
             socket.set_write_timeout(Some(Duration::from_millis(500))).expect("a timeout");
             while socket.write_all(question.number(1)).is_ok() {}
         })
@@ -121,10 +121,10 @@ fn a_client_that_stops_or_does_not_read_is_given_up() {
 }
 
 #[test]
-fn bytes_and_a_stop_end_a_client_that_goes_on() {
+fn byte_limit_and_stop_end_active_client() {
     let limited = Bounds { bytes: Some(Bytes(100_000)), ..PATIENT };
     let flood = |mut socket: TcpStream| {
-        let mut question = Question::new(1000).expect("it fits");
+        let mut question = Question::new(1000).expect("a valid size");
         let message = question.number(1);
         let mut answer = [0; 1000];
         while socket.write_all(message).is_ok() && socket.read_exact(&mut answer).is_ok() {}
@@ -148,16 +148,16 @@ fn bytes_and_a_stop_end_a_client_that_goes_on() {
 }
 
 #[test]
-fn a_client_that_half_closes_still_gets_its_answers() {
+fn half_closed_client_receives_all_replies() {
     let served = on_loopback(|| {
         over_tcp(PATIENT, &Stop::new(), |mut socket| {
-            let mut question = Question::new(MAX_MESSAGE).expect("it fits");
+            let mut question = Question::new(MAX_MESSAGE).expect("a valid size");
             for number in 1..=3 {
-                socket.write_all(question.number(number)).expect("it fits the buffers");
+                socket.write_all(question.number(number)).expect("fits the buffers");
             }
             socket.shutdown(Shutdown::Write).expect("connected");
             let mut answers = Vec::new();
-            socket.read_to_end(&mut answers).expect("all of them");
+            socket.read_to_end(&mut answers).expect("all replies");
             assert_eq!(answers.len(), 3 * MAX_MESSAGE);
         })
     });
@@ -165,7 +165,7 @@ fn a_client_that_half_closes_still_gets_its_answers() {
 }
 
 #[test]
-fn datagrams_come_back_or_are_dropped_and_silence_ends_them() {
+fn returns_valid_datagrams_until_idle() {
     let served = on_loopback(|| {
         let (ours, theirs) = (UdpSocket::bind((HERE, 0)).expect("loopback"), UdpSocket::bind((HERE, 0)));
         let theirs = theirs.expect("loopback");
@@ -173,7 +173,7 @@ fn datagrams_come_back_or_are_dropped_and_silence_ends_them() {
         ours.connect(theirs.local_addr().expect("bound")).expect("loopback");
         theirs.set_read_timeout(Some(Duration::from_secs(10))).expect("a timeout");
         let bounds = Bounds { idle: Nanos::from_millis(300), ..PATIENT };
-        let mut question = Question::new(100).expect("it fits");
+        let mut question = Question::new(100).expect("a valid size");
         let first = question.number(1).to_vec();
         thread::scope(|scope| {
             let server = scope.spawn(|| {
@@ -182,11 +182,11 @@ fn datagrams_come_back_or_are_dropped_and_silence_ends_them() {
             let mut answer = [0; 200];
             for number in 1..=50 {
                 if number > 1 {
-                    theirs.send(b"a stranger's").expect("loopback");
+                    theirs.send(b"not a message").expect("loopback");
                     theirs.send(&[question.number(number), b"more"].concat()).expect("loopback");
                     theirs.send(question.number(number)).expect("loopback");
                 }
-                let length = theirs.recv(&mut answer).expect("it is answered");
+                let length = theirs.recv(&mut answer).expect("a reply");
                 assert_eq!(question.answered_by(&answer[..length]), Some(number));
             }
             server.join().expect("no panic").expect("no failure")

@@ -1,4 +1,4 @@
-//! Serving a sockperf client over UDP, on a socket of its own.
+//! Serves a sockperf client over UDP, on a connected socket.
 
 use std::{io, net::UdpSocket, sync::Arc};
 
@@ -15,20 +15,20 @@ use traffic::{
 use super::{SessionOutcome, SharedCounts};
 use crate::ledger::Meter;
 
-/// What a packet takes beside its payload: the heads of Ethernet, IPv4 and UDP, rounded up.
+/// Packet overhead: Ethernet, IPv4 and UDP headers, rounded up.
 const HEADS: u64 = 64;
 
-/// What a reply takes of the rate at which an address is answered that has proved nothing.
+/// Cost of a reply to an unverified address, in bytes of its rate limit.
 pub(crate) const fn cost(length: usize) -> u64 {
     length as u64 + HEADS
 }
 
-/// Serves the peer that `socket` is connected to until it is silent for long enough; what else comes is dropped.
-/// `first` is a datagram of its that was received elsewhere; it is answered here. `beside` counts those that are
-/// answered elsewhere. What is too much for one of `rate` is not answered.
+/// Serves the connected peer of `socket` until it is idle; invalid datagrams are dropped. `first` is a datagram
+/// received elsewhere and answered here. `beside` counts datagrams answered elsewhere. Replies beyond `rate` are
+/// dropped.
 ///
 /// # Errors
-/// When the socket fails or a stop is asked for.
+/// If the socket fails or a stop is requested.
 pub(crate) fn serve_udp_beside(
     beside: &SharedCounts,
     socket: &UdpSocket,
@@ -41,7 +41,7 @@ pub(crate) fn serve_udp_beside(
     socket.set_nonblocking(false).map_err(Error::socket("prepare", || name.clone()))?;
     limit_waits(socket, TICK)?;
     let spent = CpuMeter::from_now();
-    // One byte more than any message, so that a longer datagram is seen to be none.
+    // One byte more than the longest message, to detect longer datagrams.
     let mut datagram = vec![0; MAX_MESSAGE + 1];
     let mut counts = Counts::default();
     let length = first.len().min(datagram.len());
@@ -77,20 +77,20 @@ fn answer(
         counts.note(reply, datagram.len());
         return Ok(());
     }
-    // Lost, as it may be anywhere else on its way.
+    // Dropped, like packet loss.
     let now = monotonic();
     if !rate.iter().all(|meter| meter.spend(cost(datagram.len()), now)) {
         return Ok(());
     }
     counts.note(reply, datagram.len());
     match socket.send(datagram) {
-        // Without room for it, it is lost, as it may be anywhere else on its way; the client counts it so.
+        // No buffer space: dropped, like packet loss. The client counts it.
         Err(error) if is_wait(&error) || is_dropped(&error) || is_gone(&error) => Ok(()),
         other => other.map(drop),
     }
 }
 
-/// The client has closed its socket: ECONNREFUSED, told on whatever call comes next.
+/// ECONNREFUSED, reported by the next call after the client closed its socket.
 fn is_gone(error: &io::Error) -> bool {
     error.kind() == io::ErrorKind::ConnectionRefused
 }

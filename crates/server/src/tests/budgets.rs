@@ -1,5 +1,5 @@
-//! Who takes what others need: places kept by a byte now and then, floods of connections, from one address and beside
-//! honest clients of another.
+//! Clients that exhaust resources: slots held by occasional bytes, and connection floods, alone or next to honest
+//! clients of other addresses.
 
 use std::{
     io::{ErrorKind, Read, Write},
@@ -20,20 +20,20 @@ use super::{
 };
 use crate::{Config, Refusal};
 
-/// A connection from another address of the loopback.
+/// A connection from another loopback address.
 fn from(server: &TestServer, last: u8) -> TcpStream {
     let socket = Socket::new(Domain::IPV4, Type::STREAM, None).expect("a descriptor");
     socket.bind(&SocketAddr::from((Ipv4Addr::new(127, 0, 1, last), 0)).into()).expect("loopback is a /8");
-    socket.connect(&server.address.into()).expect("the server stands");
+    socket.connect(&server.address.into()).expect("the server listens");
     let socket = TcpStream::from(socket);
     socket.set_read_timeout(Some(Duration::from_secs(10))).expect("a socket");
     socket
 }
 
-/// A message of sockperf's that wants an answer.
+/// A sockperf message that requests a reply.
 const SOCKPERF: [u8; 14] = [0, 0, 0, 0, 0, 0, 0, 1, 0, 3, 0, 0, 0, 14];
 
-/// A cookie that nobody else has.
+/// A unique cookie.
 fn cookie() -> Cookie {
     static USED: AtomicU8 = AtomicU8::new(0);
     let number = USED.fetch_add(1, Ordering::Relaxed);
@@ -45,7 +45,7 @@ fn next(socket: &mut TcpStream) -> Option<u8> {
     socket.read_exact(&mut state).ok().map(|()| state[0])
 }
 
-/// An iperf3 client of this address that is asked for its one stream, or what it is told instead.
+/// Starts an iperf3 client up to the stream request. Returns the first reply.
 fn asks_for(server: &TestServer, last: u8, params: &Params) -> (TcpStream, Cookie, Option<u8>) {
     let cookie =
         Cookie::from_entropy(std::array::from_fn(|byte| last.wrapping_mul(31).wrapping_add(byte as u8)));
@@ -55,28 +55,28 @@ fn asks_for(server: &TestServer, last: u8, params: &Params) -> (TcpStream, Cooki
     let params = serde_json::to_vec(params).expect("JSON");
     let length = u32::try_from(params.len()).expect("short").to_be_bytes();
     control.write_all(&[&length[..], &params].concat()).expect("the server listens");
-    let said = next(&mut control);
-    (control, cookie, said)
+    let reply = next(&mut control);
+    (control, cookie, reply)
 }
 
-/// A ping of our own over TCP, which has begun or not.
+/// A plumb ping over TCP. Returns whether it started.
 fn pings(server: &TestServer, last: u8, token: u64) -> (TcpStream, bool) {
     let mut socket = from(server, last);
-    let said = Handshake { token, purpose: Purpose::PingPong, number: 0 };
-    socket.write_all(&said.encode()).expect("the server listens");
+    let handshake = Handshake { token, purpose: Purpose::PingPong, number: 0 };
+    socket.write_all(&handshake.encode()).expect("the server listens");
     let began = next(&mut socket) == Some(GO);
     (socket, began)
 }
 
 #[test]
-fn one_address_takes_its_own_places_and_no_other_s_whatever_it_speaks() {
+fn limits_slots_per_address_for_all_protocols() {
     let config = with(|limits| (limits.clients, limits.clients_of_address) = (4, Some(2)));
     let attacks: [fn(&TestServer) -> Vec<TcpStream>; 3] = [
         |server| {
             let sockperf = |server| {
                 let mut socket = from(server, 66);
                 socket.write_all(&SOCKPERF).expect("the server listens");
-                // An answer, or an end.
+                // A reply or a close.
                 let _ = socket.read(&mut [0; 14]);
                 socket
             };
@@ -92,56 +92,56 @@ fn one_address_takes_its_own_places_and_no_other_s_whatever_it_speaks() {
     ];
     for attack in attacks {
         with_server(&config, |server| {
-            let held = attack(server);
+            let attackers = attack(server);
             assert_eq!(server.refused(), Refusal::AddressLimit);
             succeeds(start(server, &["-n", "1M"]));
-            assert!(pings(server, 67, 9).1, "others are served");
-            drop(held);
+            assert!(pings(server, 67, 9).1, "other addresses are served");
+            drop(attackers);
         });
     }
 }
 
-/// Whether nothing was said to it and it was not closed.
-fn stands(socket: &mut TcpStream) -> bool {
+/// Whether the connection is open and silent.
+fn is_open(socket: &mut TcpStream) -> bool {
     socket.set_nonblocking(true).expect("a socket");
     matches!(socket.read(&mut [0]), Err(error) if error.kind() == ErrorKind::WouldBlock)
 }
 
-/// Whether it comes to its end.
-fn ends(socket: &mut TcpStream) -> bool {
+/// Whether the connection is closed.
+fn is_closed(socket: &mut TcpStream) -> bool {
     !matches!(socket.read(&mut [0]), Err(error) if error.kind() == ErrorKind::WouldBlock)
 }
 
 #[test]
-fn addresses_that_hold_all_places_give_up_their_latest_for_others_and_each_keeps_its_first() {
+fn busy_addresses_lose_their_newest_clients_to_other_addresses() {
     let config = with(|limits| (limits.clients, limits.clients_of_address) = (8, Some(4)));
     with_server(&config, |server| {
-        let mut held: Vec<_> = (0..8).map(|n: u8| pings(server, 66 + n / 4, n.into())).collect();
-        assert!(held.iter().all(|(_, began)| *began));
-        // Each of an address of its own: of all protocols, and of ours until everybody has one place.
-        let (mut honest, began) = pings(server, 1, 100);
-        assert!(began, "an address that has none gets one");
-        let failure = server.ended().1.failure.expect("it did not end by itself");
+        let mut clients: Vec<_> = (0..8).map(|n: u8| pings(server, 66 + n / 4, n.into())).collect();
+        assert!(clients.iter().all(|(_, started)| *started));
+        // Each from a new address, over all protocols, until everyone has one slot.
+        let (mut honest, started) = pings(server, 1, 100);
+        assert!(started, "an address without a slot gets one");
+        let failure = server.ended().1.failure.expect("it was ended by the server");
         assert!(failure.contains("clients of an address"), "{failure}");
         let params = Params { tcp: true, time: 60, parallel: Some(1), ..Params::default() };
-        let (iperf3, _, said) = asks_for(server, 2, &params);
-        assert_eq!(said, Some(10));
+        let (iperf3, _, reply) = asks_for(server, 2, &params);
+        assert_eq!(reply, Some(10));
         let mut sockperf = from(server, 3);
         sockperf.write_all(&SOCKPERF).expect("the server listens");
-        assert_eq!(sockperf.read(&mut [0; 14]).ok(), Some(14), "it is answered");
+        assert_eq!(sockperf.read(&mut [0; 14]).ok(), Some(14), "the server replies");
         let others: Vec<_> = (4..=6).map(|last| pings(server, last, 100 + u64::from(last))).collect();
-        assert!(others.iter().all(|(_, began)| *began));
-        assert!(!pings(server, 7, 107).1, "nobody has more than one now");
-        for (n, (socket, _)) in held.iter_mut().enumerate() {
-            assert!(if n % 4 == 0 { stands(socket) } else { ends(socket) }, "client {n}");
+        assert!(others.iter().all(|(_, started)| *started));
+        assert!(!pings(server, 7, 107).1, "every address has one slot");
+        for (n, (socket, _)) in clients.iter_mut().enumerate() {
+            assert!(if n % 4 == 0 { is_open(socket) } else { is_closed(socket) }, "client {n}");
         }
-        assert!(stands(&mut honest));
+        assert!(is_open(&mut honest));
         drop((iperf3, others));
     });
 }
 
 #[test]
-fn a_client_of_our_own_is_told_that_its_address_has_too_many() {
+fn plumb_client_learns_of_the_address_limit() {
     let config = with(|limits| limits.clients_of_address = Some(1));
     with_server(&config, |server| {
         let (_held, began) = pings(server, 66, 1);
@@ -150,9 +150,9 @@ fn a_client_of_our_own_is_told_that_its_address_has_too_many() {
         second
             .write_all(&Handshake { token: 2, purpose: Purpose::PingPong, number: 0 }.encode())
             .expect("the server listens");
-        let mut said = Vec::new();
-        second.read_to_end(&mut said).expect("an answer, and an end");
-        assert_eq!(said, [&[0xfe_u8][..], &9009_i32.to_be_bytes(), &[0; 4]].concat());
+        let mut reply = Vec::new();
+        second.read_to_end(&mut reply).expect("a reply and a close");
+        assert_eq!(reply, [&[0xfe_u8][..], &9009_i32.to_be_bytes(), &[0; 4]].concat());
         let params = Params {
             tcp: true,
             time: 1,
@@ -160,17 +160,17 @@ fn a_client_of_our_own_is_told_that_its_address_has_too_many() {
             plumb: Some(codecs::iperf3::Extension::default()),
             ..Params::default()
         };
-        let (mut control, _, said) = asks_for(server, 66, &params);
-        assert_eq!(said, Some(0xfe));
+        let (mut control, _, reply) = asks_for(server, 66, &params);
+        assert_eq!(reply, Some(0xfe));
         let mut code = [0; 4];
         control.read_exact(&mut code).expect("a number");
         assert_eq!(i32::from_be_bytes(code), 9104);
     });
 }
 
-/// Who sends a byte now and then, and who takes one.
+/// Reverse and forward tests with occasional bytes.
 #[test]
-fn a_test_that_moves_a_byte_now_and_then_does_not_keep_its_place() {
+fn trickling_test_loses_its_slot() {
     let patient = Config { idle_timeout: Nanos::from_secs(2), ..with(|limits| limits.clients = 1) };
     let trickle = |mut stream: &TcpStream, reverse: bool| match reverse {
         false => stream.write_all(b"x").is_ok(),
@@ -180,15 +180,15 @@ fn a_test_that_moves_a_byte_now_and_then_does_not_keep_its_place() {
         with_server(&patient, |server| {
             let params =
                 Params { tcp: true, time: 60, parallel: Some(1), len: 1000, reverse, ..Params::default() };
-            let (mut control, cookie, said) = asks_for(server, 66, &params);
-            assert_eq!(said, Some(10));
+            let (mut control, cookie, reply) = asks_for(server, 66, &params);
+            assert_eq!(reply, Some(10));
             let mut stream = from(server, 66);
             stream.write_all(cookie.as_bytes()).expect("the server listens");
             assert_eq!([next(&mut control), next(&mut control)], [Some(1), Some(2)]);
             let (trickling, given_up) = (stream.try_clone().expect("a descriptor"), AtomicBool::new(false));
             std::thread::scope(|scope| {
                 scope.spawn(|| {
-                    // Longer than the server has patience, and not for ever.
+                    // Longer than the idle timeout, but bounded.
                     for _ in 0..100 {
                         if given_up.load(Ordering::Relaxed) || !trickle(&trickling, reverse) {
                             return;
@@ -198,7 +198,7 @@ fn a_test_that_moves_a_byte_now_and_then_does_not_keep_its_place() {
                 });
                 let (_, ended) = server.ended();
                 given_up.store(true, Ordering::Relaxed);
-                let failure = ended.failure.expect("it was given up");
+                let failure = ended.failure.expect("it was ended");
                 assert!(failure.contains("64.0 KiB"), "{reverse}: {failure}");
             });
             drop((stream, trickling));
@@ -208,19 +208,19 @@ fn a_test_that_moves_a_byte_now_and_then_does_not_keep_its_place() {
 }
 
 #[test]
-fn a_flood_of_connections_from_one_address_leaves_a_silent_client_of_another_alone() {
+fn connection_flood_does_not_drop_silent_client_of_another_address() {
     with_server(&with(|_| ()), |server| {
-        // As sockperf's client, which says nothing for two seconds.
+        // Sockperf's client is silent for two seconds after connecting.
         let mut honest = from(server, 1);
         let flood: Vec<_> = (0..1100).map(|_| from(server, 66)).collect();
         assert_eq!(server.refused(), Refusal::ConnectionLimit);
         honest.write_all(&SOCKPERF).expect("the server listens");
-        assert_eq!(honest.read(&mut [0; 14]).ok(), Some(14), "it is answered");
+        assert_eq!(honest.read(&mut [0; 14]).ok(), Some(14), "the server replies");
         drop(flood);
     });
 }
 
-/// Bytes that the kernel holds for the server's streams: sent and not acknowledged, or not sent yet (proc_net_tcp).
+/// Bytes in the server's send buffers (proc_net_tcp).
 fn unsent(server: &TestServer) -> u64 {
     let sockets = std::fs::read_to_string("/proc/thread-self/net/tcp").expect("the kernel has TCP");
     let port = format!(":{:04X}", server.address.port());
@@ -234,7 +234,7 @@ fn unsent(server: &TestServer) -> u64 {
 }
 
 #[test]
-fn clients_that_read_nothing_take_no_more_send_buffers_than_their_budget() {
+fn limits_send_buffers_of_clients_that_do_not_read() {
     const STREAMS: u8 = 32;
     let test =
         Params { tcp: true, reverse: true, time: 60, parallel: Some(STREAMS.into()), ..Params::default() };
@@ -259,7 +259,7 @@ fn clients_that_read_nothing_take_no_more_send_buffers_than_their_budget() {
                 (control, streams)
             };
             let open: Vec<_> = (60..64).map(attack).collect();
-            // Until the kernel takes no more.
+            // Until the buffers stop growing.
             let (mut most, mut same) = (0, 0);
             while same < 10 {
                 std::thread::sleep(Duration::from_millis(100));
@@ -267,28 +267,28 @@ fn clients_that_read_nothing_take_no_more_send_buffers_than_their_budget() {
                 same = if now > most { 0 } else { same + 1 };
                 most = most.max(now);
             }
-            // The kernel finishes the write that exceeds a buffer.
+            // The kernel finishes a write that exceeds a buffer.
             let exceeding = 4 * u64::from(STREAMS) * (128 << 10);
             let budget = 16 * sys::socket::largest_send_buffer() as u64;
             assert!((1..=budget + exceeding).contains(&most), "{most} of {budget}: {params:?}");
-            assert_eq!(asks_for(server, 1, &params).2, Some(10), "another address is served");
+            assert_eq!(asks_for(server, 1, &params).2, Some(10), "other addresses are served");
             drop(open);
         });
     }
 }
 
 #[test]
-fn addresses_take_turns_in_a_queue() {
+fn addresses_take_turns_in_the_queue() {
     let config = Config { queue: true, ..with(|_| ()) };
     with_server(&config, |server| {
         let params = Params { tcp: true, time: 1, parallel: Some(1), ..Params::default() };
         let first = asks_for(server, 66, &params);
         assert_eq!(first.2, Some(10));
-        // They wait, and hear nothing meanwhile.
+        // Waiting clients receive nothing.
         let waiting: Vec<_> = (0..3).map(|_| queued(server, 66, &params)).collect();
         let mut honest = queued(server, 1, &params);
         drop(first);
-        assert_eq!(next(&mut honest), Some(10), "it comes before what the other address has waiting");
+        assert_eq!(next(&mut honest), Some(10), "served before the other address's waiting tests");
         drop(waiting);
     });
 }
@@ -300,6 +300,6 @@ fn queued(server: &TestServer, last: u8, params: &Params) -> TcpStream {
     let params = serde_json::to_vec(params).expect("JSON");
     let length = u32::try_from(params.len()).expect("short").to_be_bytes();
     control.write_all(&[&length[..], &params].concat()).expect("the server listens");
-    server.wait(|heard| matches!(heard, super::TestEvent::Waits).then_some(()));
+    server.wait(|received| matches!(received, super::TestEvent::Waits).then_some(()));
     control
 }

@@ -1,4 +1,4 @@
-//! Several clients, limits, keys, and clients that vanish.
+//! Concurrent clients, limits, logins, and clients that vanish.
 
 use std::{
     io::{Read, Write},
@@ -26,7 +26,7 @@ pub(super) fn with(limits: impl FnOnce(&mut Limits)) -> Config {
     config
 }
 
-/// A client that runs beside others.
+/// Starts a client in the background.
 pub(super) fn start(server: &TestServer, options: &[&str]) -> Child {
     command(server, options)
         .stdout(Stdio::piped())
@@ -40,7 +40,7 @@ pub(super) fn succeeds(client: Child) {
     assert!(output.status.success(), "{output:?}");
 }
 
-/// A client is refused with these words, and the next one, within the limits, is served.
+/// A client is refused with this message; the next one, within the limits, is served.
 fn refused(config: &Config, options: &[&str], words: &str, because: Option<Refusal>) {
     with_server(config, |server| {
         let output = run(server, options);
@@ -56,26 +56,26 @@ fn refused(config: &Config, options: &[&str], words: &str, because: Option<Refus
     });
 }
 
-/// A client that says the right things as far as a test lets it.
-fn half_a_client(server: &TestServer, number: u8) -> (TcpStream, Cookie) {
+/// A client that follows the protocol up to the streams.
+fn client_without_streams(server: &TestServer, number: u8) -> (TcpStream, Cookie) {
     let cookie = Cookie::from_entropy([number; 36]);
-    let mut control = TcpStream::connect(server.address).expect("the server stands");
+    let mut control = TcpStream::connect(server.address).expect("the server listens");
     control.set_read_timeout(Some(Duration::from_secs(10))).expect("a socket");
     control.write_all(cookie.as_bytes()).expect("the server listens");
     let mut state = [0];
-    control.read_exact(&mut state).expect("the server asks for parameters");
+    control.read_exact(&mut state).expect("the server requests parameters");
     assert_eq!(state, [9]);
     let params = serde_json::to_vec(&Params { tcp: true, time: 1, parallel: Some(1), ..Params::default() });
     let params = params.expect("JSON");
     let length = u32::try_from(params.len()).expect("short").to_be_bytes();
     control.write_all(&[&length[..], &params].concat()).expect("the server listens");
-    control.read_exact(&mut state).expect("the server asks for streams");
+    control.read_exact(&mut state).expect("the server requests streams");
     assert_eq!(state, [10]);
     (control, cookie)
 }
 
 #[test]
-fn several_clients_are_served_side_by_side() {
+fn serves_clients_concurrently() {
     with_server(&config("127.0.0.1"), |server| {
         let options: [&[&str]; 5] = [
             &["-t", "2"],
@@ -86,7 +86,7 @@ fn several_clients_are_served_side_by_side() {
         ];
         let clients: Vec<_> = options.iter().map(|options| start(server, options)).collect();
         for _ in &clients {
-            assert!(server.wait(|heard| matches!(heard, TestEvent::Begins(_)).then_some(true)));
+            assert!(server.wait(|received| matches!(received, TestEvent::Begins(_)).then_some(true)));
         }
         clients.into_iter().for_each(succeeds);
         for _ in options {
@@ -96,13 +96,13 @@ fn several_clients_are_served_side_by_side() {
 }
 
 #[test]
-fn clients_in_a_queue_are_served_one_after_another() {
+fn queue_serves_clients_one_at_a_time() {
     let config = Config { queue: true, ..config("127.0.0.1") };
     with_server(&config, |server| {
         let clients: Vec<_> = (0..3).map(|_| start(server, &["-t", "1"])).collect();
         let mut order = Vec::new();
         while order.len() < 6 {
-            let step = server.wait(|heard| match heard {
+            let step = server.wait(|received| match received {
                 TestEvent::Begins(client) => Some(('+', client.number)),
                 TestEvent::Ends(client, ended) => {
                     assert_eq!(ended.failure, None);
@@ -118,10 +118,10 @@ fn clients_in_a_queue_are_served_one_after_another() {
 }
 
 #[test]
-fn a_client_for_whom_there_is_no_place_is_told_so() {
+fn busy_server_refuses_client() {
     with_server(&with(|limits| limits.clients = 1), |server| {
         let first = start(server, &["-t", "2"]);
-        server.wait(|heard| matches!(heard, TestEvent::Begins(_)).then_some(()));
+        server.wait(|received| matches!(received, TestEvent::Begins(_)).then_some(()));
         let second = run(server, &["-t", "1"]);
         let text = String::from_utf8_lossy(&second.stderr);
         assert!(!second.status.success() && text.contains("the server is busy"), "{second:?}");
@@ -131,7 +131,7 @@ fn a_client_for_whom_there_is_no_place_is_told_so() {
 }
 
 #[test]
-fn a_client_that_comes_when_another_leaves_is_served() {
+fn serves_client_that_connects_as_another_leaves() {
     with_server(&with(|limits| limits.clients = 1), |server| {
         for _ in 0..10 {
             succeeds(start(server, &["-n", "10K"]));
@@ -140,7 +140,7 @@ fn a_client_that_comes_when_another_leaves_is_served() {
 }
 
 #[test]
-fn more_than_a_limit_is_refused_in_iperf3_s_words() {
+fn refuses_requests_over_a_limit_with_iperf3_messages() {
     let rate = with(|limits| limits.rate = Some(BitRate(10e6)));
     refused(
         &rate,
@@ -155,7 +155,7 @@ fn more_than_a_limit_is_refused_in_iperf3_s_words() {
 }
 
 #[test]
-fn what_exceeds_a_limit_under_way_is_ended() {
+fn ends_running_test_that_exceeds_a_limit() {
     let rate = with(|limits| limits.rate = Some(BitRate(10e6)));
     refused(&rate, &["-t", "10"], "bandwidth is larger than server limit", None);
     let bytes = with(|limits| limits.bytes = Some(Bytes(1 << 20)));
@@ -163,8 +163,8 @@ fn what_exceeds_a_limit_under_way_is_ended() {
 }
 
 #[test]
-fn whoever_does_not_know_a_password_is_refused() {
-    // Of `alice`, `secret`.
+fn refuses_wrong_password() {
+    // Of `alice` with `secret`.
     let digest = "{alice}secret";
     let hash =
         Command::new("sha256sum").stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().and_then(|mut sum| {
@@ -186,8 +186,8 @@ fn whoever_does_not_know_a_password_is_refused() {
             assert!(!output.status.success() && text.contains("authorization failed"), "{output:?}");
             assert_eq!(server.refused(), Refusal::Unknown);
         }
-        let nobody = run(server, &["-n", "100K"]);
-        assert!(!nobody.status.success(), "{nobody:?}");
+        let anonymous = run(server, &["-n", "100K"]);
+        assert!(!anonymous.status.success(), "{anonymous:?}");
         let output = with("alice", "secret");
         assert!(output.status.success(), "{output:?}");
         assert_eq!(server.ended().1.failure, None);
@@ -195,7 +195,7 @@ fn whoever_does_not_know_a_password_is_refused() {
 }
 
 #[test]
-fn a_client_that_vanishes_leaves_the_server_serving() {
+fn server_survives_vanished_client() {
     with_server(&config("127.0.0.1"), |server| {
         for options in [
             &["-t", "30"][..],
@@ -204,7 +204,7 @@ fn a_client_that_vanishes_leaves_the_server_serving() {
             &["-u", "-R", "-t", "30"],
         ] {
             let mut client = start(server, options);
-            server.wait(|heard| matches!(heard, TestEvent::Interval).then_some(()));
+            server.wait(|received| matches!(received, TestEvent::Interval).then_some(()));
             client.kill().expect("a child of this test");
             client.wait().expect("a child of this test");
             assert!(server.ended().1.failure.is_some(), "{options:?}");
@@ -214,15 +214,15 @@ fn a_client_that_vanishes_leaves_the_server_serving() {
 }
 
 #[test]
-fn a_client_without_data_connections_is_given_up_when_it_leaves() {
+fn drops_disconnected_client_without_streams() {
     with_server(&config("127.0.0.1"), |server| {
-        let (control, _) = half_a_client(server, 1);
-        server.wait(|heard| matches!(heard, TestEvent::Begins(_)).then_some(()));
+        let (control, _) = client_without_streams(server, 1);
+        server.wait(|received| matches!(received, TestEvent::Begins(_)).then_some(()));
         drop(control);
         assert!(server.ended().1.failure.is_some());
-        let (control, cookie) = half_a_client(server, 2);
+        let (control, cookie) = client_without_streams(server, 2);
         sys::socket::set_linger_zero(&control).expect("a socket");
-        let mut data = TcpStream::connect(server.address).expect("the server stands");
+        let mut data = TcpStream::connect(server.address).expect("the server listens");
         data.write_all(cookie.as_bytes()).expect("the server listens");
         drop(control);
         assert!(server.ended().1.failure.is_some());
@@ -231,26 +231,26 @@ fn a_client_without_data_connections_is_given_up_when_it_leaves() {
 }
 
 #[test]
-fn a_client_that_sends_nothing_is_given_up() {
+fn drops_idle_client() {
     let config = Config { idle_timeout: Nanos::from_secs(2), ..config("127.0.0.1") };
     with_server(&config, |server| {
-        let (mut control, cookie) = half_a_client(server, 3);
-        let mut data = TcpStream::connect(server.address).expect("the server stands");
+        let (mut control, cookie) = client_without_streams(server, 3);
+        let mut data = TcpStream::connect(server.address).expect("the server listens");
         data.write_all(cookie.as_bytes()).expect("the server listens");
-        let mut said = Vec::new();
-        control.read_to_end(&mut said).expect("the server closes the control connection");
-        // Start, run, error 144 ("idle timeout for receiving data") with no number of the system's.
-        assert_eq!(said, [1, 2, 0xfe, 0, 0, 0, 144, 0, 0, 0, 0]);
+        let mut received = Vec::new();
+        control.read_to_end(&mut received).expect("the server closes the control connection");
+        // Start, running, error 144 ("idle timeout for receiving data") without an errno.
+        assert_eq!(received, [1, 2, 0xfe, 0, 0, 0, 144, 0, 0, 0, 0]);
         assert!(server.ended().1.failure.is_some_and(|failure| failure.contains("to move")));
         succeeds(start(server, &["-n", "1M"]));
     });
 }
 
 #[test]
-fn a_server_that_is_told_to_end_tells_its_clients() {
+fn stopping_server_notifies_clients() {
     with_server(&config("127.0.0.1"), |server| {
         let client = start(server, &["-t", "30"]);
-        server.wait(|heard| matches!(heard, TestEvent::Interval).then_some(()));
+        server.wait(|received| matches!(received, TestEvent::Interval).then_some(()));
         server.stop.ask();
         let output = client.wait_with_output().expect("a child of this test");
         let text = String::from_utf8_lossy(&output.stderr);
@@ -259,21 +259,21 @@ fn a_server_that_is_told_to_end_tells_its_clients() {
 }
 
 #[test]
-fn a_server_for_one_client_ends_after_it() {
+fn one_off_server_exits_after_its_client() {
     let config = Config { once: true, ..config("127.0.0.1") };
     with_server(&config, |server| {
         succeeds(start(server, &["-n", "1M"]));
         assert_eq!(server.ended().1.failure, None);
-        let gone = (0..100).any(|_| {
+        let stopped = (0..100).any(|_| {
             std::thread::sleep(Duration::from_millis(50));
             TcpStream::connect(server.address).is_err()
         });
-        assert!(gone, "the server still stands");
+        assert!(stopped, "the server is still running");
     });
 }
 
 #[test]
-fn an_address_outside_the_prefixes_is_closed() {
+fn closes_connections_from_disallowed_addresses() {
     let mut config = config("127.0.0.1");
     config.allow = vec![("127.0.0.2".parse().expect("an address"), 32)];
     with_server(&config, |server| {
@@ -285,7 +285,7 @@ fn an_address_outside_the_prefixes_is_closed() {
 }
 
 #[test]
-fn errors_have_the_numbers_that_clients_know() {
-    // What the tests above compare words of.
+fn error_codes_match_iperf3() {
+    // Codes of the messages in the tests above.
     assert_eq!((ErrorCode::TOTAL_RATE.0, ErrorCode::AUTHORIZATION.0), (27, 142));
 }

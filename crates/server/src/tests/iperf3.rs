@@ -1,4 +1,4 @@
-//! A stock iperf3 client cannot tell the difference.
+//! Stock iperf3 clients work unchanged.
 
 use std::{
     ops::Range,
@@ -17,16 +17,15 @@ use crate::{
     iperf3::{ClientSpec, Options, run_client},
 };
 
-/// What a client is asked for, and what must be true of its output and of our record beside what always is.
+/// Options of a client, and an additional check of its output and the server's record.
 type Case = (&'static [&'static str], fn(&Value, &Outcome) -> bool);
 
 const ANY: fn(&Value, &Outcome) -> bool = |_, _| true;
-/// What 50 Mbit/s come to in a second that a busy machine may make shorter or longer; without them it is a hundred
-/// times as much.
-const KEPT: Range<u64> = 1_000_000..20_000_000;
+/// Bytes of a nominal second at 50 Mbit/s on a busy machine. Unlimited tests move a hundred times as much.
+const LIMITED: Range<u64> = 1_000_000..20_000_000;
 const BOTH: &[Direction] = &[Direction::Forward, Direction::Reverse];
 
-/// Runs a stock client with `-J` and these options; what it printed.
+/// Output of a stock client with `-J` and these options.
 fn client(server: &TestServer, options: &[&str]) -> Value {
     let output = run(server, &[options, &["-J"]].concat());
     let text = String::from_utf8_lossy(&output.stdout);
@@ -45,7 +44,7 @@ pub(super) fn command(server: &TestServer, options: &[&str]) -> Command {
     command
 }
 
-/// A number deep in a document.
+/// A number at a JSON pointer.
 fn number(json: &Value, path: &str) -> u64 {
     json.pointer(path).and_then(Value::as_f64).unwrap_or_else(|| panic!("{path} in {json:#}")) as u64
 }
@@ -58,11 +57,11 @@ fn bytes(outcome: &Outcome, direction: Direction) -> u64 {
     flows(outcome, direction).iter().map(|flow| flow.series.bytes().0).sum()
 }
 
-/// Both ends agree on what was sent and received.
+/// Both ends agree on sent and received bytes.
 fn agree(options: &[&str], json: &Value, ended: &ClientEnd, dropped: u64) {
     assert_eq!(ended.failure, None, "{options:?}");
-    let here = ended.here.as_ref().expect("a test with an end has a record");
-    let client = ended.results.as_ref().expect("a test with an end has the client's results");
+    let here = ended.here.as_ref().expect("completed tests have a record");
+    let client = ended.results.as_ref().expect("completed tests have client results");
     assert_eq!(client.streams.len(), here.measured.flows().len(), "{options:?}");
     for &direction in BOTH.iter().filter(|direction| !flows(here, **direction).is_empty()) {
         if options.contains(&"-u") {
@@ -76,12 +75,12 @@ fn agree(options: &[&str], json: &Value, ended: &ClientEnd, dropped: u64) {
     }
 }
 
-/// What one end sent, the other has received, but for what the kernel has dropped: of that a receiver counts as lost
-/// what it finds missing, and knows nothing of the last. A sender here goes on until the client has ended.
+/// One end's sent datagrams equal the other's received ones, apart from kernel drops. A receiver only counts gaps as
+/// lost, not the tail. The server sends until the client ends.
 fn agree_on_datagrams(options: &[&str], json: &Value, ended: &ClientEnd, direction: Direction, dropped: u64) {
-    let here = ended.here.as_ref().expect("seen before");
-    let theirs = &ended.results.as_ref().expect("seen before").streams;
-    // Streams are told in the order in which they were made; so are ours.
+    let here = ended.here.as_ref().expect("checked before");
+    let theirs = &ended.results.as_ref().expect("checked before").streams;
+    // Both lists are in creation order.
     let pairs = here.measured.flows().iter().zip(theirs).filter(|(flow, _)| flow.direction == direction);
     let (mut sent, mut came, mut missed) = (0, 0, 0);
     for (flow, client) in pairs {
@@ -89,10 +88,10 @@ fn agree_on_datagrams(options: &[&str], json: &Value, ended: &ClientEnd, directi
         let all = all.reduce(|before, after| before.and(&after)).expect("datagrams");
         let (packets, numbered) = (client.packets, all.count as i64 + all.lost);
         (sent, came, missed) = (sent + packets, came + all.count as i64, missed + all.lost);
-        // The highest number that the receiver has seen, which the sender has given.
-        let (seen, given) =
+        // The receiver's highest number, assigned by the sender.
+        let (highest, sent_count) =
             if direction == Direction::Forward { (numbered, packets) } else { (packets, numbered) };
-        assert!((1..=given).contains(&seen) && all.lost >= 0, "{options:?}: {packets} {all:?}");
+        assert!((1..=sent_count).contains(&highest) && all.lost >= 0, "{options:?}: {packets} {all:?}");
     }
     if direction == Direction::Forward {
         assert!((0..=dropped as i64).contains(&(sent - came)), "{options:?}: {sent} {came} {dropped}");
@@ -102,7 +101,7 @@ fn agree_on_datagrams(options: &[&str], json: &Value, ended: &ClientEnd, directi
     }
 }
 
-/// Whether a second was left out at the start, however long the machine took for it, and nothing else was.
+/// Whether only the first second was omitted, on a machine of any speed.
 fn is_after_the_first_second(series: &EndSeries) -> bool {
     let Some(first) = series.measured().next() else { return false };
     let last = series.intervals.last().expect("the first, at least");
@@ -110,7 +109,7 @@ fn is_after_the_first_second(series: &EndSeries) -> bool {
     begins && series.elapsed() == last.end - first.start && series.intervals[0].warmup
 }
 
-/// What a server prints with `--json` is there, and of the same test.
+/// The server's `--json` output exists and belongs to the same test.
 fn is_like_a_stock_server_s(ended: &ClientEnd, client: &Value) -> bool {
     let output = ended.output.as_ref().map(|output| serde_json::to_value(output).expect("JSON"));
     output.is_some_and(|output| {
@@ -130,7 +129,7 @@ fn check(ip: &str, cases: &[Case]) {
             agree(options, &json, &ended, dropped() - before);
             assert!(is_like_a_stock_server_s(&ended, &json), "{options:?} {:?}", ended.output);
             assert!(
-                holds(&json, ended.here.as_ref().expect("seen above")),
+                holds(&json, ended.here.as_ref().expect("checked above")),
                 "{options:?} {json:#} {ended:#?}"
             );
         }
@@ -138,7 +137,7 @@ fn check(ip: &str, cases: &[Case]) {
 }
 
 #[test]
-fn tcp_forward_with_every_option() {
+fn serves_tcp_with_common_options() {
     check(
         "127.0.0.1",
         &[
@@ -146,7 +145,7 @@ fn tcp_forward_with_every_option() {
             (&["-t", "1", "-P", "4"], |_, here| here.measured.flows().len() == 4),
             (&["-n", "20M"], |_, here| bytes(here, Direction::Forward) == 20 << 20),
             (&["-k", "100", "-l", "10000"], |_, here| bytes(here, Direction::Forward) == 1_000_000),
-            (&["-t", "1", "-b", "50M"], |_, here| KEPT.contains(&bytes(here, Direction::Forward))),
+            (&["-t", "1", "-b", "50M"], |_, here| LIMITED.contains(&bytes(here, Direction::Forward))),
             (&["-t", "1", "-w", "100K"], |_, here| {
                 here.measured.flows()[0]
                     .series
@@ -166,7 +165,7 @@ fn tcp_forward_with_every_option() {
 }
 
 #[test]
-fn tcp_forward_with_further_options() {
+fn serves_tcp_with_further_options() {
     check(
         "127.0.0.1",
         &[
@@ -193,7 +192,7 @@ fn tcp_forward_with_further_options() {
 }
 
 #[test]
-fn tcp_backwards_and_both_ways() {
+fn serves_reverse_and_bidirectional_tcp() {
     check(
         "127.0.0.1",
         &[
@@ -208,7 +207,7 @@ fn tcp_backwards_and_both_ways() {
             (&["-n", "5M", "-R", "-O", "1"], ANY),
             (&["-n", "5M", "--bidir"], |_, here| bytes(here, Direction::Reverse) <= 5 << 20),
             (&["-t", "1", "-R", "-b", "50M", "-l", "8K"], |_, here| {
-                KEPT.contains(&bytes(here, Direction::Reverse))
+                LIMITED.contains(&bytes(here, Direction::Reverse))
             }),
             (&["-t", "1", "-R", "-C", "cubic", "-M", "900", "-Z", "-N"], |_, here| {
                 let socket = &here.measured.flows()[0].series.socket;
@@ -224,12 +223,12 @@ fn tcp_backwards_and_both_ways() {
 }
 
 #[test]
-fn tcp_over_ipv6() {
+fn serves_tcp_over_ipv6() {
     check("::1", &[(&["-6", "-t", "1", "-S", "64"], ANY), (&["-t", "1", "-R"], ANY)]);
 }
 
 #[test]
-fn udp_with_every_option() {
+fn serves_udp_with_all_options() {
     check(
         "127.0.0.1",
         &[
@@ -253,33 +252,33 @@ fn udp_with_every_option() {
 }
 
 #[test]
-fn two_plumbs_tell_each_other_everything() {
+fn plumb_client_and_server_exchange_full_records() {
     with_server(&config("127.0.0.1"), |server| {
         for direction in [Direction::Forward, Direction::Reverse, Direction::Both] {
             let load =
                 StreamSettings { direction, ..StreamSettings::new(Until::Elapsed(Nanos::from_secs(1))) };
             let (bind, cpus, options) = (None, None, Options::default());
             let spec = ClientSpec { server: server.address, bind, load, cpus, options };
-            let report = run_client(&spec, &Stop::new(), &()).expect("the server stands");
+            let report = run_client(&spec, &Stop::new(), &()).expect("the server listens");
             let (_, ended) = server.ended();
             assert_eq!(ended.failure, None, "{direction:?}");
             assert!(report.peer_is_plumb, "{direction:?}");
-            let here = ended.here.expect("it came to its end");
+            let here = ended.here.expect("the test completed");
             assert_eq!(
                 report.peer.measured.flows,
                 here.measured.flows(),
-                "what the server saw is what the client knows of it"
+                "the client has the server's record"
             );
             assert!(
                 here.measured.flows().iter().all(|flow| flow.series.intervals.len() > 5),
-                "samples as dense as asked"
+                "intervals of the requested length"
             );
         }
     });
 }
 
 #[test]
-fn a_test_that_moves_is_not_silent_however_long_its_intervals_are() {
+fn long_intervals_do_not_count_as_idle() {
     let config = Config { idle_timeout: Nanos::from_millis(900), ..config("127.0.0.1") };
     with_server(&config, |server| {
         for direction in [Direction::Forward, Direction::Reverse] {
@@ -288,7 +287,7 @@ fn a_test_that_moves_is_not_silent_however_long_its_intervals_are() {
             let load = StreamSettings { direction, interval, ..StreamSettings::new(until) };
             let (bind, cpus, options) = (None, None, Options::default());
             let spec = ClientSpec { server: server.address, bind, load, cpus, options };
-            run_client(&spec, &Stop::new(), &()).expect("it moves all the time");
+            run_client(&spec, &Stop::new(), &()).expect("the test completes");
             assert_eq!(server.ended().1.failure, None, "{direction:?}");
         }
     });

@@ -1,4 +1,4 @@
-//! Our own protocol and sockperf's at the same server as iperf3's.
+//! The plumb and sockperf protocols on the same port as iperf3's.
 
 use std::{net::IpAddr, process::Command};
 
@@ -22,7 +22,7 @@ fn ping(transport: Transport, message: u64) -> WorkloadSettings {
 }
 
 #[test]
-fn our_own_loads_are_served_without_a_token() {
+fn serves_plumb_workloads_without_a_token() {
     with_server(&config("127.0.0.1"), |server| {
         for (load, work) in [
             (ping(Transport::Tcp, 64), Work::PingPong(Transport::Tcp)),
@@ -52,7 +52,7 @@ fn our_own_loads_are_served_without_a_token() {
 }
 
 #[test]
-fn a_client_that_a_limit_ends_has_an_error_and_no_result() {
+fn client_ended_by_a_limit_fails() {
     let mut config = config("127.0.0.1");
     config.limits.duration = Nanos::from_millis(200);
     with_server(&config, |server| {
@@ -62,15 +62,18 @@ fn a_client_that_a_limit_ends_has_an_error_and_no_result() {
                     PingPongSettings { transport, schedule, ..PingPongSettings::new(Nanos::from_secs(20)) };
                 let load = WorkloadSettings::PingPong(long);
                 let spec = ClientSpec { token: 7, bind: HERE, server: server.address, load, cpus: None };
-                let begun = monotonic();
-                let error = run_client(&spec, &Stop::new(), &()).expect_err("its time was over");
-                // A connection on which something is under way is reset instead of ended.
+                let started = monotonic();
+                let error = run_client(&spec, &Stop::new(), &()).expect_err("the duration limit");
+                // Closing a connection with unread data resets it.
                 let ended = match transport {
                     Transport::Tcp => matches!(error, Error::Ended { .. } | Error::Socket { .. }),
                     Transport::Udp => matches!(error, Error::Ended { .. }),
                 };
                 assert!(ended, "{transport:?}, {schedule:?}: {error}");
-                assert!(monotonic() - begun < Nanos::from_secs(10).0, "it was told, and did not find out");
+                assert!(
+                    monotonic() - started < Nanos::from_secs(10).0,
+                    "the client was notified, without waiting for a timeout"
+                );
                 let failure = server.ended().1.failure.expect("a limit");
                 assert!(failure.contains("limit on duration"), "{failure}");
             }
@@ -79,7 +82,7 @@ fn a_client_that_a_limit_ends_has_an_error_and_no_result() {
 }
 
 #[test]
-fn an_interrupted_client_gives_up_its_place() {
+fn interrupted_client_frees_its_slot() {
     let mut config = config("127.0.0.1");
     config.limits.clients = 1;
     with_server(&config, |server| {
@@ -95,12 +98,15 @@ fn an_interrupted_client_gives_up_its_place() {
         });
         let stopped = monotonic();
         server.ended();
-        assert!(monotonic() - stopped < DATAGRAM_IDLE.0 / 2, "it was told, and did not find out");
+        assert!(
+            monotonic() - stopped < DATAGRAM_IDLE.0 / 2,
+            "the client was notified, without waiting for a timeout"
+        );
     });
 }
 
 #[test]
-fn a_stock_sockperf_is_served() {
+fn serves_stock_sockperf() {
     let mut config = config("127.0.0.1");
     config.idle_timeout = Nanos::from_secs(3);
     with_server(&config, |server| {
@@ -122,7 +128,7 @@ fn a_stock_sockperf_is_served() {
 }
 
 #[test]
-fn a_client_of_ours_is_ended_by_the_limits_too() {
+fn limits_apply_to_request_clients() {
     let mut config = config("127.0.0.1");
     config.limits.duration = Nanos::from_millis(300);
     config.limits.clients = 1;
@@ -139,13 +145,13 @@ fn a_client_of_ours_is_ended_by_the_limits_too() {
         };
         assert!(run_client(&spec(20_000), &Stop::new(), &()).is_err());
         assert!(server.ended().1.failure.is_some_and(|failure| failure.contains("limit on duration")));
-        run_client(&spec(50), &Stop::new(), &()).expect("there is a place again");
+        run_client(&spec(50), &Stop::new(), &()).expect("a free slot");
         assert_eq!(server.ended().1.failure, None);
     });
 }
 
 #[test]
-fn a_server_on_every_address_is_found_under_each_of_its_own() {
+fn server_on_all_addresses_replies_from_the_requested_one() {
     with_server(&config("0.0.0.0"), |server| {
         let port = server.address.port();
         for (address, transport) in [
@@ -156,7 +162,7 @@ fn a_server_on_every_address_is_found_under_each_of_its_own() {
         ] {
             let server = (address.parse::<IpAddr>().expect("an address"), port).into();
             let spec = ClientSpec { token: 7, bind: HERE, server, load: ping(transport, 64), cpus: None };
-            let outcome = run_client(&spec, &Stop::new(), &()).expect("the server stands");
+            let outcome = run_client(&spec, &Stop::new(), &()).expect("the server listens");
             let Measurement::PingPong(data) = outcome.measured.alone() else { panic!("a ping-pong") };
             assert_eq!(data.lost, Some(0));
         }

@@ -1,4 +1,4 @@
-//! Datagrams under borrowed addresses, clients that take more than they may, and protocols without a login.
+//! Spoofed datagrams, clients over their limits, and protocols without authentication.
 
 use std::{
     io::{Read, Write},
@@ -30,10 +30,10 @@ use crate::{
 
 const HERE: IpAddr = IpAddr::V4(std::net::Ipv4Addr::LOCALHOST);
 const ASKS: Greeting = Greeting::asking(Handshake { token: 7, purpose: Purpose::PingPong, number: 0 });
-/// A message of sockperf's that wants an answer.
+/// A sockperf message that requests a reply.
 const PING: [u8; 14] = [0, 0, 0, 0, 0, 0, 0, 1, 0, 3, 0, 0, 0, 14];
 
-/// A socket that talks to the server.
+/// A UDP peer of the server.
 struct Peer(UdpSocket);
 
 impl Peer {
@@ -44,24 +44,24 @@ impl Peer {
         Self(socket)
     }
 
-    /// Says what is not to be answered; whether that is so.
-    fn says_in_vain(&self, bytes: &[u8]) -> bool {
+    /// Whether sending this gets no reply.
+    fn is_ignored(&self, bytes: &[u8]) -> bool {
         self.0.set_read_timeout(Some(Duration::from_millis(300))).expect("a socket");
-        let answer = self.say(bytes);
+        let answer = self.send(bytes);
         self.0.set_read_timeout(Some(Duration::from_secs(10))).expect("a socket");
         answer.is_none()
     }
 
-    /// What comes back, if anything does.
-    fn say(&self, bytes: &[u8]) -> Option<Vec<u8>> {
+    /// Sends and waits for a reply.
+    fn send(&self, bytes: &[u8]) -> Option<Vec<u8>> {
         self.0.send(bytes).expect("loopback");
         let mut answer = [0; 256];
         self.0.recv(&mut answer).ok().map(|length| answer[..length].to_vec())
     }
 
-    fn greet(&self, said: Greeting) -> Option<Greeting> {
-        let answer = self.say(&said.encode())?;
-        Some(Greeting::decode(&answer).expect("a word of a server"))
+    fn greet(&self, greeting: Greeting) -> Option<Greeting> {
+        let answer = self.send(&greeting.encode())?;
+        Some(Greeting::decode(&answer).expect("a valid greeting"))
     }
 }
 
@@ -76,7 +76,7 @@ fn ping(transport: Transport, seconds: u64) -> WorkloadSettings {
 }
 
 #[test]
-fn what_a_server_says_is_never_answered() {
+fn never_replies_to_server_messages() {
     with_server(&config("127.0.0.1"), |server| {
         let peer = Peer::of(server);
         for word in [
@@ -86,21 +86,21 @@ fn what_a_server_says_is_never_answered() {
             GreetingKind::Welcomes,
             GreetingKind::Refuses,
         ] {
-            let said = ASKS.with(word);
+            let greeting = ASKS.with(word);
             if matches!(word, GreetingKind::Asks | GreetingKind::Proves) {
-                let answer = peer.greet(said).expect("a client's word is answered");
-                assert!(peer.says_in_vain(&answer.encode()), "{word:?}: {answer:?}");
+                let answer = peer.greet(greeting).expect("a reply");
+                assert!(peer.is_ignored(&answer.encode()), "{word:?}: {answer:?}");
             } else {
-                assert!(peer.says_in_vain(&said.encode()), "{word:?}");
+                assert!(peer.is_ignored(&greeting.encode()), "{word:?}");
             }
         }
-        let answer = peer.say(&PING).expect("sockperf's are answered");
-        assert!(peer.says_in_vain(&answer));
+        let answer = peer.send(&PING).expect("a sockperf reply");
+        assert!(peer.is_ignored(&answer));
     });
 }
 
 #[test]
-fn an_address_that_proves_nothing_takes_no_place() {
+fn unverified_address_takes_no_slot() {
     with_server(&with(|limits| limits.clients = 1), |server| {
         for _ in 0..20 {
             let peer = Peer::of(server);
@@ -108,42 +108,42 @@ fn an_address_that_proves_nothing_takes_no_place() {
             let wrong = Greeting { cookie: offer.cookie ^ 1, ..offer.with(GreetingKind::Proves) };
             assert_eq!(peer.greet(wrong), Some(offer));
         }
-        client(server, ping(Transport::Udp, 1)).expect("the place is free");
+        client(server, ping(Transport::Udp, 1)).expect("a free slot");
         let (client, ended) = server.ended();
-        assert_eq!((client.number, &ended.failure), (1, &None), "nobody was served before");
+        assert_eq!((client.number, &ended.failure), (1, &None), "the first client");
     });
 }
 
 #[test]
-fn a_client_is_welcomed_as_often_as_it_proves_its_address_and_refused_without_a_place() {
+fn accepts_repeated_proofs_and_refuses_without_a_slot() {
     with_server(&with(|limits| limits.clients = 1), |server| {
         let peer = Peer::of(server);
         let proof = peer.greet(ASKS).expect("an offer").with(GreetingKind::Proves);
         for _ in 0..3 {
             assert_eq!(peer.greet(proof), Some(proof.with(GreetingKind::Welcomes)));
         }
-        assert!(peer.says_in_vain(&ASKS.encode()), "it is served already");
+        assert!(peer.is_ignored(&ASKS.encode()), "already being served");
         let message = [&1_u64.to_be_bytes()[..], &7_u64.to_be_bytes()].concat();
-        assert_eq!(peer.say(&message).as_ref(), Some(&message));
-        let second = client(server, ping(Transport::Udp, 1)).expect_err("no place").to_string();
+        assert_eq!(peer.send(&message).as_ref(), Some(&message));
+        let second = client(server, ping(Transport::Udp, 1)).expect_err("no free slot").to_string();
         assert!(second.contains("--max-clients"), "{second}");
         assert_eq!(server.refused(), Refusal::Busy);
     });
 }
 
 #[test]
-fn datagrams_of_sockperf_take_no_place_of_others_and_end_no_server() {
+fn sockperf_datagrams_take_no_client_slots() {
     let config = Config { once: true, ..with(|limits| limits.clients = 1) };
     with_server(&config, |server| {
         for _ in 0..10 {
             let peer = Peer::of(server);
             for _ in 0..3 {
-                assert!(peer.say(&PING).is_some(), "each is answered");
+                assert!(peer.send(&PING).is_some(), "every peer gets a reply");
             }
         }
         succeeds(start(server, &["-n", "1M"]));
         let mut sockperf = 0;
-        server.wait(|heard| match heard {
+        server.wait(|received| match received {
             TestEvent::Begins(client) if client.protocol == ServedProtocol::Sockperf => {
                 sockperf += 1;
                 None
@@ -153,14 +153,14 @@ fn datagrams_of_sockperf_take_no_place_of_others_and_end_no_server() {
             }
             _ => None,
         });
-        assert_eq!(sockperf, 4, "those of one address");
+        assert_eq!(sockperf, 4, "limit per address");
     });
 }
 
 #[test]
-fn an_address_that_has_proved_nothing_is_echoed_at_a_bounded_rate() {
+fn limits_echo_rate_of_unverified_addresses() {
     on_loopback(|| {
-        // Whoever sends from 127.0.0.0/8 is here.
+        // Sources in 127.0.0.0/8 count as verified.
         let added =
             std::process::Command::new("ip").args(["addr", "add", "198.18.0.1/32", "dev", "lo"]).status();
         assert!(added.expect("iproute2").success());
@@ -168,13 +168,13 @@ fn an_address_that_has_proved_nothing_is_echoed_at_a_bounded_rate() {
     });
 }
 
-/// Some of its peers have a thread of their own, the others are answered by the one that all share.
+/// Some peers have their own thread; others are served on the shared socket.
 fn echoes_are_bounded(server: &TestServer) {
     let peers: Vec<_> = (0..6)
         .map(|_| {
             let socket = UdpSocket::bind(("198.18.0.1", 0)).expect("an address of this namespace");
             socket.connect(server.address).expect("loopback");
-            // Longer than a busy machine takes for an answer, mostly: one that comes later counts for the next message.
+            // Long enough for most replies on a busy machine; late ones count for the next message.
             socket.set_read_timeout(Some(Duration::from_millis(5))).expect("a socket");
             Peer(socket)
         })
@@ -182,18 +182,18 @@ fn echoes_are_bounded(server: &TestServer) {
     let mut message = [0; 1400];
     message[..14].copy_from_slice(&PING);
     message[10..14].copy_from_slice(&1400_u32.to_be_bytes());
-    let begun = Instant::now();
-    // More than a burst and what may follow it in the time that this takes.
-    let answers = (0..480).filter(|n| peers[n % peers.len()].say(&message).is_some()).count();
+    let started = Instant::now();
+    // More than a burst plus the refill during the test.
+    let answers = (0..480).filter(|n| peers[n % peers.len()].send(&message).is_some()).count();
     let Rate { per_second, burst } = REPLIES;
-    let most = burst + per_second * (begun.elapsed().as_millis() as u64 + 1) / 1000;
+    let most = burst + per_second * (started.elapsed().as_millis() as u64 + 1) / 1000;
     assert!(answers as u64 * cost(message.len()) <= most, "{answers} answers, {most} bytes");
-    assert!(answers > 10, "what is within the rate is answered");
+    assert!(answers > 10, "replies within the rate limit");
     assert_eq!(server.refused(), Refusal::Rate);
 }
 
 #[test]
-fn whoever_takes_more_than_it_may_is_ended_in_our_own_protocol_too() {
+fn limits_end_plumb_clients() {
     let long = Nanos::from_secs(20);
     for config in [
         with(|limits| limits.bytes = Some(Bytes(100_000))),
@@ -212,7 +212,7 @@ fn whoever_takes_more_than_it_may_is_ended_in_our_own_protocol_too() {
                 ),
             ] {
                 let came = client(server, load);
-                // Over UDP nobody tells the client, which loses what it sends from then on.
+                // A UDP client is not notified and counts its further messages as lost.
                 assert!(came.is_err() || work == Work::PingPong(Transport::Udp), "{work:?}");
                 let (client, ended) = server.ended();
                 assert_eq!(client.work, work);
@@ -224,7 +224,7 @@ fn whoever_takes_more_than_it_may_is_ended_in_our_own_protocol_too() {
 }
 
 #[test]
-fn where_clients_log_in_those_that_cannot_are_refused() {
+fn refuses_protocols_without_authentication() {
     let auth = Auth { private_key: PRIVATE.to_owned(), users: "a,b\n".into(), skew: Nanos::from_secs(10) };
     let config = Config { auth: Some(auth), ..config("127.0.0.1") };
     with_server(&config, |server| {
@@ -233,9 +233,9 @@ fn where_clients_log_in_those_that_cannot_are_refused() {
             assert!(client(server, load).is_err());
             assert_eq!(server.refused(), Refusal::NoLogin);
         }
-        assert!(Peer::of(server).says_in_vain(&PING));
+        assert!(Peer::of(server).is_ignored(&PING));
         assert_eq!(server.refused(), Refusal::NoLogin);
-        let mut sockperf = TcpStream::connect(server.address).expect("the server stands");
+        let mut sockperf = TcpStream::connect(server.address).expect("the server listens");
         sockperf.write_all(&PING).expect("the server listens");
         assert_eq!(server.refused(), Refusal::NoLogin);
         assert!(matches!(sockperf.read(&mut [0; 14]), Ok(0) | Err(_)));
@@ -243,37 +243,37 @@ fn where_clients_log_in_those_that_cannot_are_refused() {
 }
 
 #[test]
-fn a_token_in_use_is_nobody_else_s() {
+fn refuses_token_in_use() {
     with_server(&config("127.0.0.1"), |server| {
         let control = |token| {
-            let mut socket = TcpStream::connect(server.address).expect("the server stands");
+            let mut socket = TcpStream::connect(server.address).expect("the server listens");
             socket.set_read_timeout(Some(Duration::from_secs(10))).expect("a socket");
-            let said = Handshake { token, purpose: Purpose::Connect, number: CONTROL };
-            socket.write_all(&said.encode()).expect("the server listens");
+            let greeting = Handshake { token, purpose: Purpose::Connect, number: CONTROL };
+            socket.write_all(&greeting.encode()).expect("the server listens");
             let mut answer = [0];
-            let heard = socket.read(&mut answer);
-            (socket, matches!(heard, Ok(1)) && answer == [GO])
+            let read = socket.read(&mut answer);
+            (socket, matches!(read, Ok(1)) && answer == [GO])
         };
         let (first, began) = control(5);
         assert!(began);
         assert!(!control(5).1);
         assert_eq!(server.refused(), Refusal::Token);
         let other = control(6);
-        assert!(other.1, "another token");
+        assert!(other.1, "a different token");
         drop(first);
         server.ended();
-        assert!(control(5).1, "it is free again");
+        assert!(control(5).1, "the token is free again");
     });
 }
 
 #[test]
-fn a_proof_is_worth_nothing_from_another_address() {
+fn rejects_proof_from_another_address() {
     with_server(&config("127.0.0.1"), |server| {
         let (one, other) = (Peer::of(server), Peer::of(server));
         let proof = one.greet(ASKS).expect("an offer").with(GreetingKind::Proves);
-        let answer = other.greet(proof).expect("an offer of its own");
+        let answer = other.greet(proof).expect("a new offer");
         assert_eq!(answer.kind, GreetingKind::Offers);
-        let begun = std::iter::from_fn(|| server.heard.try_recv().ok());
-        assert!(begun.into_iter().all(|heard| !matches!(heard, TestEvent::Begins(_))));
+        let events = std::iter::from_fn(|| server.received.try_recv().ok());
+        assert!(events.into_iter().all(|received| !matches!(received, TestEvent::Begins(_))));
     });
 }

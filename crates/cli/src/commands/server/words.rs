@@ -174,6 +174,6 @@ mod tests {
     fn refusal_has_address_and_reason() {
         let peer = "198.18.0.9:1".parse().expect("valid");
         let logged = line(&Event::Refused { peer, because: Refusal::Address }).expect("a line");
-        assert_eq!(logged, "198.18.0.9:1 refused: its address is in no allowed prefix");
+        assert_eq!(logged, "198.18.0.9:1 refused: its address is not allowed");
     }
 }

@@ -1,4 +1,4 @@
-//! The connections of a test: the control connection, and the streams, which say the cookie or greet.
+//! Opens the connections of a test: the control connection and the data streams.
 
 use std::{
     io::Write,
@@ -21,17 +21,17 @@ use workload::{StreamSettings, Transport};
 
 use super::{ClientSpec, Connection};
 
-/// How long the control connection may take unless something else is said, and each greeting over UDP.
+/// Default timeout of the control connection and of a UDP greeting.
 const PATIENCE: Nanos = Nanos::from_secs(10);
-/// How long all streams together may take to stand.
+/// Timeout for all streams together.
 const ALL: Nanos = Nanos::from_secs(60);
-/// How often a connection under way is looked at.
+/// Poll interval of a connection attempt.
 const GLANCE: Duration = Duration::from_millis(1);
-/// A greeting counts as lost after this long. A stock server takes one that comes again for a datagram of the
-/// test, so it is long.
+/// Resend interval of greetings. It is long, because a stock server treats a repeated greeting as a datagram of the
+/// test.
 const LOST: Nanos = Nanos::from_secs(2);
 
-/// The data connections of a test, in the order in which the server has them.
+/// Data connections in the server's order.
 pub(super) struct Streams {
     pub(super) sockets: Vec<FlowSocket>,
     connections: Vec<Connection>,
@@ -43,7 +43,7 @@ impl Streams {
     }
 }
 
-/// Connects to the server, within the time that the options allow.
+/// Connects to the server within the configured timeout.
 pub(super) fn control(spec: &ClientSpec, stop: &Stop) -> Result<TcpStream> {
     let patience = spec.options.connect_timeout.unwrap_or(PATIENCE);
     let object = || format!("to {}", spec.server);
@@ -52,11 +52,11 @@ pub(super) fn control(spec: &ClientSpec, stop: &Stop) -> Result<TcpStream> {
     let from = SocketAddr::new(bind(spec), 0);
     socket.bind(&from.into()).map_err(Error::socket("connect from", || from.ip().to_string()))?;
     socket.set_nonblocking(true).map_err(Error::socket("prepare a socket", object))?;
-    let begun = monotonic();
-    // It says that it is under way; how it went is told below.
-    let mut said = socket.connect(&spec.server.into());
+    let started = monotonic();
+    // A nonblocking connect fails with EINPROGRESS; its outcome is read below.
+    let mut connected = socket.connect(&spec.server.into());
     loop {
-        match said {
+        match connected {
             Err(error) if !is_under_way(&error) => return Err(Error::socket("connect", object)(error)),
             _ if socket.peer_addr().is_ok() => break,
             _ => {}
@@ -64,18 +64,17 @@ pub(super) fn control(spec: &ClientSpec, stop: &Stop) -> Result<TcpStream> {
         if stop.is_asked() {
             return Err(Error::Stopped);
         }
-        if monotonic() - begun > patience.0 {
+        if monotonic() - started > patience.0 {
             let missing = "the connection".into();
             return Err(Error::Silent { object: spec.server.to_string(), missing, waited: patience });
         }
         thread::sleep(GLANCE);
-        said = socket.take_error().and_then(|error| error.map_or(Ok(()), Err));
+        connected = socket.take_error().and_then(|error| error.map_or(Ok(()), Err));
     }
     socket.set_nonblocking(false).map_err(Error::socket("prepare a socket", object))?;
     Ok(socket.into())
 }
 
-/// Makes every stream, one after another.
 pub(super) fn streams(
     spec: &ClientSpec,
     load: &StreamSettings,
@@ -86,10 +85,10 @@ pub(super) fn streams(
     let format =
         if spec.options.counters_64bit { DatagramFormat::Counter64 } else { DatagramFormat::Counter32 };
     let mut streams = Streams { sockets: Vec::new(), connections: Vec::new() };
-    let begun = monotonic();
+    let started = monotonic();
     for number in 0..plan.len() {
-        if monotonic() - begun > ALL.0 {
-            let missing = format!("its data connections: {number} of {} stand", plan.len());
+        if monotonic() - started > ALL.0 {
+            let missing = format!("its data connections: {number} of {} open", plan.len());
             return Err(Error::Silent { object: spec.server.to_string(), missing, waited: ALL });
         }
         let settings = &load.socket;
@@ -120,14 +119,14 @@ fn dial_with_cookie(dial: &Dial<'_>, cookie: &Cookie, stop: &Stop) -> Result<Tcp
     Ok(socket)
 }
 
-/// Asks for a stream and awaits the answer.
+/// Requests a stream and waits for the reply.
 fn greet(dial: &Dial<'_>, stop: &Stop) -> Result<UdpSocket> {
     let object = || format!("{} over UDP", dial.server);
     let socket = datagrams(dial)?;
     let mut bytes = [0; 8];
-    let begun = monotonic();
+    let started = monotonic();
     let mut sent: Option<u64> = None;
-    while monotonic() - begun < PATIENCE.0 {
+    while monotonic() - started < PATIENCE.0 {
         if sent.is_none_or(|sent| monotonic() - sent > LOST.0) {
             let greeted = socket.send(&Connect::Text.request());
             greeted.map_err(Error::socket("greet", object))?;
@@ -135,16 +134,16 @@ fn greet(dial: &Dial<'_>, stop: &Stop) -> Result<UdpSocket> {
         }
         match socket.recv(&mut bytes) {
             Ok(length) if Connect::parse_reply(&bytes[..length]).is_some() => return Ok(socket),
-            // What was sent on a stream that stands already may overtake the answer.
+            // Data of another stream may arrive before the reply.
             Ok(_) => {}
             Err(error) if is_wait(&error) => {}
-            Err(error) => return Err(Error::socket("be greeted by", object)(error)),
+            Err(error) => return Err(Error::socket("receive a greeting from", object)(error)),
         }
         if stop.is_asked() {
             return Err(Error::Stopped);
         }
     }
-    let missing = "an answer to the greeting; does a firewall let UDP through".into();
+    let missing = "a reply to the UDP greeting; check that the firewall allows UDP".into();
     Err(Error::Silent { object: object(), missing, waited: PATIENCE })
 }
 

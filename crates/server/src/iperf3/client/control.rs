@@ -1,4 +1,4 @@
-//! The control connection: the machine's bytes and events over a socket.
+//! Runs the client state machine over the control connection.
 
 use std::net::TcpStream;
 
@@ -12,25 +12,24 @@ use units::Nanos;
 
 use super::super::transport::{Transport, now};
 
-/// How long the server may take to stop before this end stops listening.
+/// Timeout for the acknowledgement of the end.
 const STOPPED: Nanos = Nanos::from_secs(2);
 
-/// How long the server may take to say what it saw of a test that was ended early.
+/// Timeout for the results of an interrupted test.
 const LAST: Nanos = Nanos::from_secs(3);
 
-/// Nothing is awaited for longer, whatever the machine knows of it; its own patience is shorter.
+/// Upper bound of any wait, above the timeouts of the state machine.
 const LONGEST: Nanos = Nanos::from_secs(60);
 
-/// The control connection of one test.
 pub(super) struct Control<'a> {
     transport: Transport<Machine>,
     stop: &'a Stop,
-    /// Until then a stop does not keep it from hearing what the server saw.
+    /// Until then, receive the server's results even after a stop request.
     until: u64,
 }
 
 impl<'a> Control<'a> {
-    /// Says the cookie.
+    /// Sends the cookie.
     pub(super) fn new(socket: TcpStream, cookie: &Cookie, params: &Params, stop: &'a Stop) -> Result<Self> {
         let peer = socket.peer_addr().map_or_else(|_| "the server".into(), |peer| peer.to_string());
         let name = format!("the control connection to {peer}");
@@ -40,36 +39,36 @@ impl<'a> Control<'a> {
         Ok(control)
     }
 
-    /// Says the parameters; returns once the server awaits the streams.
+    /// Sends the parameters and waits for the server to request streams.
     pub(super) fn await_streams(&mut self) -> Result<()> {
         self.await_event(|event| matches!(event, Event::CreateStreams)).map(drop)
     }
 
-    /// Returns once the server says go.
+    /// Waits for the server to start the test.
     pub(super) fn await_running(&mut self) -> Result<()> {
         self.await_event(|event| matches!(event, Event::Start))?;
         self.await_event(|event| matches!(event, Event::Running)).map(drop)
     }
 
-    /// Looks, without waiting, whether the server has ended the test.
-    pub(super) fn look(&mut self) -> Result<()> {
-        self.transport.hear(true);
+    /// Checks without blocking whether the server has ended the test.
+    pub(super) fn poll(&mut self) -> Result<()> {
+        self.transport.receive_available(true);
         match self.transport.machine.poll_event() {
             Some(Event::Failed(failure)) => Err(self.failed(failure)),
             _ => Ok(()),
         }
     }
 
-    /// Says that the test is over, and waits a while for the server to have stopped.
+    /// Ends the test and waits briefly for the server to stop.
     pub(super) fn end_test(&mut self) -> Result<()> {
-        let begun = monotonic();
+        let started = monotonic();
         if self.stop.keeps() {
-            self.until = begun + LAST.0;
+            self.until = started + LAST.0;
         }
         self.transport.machine.end_test(now());
         self.flush()?;
-        while !self.transport.machine.is_asked() && monotonic() - begun < STOPPED.0 {
-            self.transport.hear(false);
+        while !self.transport.machine.is_asked() && monotonic() - started < STOPPED.0 {
+            self.transport.receive_available(false);
             if let Some(Event::Failed(failure)) = self.transport.machine.poll_event() {
                 return Err(self.failed(failure));
             }
@@ -77,11 +76,11 @@ impl<'a> Control<'a> {
         Ok(())
     }
 
-    /// Says what was seen here and returns what was seen there, once all is said.
+    /// Sends the local results and returns the server's.
     pub(super) fn exchange(&mut self, ours: &Results) -> Result<Results> {
         self.transport.machine.exchange(ours, now());
         let event = self.await_event(|event| matches!(event, Event::Results(_)))?;
-        // What the server saw counts, even if it does not say its last word.
+        // The results are valid even if the final message is missing.
         let _ = self.await_event(|event| matches!(event, Event::Done));
         match event {
             Event::Results(results) => Ok(*results),
@@ -89,15 +88,15 @@ impl<'a> Control<'a> {
         }
     }
 
-    /// Tells the server that there will be no more, if it does not know.
+    /// Ends the session on the server's side, if still open.
     pub(super) fn give_up_unless_over(&mut self) {
         self.transport.machine.terminate();
-        // It may be gone; what ended the test is the better reason.
+        // Best effort; the original error matters more.
         let _ = self.flush();
     }
 
     fn await_event(&mut self, is_it: impl Fn(&Event) -> bool) -> Result<Event> {
-        let begun = monotonic();
+        let started = monotonic();
         loop {
             match self.transport.machine.poll_event() {
                 Some(Event::Failed(failure)) => return Err(self.failed(failure)),
@@ -107,16 +106,16 @@ impl<'a> Control<'a> {
                 }
                 Some(_) => {}
                 None if self.stop.is_asked() && monotonic() >= self.until => return Err(Error::Stopped),
-                None if monotonic() - begun >= LONGEST.0 => return Err(self.silent("an answer", LONGEST)),
+                None if monotonic() - started >= LONGEST.0 => return Err(self.silent("an answer", LONGEST)),
                 None => {
                     self.flush()?;
-                    self.transport.hear(false);
+                    self.transport.receive_available(false);
                 }
             }
         }
     }
 
-    /// Who is silent has an address.
+    /// Adds the peer's address to a timeout.
     fn failed(&self, failure: Failure) -> Error {
         match failure {
             Failure::Silent { awaited, waited } => self.silent(awaited, waited),
@@ -128,7 +127,7 @@ impl<'a> Control<'a> {
         Error::Silent { object: self.transport.name.clone(), missing: missing.to_owned(), waited }
     }
 
-    /// Says what the machine has to say. Where that is cut off, the server may have said why.
+    /// Sends pending messages. If the connection is closed, reads the server's reason.
     fn flush(&mut self) -> Result<()> {
         match self.transport.flush() {
             Err(Error::Socket { .. }) => Ok(()),

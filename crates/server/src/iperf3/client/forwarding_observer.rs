@@ -1,4 +1,4 @@
-//! What the engine tells on its own threads, handed on to the calling one.
+//! Passes engine events from engine threads to the calling thread.
 
 use std::{cell::Cell, sync::mpsc::Sender};
 
@@ -11,13 +11,13 @@ pub(super) enum EngineEvent {
     Interval(FlowId, Interval),
 }
 
-/// Forwards events of one of the engine's runs. Of two runs only one forwards progress.
+/// Forwards events of one engine run. With two runs, only one forwards progress.
 pub(super) struct ForwardingObserver {
     to: Sender<EngineEvent>,
     progress: bool,
 }
 
-/// Hands on what was told, and counts what was received.
+/// Passes events on and counts received bytes.
 pub(super) struct EventSink<'a> {
     observer: &'a dyn Observer,
     received: Cell<u64>,
@@ -29,7 +29,7 @@ impl ForwardingObserver {
     }
 
     fn forward(&self, event: EngineEvent) {
-        // Nobody listens any more only when the test is being given up.
+        // The receiver is gone only if the test was aborted.
         let _ = self.to.send(event);
     }
 }
@@ -61,7 +61,7 @@ impl<'a> EventSink<'a> {
         }
     }
 
-    /// Payload received until the last progress.
+    /// Payload received up to the last progress event.
     pub(super) const fn received(&self) -> Bytes {
         Bytes(self.received.get())
     }

@@ -1,7 +1,6 @@
-//! The client's end of one iperf3 test: against a stock server, or a plumb one, which tells more.
-//!
-//! The calling thread talks to the server, hands on what the engine tells, and decides when the test is over;
-//! the engine's threads move the bytes. It resolves no name and knows nothing of how a result is shown.
+//! iperf3 client, for stock servers and plumb servers (which report more).
+//! The calling thread handles the control connection, forwards engine events and decides when the test ends; engine
+//! threads move the data. Names are resolved by the caller.
 
 mod connect;
 mod control;
@@ -33,139 +32,124 @@ use workload::{StreamSettings, Transport};
 use self::{control::Control, test_run::TestRun};
 use super::{cpu::Cpu, results};
 
-/// How often a server that has refused is asked again,
+/// Number of retries after a refusal,
 const TRIES: u32 = 5;
-/// and after how long.
+/// and the delay between them.
 const PAUSE: Duration = Duration::from_millis(200);
 
-/// What is run, against whom.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ClientSpec {
-    /// Where the server listens.
     pub server: SocketAddr,
-    /// The address to connect from; the kernel's choice if `None`.
+    /// Source address; `None` lets the kernel choose.
     pub bind: Option<IpAddr>,
-    /// What is sent. A UDP message of 0 bytes is as long as the control connection's segments, as iperf3 has it.
+    /// The workload. A UDP message size of 0 selects the MSS of the control connection, like iperf3.
     pub load: StreamSettings,
-    /// CPUs of the traffic threads: thread n on the one number n, from the start again after the last.
+    /// CPUs of the traffic threads, assigned round-robin.
     pub cpus: Option<Vec<u32>>,
-    /// What iperf3 knows beyond a load.
     pub options: Options,
 }
 
-/// What iperf3 knows beyond a load.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Options {
     /// `--get-server-output`.
     pub server_output: bool,
     /// `--udp-counters-64bit`.
     pub counters_64bit: bool,
-    /// `--repeating-payload`: of what a server sends.
+    /// `--repeating-payload`, for data sent by the server.
     pub repeating_payload: bool,
-    /// `--dont-fragment`: of what a server sends.
+    /// `--dont-fragment`, for data sent by the server.
     pub dont_fragment: bool,
-    /// `-Z`: of what a server sends; at this end the load's mode decides.
+    /// `-Z`, for data sent by the server; locally the workload's mode applies.
     pub zero_copy: bool,
-    /// `--fq-rate`: of what a server sends.
+    /// `--fq-rate`, for data sent by the server.
     pub fq_rate: Option<BitRate>,
-    /// `-b RATE/BURST`: writes at a time.
+    /// The burst of `-b RATE/BURST`, in writes.
     pub burst: Option<u32>,
-    /// `-k`: how many blocks the load's bytes are, for a server to be told so.
+    /// `-k`: the number of blocks, if the amount was given in blocks.
     pub blocks: Option<u64>,
-    /// The server's CPUs: a stock one takes the first.
+    /// CPUs of the server; a stock server uses the first.
     pub server_cpus: Option<Vec<u32>>,
     /// `-T`.
     pub title: Option<String>,
     pub extra_data: Option<String>,
-    /// Who this is, for a server that asks.
+    /// Login, if the server requires one.
     pub credentials: Option<Credentials>,
-    /// How long the control connection may take to stand; 10 s if `None`.
+    /// Timeout of the control connection; `None` is 10 s.
     pub connect_timeout: Option<Nanos>,
 }
 
-/// Who a client is, and the key that keeps it secret.
+/// Login and the key that encrypts it.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Credentials {
-    /// The user's name.
     pub username: String,
-    /// The user's password.
     pub password: String,
-    /// The server's public key, in PEM.
+    /// Public key of the server, PEM.
     pub public_key_pem: String,
-    /// Whether the padding is PKCS #1 v1.5, which servers before 3.17 understand; OAEP otherwise. `None` tries
-    /// OAEP and, when the server refuses it, PKCS #1 v1.5.
+    /// Whether to use PKCS #1 v1.5 padding (servers before 3.17) instead of OAEP. `None` tries OAEP, then PKCS #1 v1.5.
     pub pkcs1_padding: Option<bool>,
 }
 
-/// What came of a test.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Report {
-    /// What this end recorded.
+    /// Local measurements.
     pub here: StreamOutcome,
-    /// What the server told in iperf3's way.
+    /// The server's iperf3 results.
     pub there: Results,
-    /// What the server recorded: its whole series when it is plumb, else one interval a flow, made of `there`. Of
-    /// what this end sent over UDP and the server never saw, the end of a stream counts as lost, too.
+    /// The server's measurements: the full series of a plumb server, otherwise one interval per flow derived from
+    /// `there`. For UDP sent by the client, datagrams missing at the end of a stream count as lost too.
     pub peer: StreamOutcome,
-    /// Whether the server is plumb.
     pub peer_is_plumb: bool,
-    /// What the server told that cannot be true, and is left out of `there` and `peer`.
+    /// Descriptions of impossible server claims, which are removed from `there` and `peer`.
     pub disbelieved: Vec<String>,
-    /// The parameters as they were sent.
     pub params: Params,
-    /// The load as it was run: with the length of its messages.
+    /// The workload as run, with its actual message size.
     pub load: StreamSettings,
-    /// Each data connection, in the order in which they were made: that of `here`'s flows.
+    /// Data connections in creation order, matching the flows of `here`.
     pub connections: Vec<Connection>,
-    /// The test's name.
     pub cookie: String,
-    /// Largest segment of the control connection, in bytes.
+    /// MSS of the control connection, in bytes.
     pub control_mss: Option<u32>,
-    /// When the control connection stood.
+    /// When the control connection was established.
     pub started: UnixMillis,
-    /// CPU of this process over the test in percent of one CPU: all, user, system.
+    /// CPU use of this process in percent of one CPU: total, user, system.
     pub cpu: [f64; 3],
-    /// The server's own report, where it was asked for.
+    /// Output of the server, if requested.
     pub server_output: Option<ServerOutput>,
 }
 
-/// A data connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Connection {
-    /// This end.
     pub local: SocketAddr,
-    /// The server's end.
     pub remote: SocketAddr,
 }
 
-/// What a server printed.
 #[derive(Debug, Clone, PartialEq)]
 pub enum ServerOutput {
-    /// As it would stand on a terminal.
+    /// Terminal output.
     Text(String),
-    /// As JSON of iperf3.
+    /// iperf3's JSON.
     Json(Value),
 }
 
-/// Runs a test to its end.
+/// Runs a test to completion.
 ///
 /// # Errors
-/// When a setting cannot be said in iperf3's protocol, the server cannot be reached, refuses or breaks off, or a
-/// connection fails. When it is asked to stop, the server is told so.
+/// If a setting has no equivalent in iperf3's protocol, the server cannot be reached, refuses or aborts, or a
+/// connection fails. On a stop request, the server is notified.
 pub fn run_client(spec: &ClientSpec, stop: &Stop, observer: &dyn Observer) -> Result<Report> {
     let pkcs1 = spec.options.credentials.as_ref().and_then(|credentials| credentials.pkcs1_padding);
     if pkcs1.is_some() || spec.options.credentials.is_none() {
         return run(spec, pkcs1 == Some(true), stop, observer);
     }
     match run(spec, false, stop, observer) {
-        // A server before 3.17, perhaps.
+        // Possibly a server before 3.17.
         Err(refused) if is_unknown(&refused) => run_again(spec, refused, stop, observer),
         first => first,
     }
 }
 
-/// Tries PKCS #1 v1.5. A stock server closes its listener for a moment after it has refused somebody, or for good;
-/// then its first answer stands.
+/// Retries with PKCS #1 v1.5. After a refusal a stock server closes its listener briefly or permanently; in the latter
+/// case the first error is returned.
 fn run_again(spec: &ClientSpec, refused: Error, stop: &Stop, observer: &dyn Observer) -> Result<Report> {
     for _ in 0..TRIES {
         thread::sleep(PAUSE);
@@ -178,7 +162,7 @@ fn run_again(spec: &ClientSpec, refused: Error, stop: &Stop, observer: &dyn Obse
 }
 
 fn run(spec: &ClientSpec, pkcs1: bool, stop: &Stop, observer: &dyn Observer) -> Result<Report> {
-    // What cannot be said is refused before anybody is connected to.
+    // Rejects invalid settings before connecting.
     drop(request::params(spec, &request::load(spec, None)?, pkcs1)?);
     let socket = connect::control(spec, stop)?;
     let control_mss = sys::socket::mss(&socket).ok();
@@ -245,9 +229,9 @@ impl Test<'_> {
         let test_run = TestRun { server, load: self.load, cpus, stop, observer };
         let here = test_run.run(control, streams, &plan)?;
         let cpu = cpu.until_now();
-        let mut ours = results::results(&here, &plan, workload::Direction::Forward, cpu);
-        ours.plumb = None;
-        let there = control.exchange(&ours)?;
+        let mut own_results = results::results(&here, &plan, workload::Direction::Forward, cpu);
+        own_results.plumb = None;
+        let there = control.exchange(&own_results)?;
         Ok(TestRecord { here, there, connections, cpu })
     }
 }

@@ -1,4 +1,4 @@
-//! What the server saw, in our own words: its whole series, or what iperf3's results make of it.
+//! Converts the server's results to plumb's format: the full series of a plumb server, or iperf3's totals.
 
 use codecs::iperf3::{PlannedStream, Results, StreamResults};
 use traffic::StreamOutcome;
@@ -10,21 +10,20 @@ use workload::{
 
 use super::{super::extension, ServerOutput};
 
-/// What the server recorded, and whether it is plumb. A stock server's flows have one interval each, and no
-/// threads.
+/// The server's measurements, and whether it is plumb. A stock server gives one interval per flow and no threads.
 pub(super) fn outcome(
     there: &Results,
     plan: &[PlannedStream],
     load: &StreamSettings,
     here: &StreamOutcome,
 ) -> (StreamOutcome, bool) {
-    if let Some(outcome) = there.plumb.as_ref().and_then(|told| extension::decode(told, plan)) {
+    if let Some(outcome) = there.plumb.as_ref().and_then(|record| extension::decode(record, plan)) {
         return (outcome, true);
     }
     let flows = plan.iter().zip(&here.measured.flows).filter_map(|(planned, ours)| {
         let theirs = there.streams.iter().find(|stream| stream.id == i64::from(planned.id))?;
         let interval = interval(theirs, planned.direction, load.transport, &ours.series);
-        // Kept short, and from having a terminal obey it.
+        // Rejects long names and terminal escapes.
         let congestion = there.congestion_used.as_ref().filter(|name| is_name(name));
         let socket = SocketFacts { congestion: congestion.cloned(), ..SocketFacts::default() };
         let series = EndSeries { intervals: vec![interval], socket, ..EndSeries::default() };
@@ -33,13 +32,12 @@ pub(super) fn outcome(
     (StreamOutcome { measured: StreamEnd { flows: flows.collect() }, ..StreamOutcome::default() }, false)
 }
 
-/// What the server printed.
 pub(super) fn output(there: &Results) -> Option<ServerOutput> {
     let json = there.server_output_json.as_ref().and_then(|json| serde_json::from_str(json.text()).ok());
     json.map(ServerOutput::Json).or_else(|| there.server_output_text.clone().map(ServerOutput::Text))
 }
 
-/// What the kernel calls a congestion control (TCP_CA_NAME_MAX is 16).
+/// Valid name of a congestion control (TCP_CA_NAME_MAX is 16).
 fn is_name(name: &str) -> bool {
     name.len() < 16 && name.chars().all(|sign| sign.is_ascii_graphic())
 }
@@ -79,8 +77,8 @@ fn datagrams(theirs: &StreamResults, sends: bool, ours: &EndSeries) -> DatagramS
     }
 }
 
-/// Datagrams that the other end did not count. Before 3.14 it does not say how many: as many as this end had in
-/// its own warm-up.
+/// Datagrams that the peer excluded as warm-up. Servers before 3.14 do not report the number, so the local warm-up is
+/// used.
 pub(in crate::iperf3) fn left_out(theirs: &StreamResults, ours: &EndSeries) -> i64 {
     let warmup = ours.intervals.iter().filter(|interval| interval.warmup);
     let datagrams = warmup.filter_map(|interval| interval.datagrams);

@@ -1,23 +1,23 @@
-//! Whether a server's results can be true, by what this end knows itself. What a server says that it sent is left out where
-//! it cannot be; what it says that it received is all there is to know of that, so then the test has no result. Pure.
+//! Checks the server's results against local measurements. Impossible claims about sent data are removed. Impossible
+//! claims about received data fail the test, because no other source exists. Pure.
 
 use codecs::iperf3::{Failure, PlannedStream, Results};
 use traffic::{Error, Result, StreamOutcome};
 use units::Bytes;
 use workload::{Direction, EndSeries};
 
-/// What may be under way in the kernels of both ends when a test ends: no socket has larger buffers.
+/// Upper bound of bytes in flight when a test ends; no socket has larger buffers.
 const UNDER_WAY: u64 = 4 << 30;
-/// What a sender of datagrams can send in a second, in bytes: no device is nearly as fast.
+/// Upper bound of a UDP sender's rate in bytes per second, far above any device.
 const FASTEST: u64 = 10_000_000_000_000 / 8;
-/// Datagrams may come twice.
+/// Datagrams may be duplicated.
 const COPIES: u64 = 2;
-/// Percent of one CPU: Linux has at most 8192 of them, and rounding of ticks can put a figure slightly below zero.
+/// Percent of one CPU: Linux supports up to 8192 CPUs, and tick rounding can give a value slightly below zero.
 const CPU: std::ops::RangeInclusive<f64> = -1.0..=100.0 * 8192.0;
-/// Seconds by which a server may measure longer than this end.
+/// How much longer than the client a server may measure, in seconds.
 const LONGER: f64 = 600.0;
 
-/// What an end says of one stream.
+/// Reported totals of one stream.
 struct Claim {
     bytes: i128,
     packets: i64,
@@ -34,17 +34,20 @@ pub(super) fn check_results(
     here: &StreamOutcome,
 ) -> Result<Vec<String>> {
     if there.streams.len() > plan.len() {
-        let claim = format!("it has {} streams of a test of {}", there.streams.len(), plan.len());
+        let claim = format!("it reports {} streams, but the test has {}", there.streams.len(), plan.len());
         return Err(Error::Iperf3(Failure::Impossible { claim }));
     }
     let mut disbelieved = check_cpu(there);
     for (planned, ours) in plan.iter().zip(&here.measured.flows) {
         let its = |id: i64| id == i64::from(planned.id);
-        let Some(told) = there.streams.iter().find(|stream| its(stream.id)) else { continue };
-        let claim =
-            Claim { bytes: told.bytes.into(), packets: told.packets, seconds: told.seconds().unwrap_or(0.0) };
+        let Some(reported) = there.streams.iter().find(|stream| its(stream.id)) else { continue };
+        let claim = Claim {
+            bytes: reported.bytes.into(),
+            packets: reported.packets,
+            seconds: reported.seconds().unwrap_or(0.0),
+        };
         if let Some(claim) = claim.is_impossible(planned.direction, &ours.series) {
-            believe_no_receiver(planned.direction, &claim)?;
+            reject_receiver_claim(planned.direction, &claim)?;
             there.streams.retain(|stream| !its(stream.id));
             disbelieved.push(claim);
         }
@@ -55,11 +58,11 @@ pub(super) fn check_results(
 fn check_cpu(there: &mut Results) -> Vec<String> {
     let all = [&mut there.cpu_util_total, &mut there.cpu_util_user, &mut there.cpu_util_system];
     let impossible = |cpu: &&mut f64| !CPU.contains(*cpu);
-    let check = |cpu: &mut f64| format!("it used {:.3e} % of a CPU", std::mem::take(cpu));
+    let check = |cpu: &mut f64| format!("it reports {:.3e} % CPU", std::mem::take(cpu));
     all.into_iter().filter(impossible).map(check).collect()
 }
 
-/// The same of what a plumb server tells beside.
+/// The same check for the additional record of a plumb server.
 pub(super) fn check_record(peer: &mut StreamOutcome, here: &StreamOutcome) -> Result<Vec<String>> {
     let mut disbelieved = Vec::new();
     for theirs in &mut peer.measured.flows {
@@ -69,7 +72,7 @@ pub(super) fn check_record(peer: &mut StreamOutcome, here: &StreamOutcome) -> Re
         let seconds = theirs.series.intervals.last().map_or(0.0, |last| last.end.seconds());
         let claim = Claim { bytes: all(&theirs.series).into(), packets: 0, seconds };
         if let Some(claim) = claim.is_impossible(theirs.direction, &ours.series) {
-            believe_no_receiver(theirs.direction, &claim)?;
+            reject_receiver_claim(theirs.direction, &claim)?;
             theirs.series = EndSeries::default();
             disbelieved.push(claim);
         }
@@ -77,7 +80,7 @@ pub(super) fn check_record(peer: &mut StreamOutcome, here: &StreamOutcome) -> Re
     Ok(disbelieved)
 }
 
-fn believe_no_receiver(direction: Direction, claim: &str) -> Result<()> {
+fn reject_receiver_claim(direction: Direction, claim: &str) -> Result<()> {
     match direction {
         Direction::Reverse => Ok(()),
         _ => Err(Error::Iperf3(Failure::Impossible { claim: claim.to_owned() })),
@@ -85,7 +88,7 @@ fn believe_no_receiver(direction: Direction, claim: &str) -> Result<()> {
 }
 
 impl Claim {
-    /// What is impossible about it.
+    /// Describes the impossible part, if any.
     fn is_impossible(&self, direction: Direction, ours: &EndSeries) -> Option<String> {
         let lasted = ours.intervals.last().map_or(0.0, |last| last.end.seconds());
         let (known, udp) = (all(ours), ours.datagrams().is_some());
@@ -110,7 +113,7 @@ impl Claim {
     }
 }
 
-/// The warm-up included: both ends need not agree on when it ended.
+/// Includes the warm-up, because the ends may disagree on when it ended.
 fn all(series: &EndSeries) -> u64 {
     series.intervals.iter().fold(0, |sum, interval| sum.saturating_add(interval.bytes.0))
 }
@@ -123,7 +126,7 @@ mod tests {
 
     use super::*;
 
-    /// One second in which this end had a million bytes.
+    /// One second with a million bytes at this end.
     fn here(direction: Direction, udp: bool) -> StreamOutcome {
         let interval = Interval {
             start: Nanos(0),
@@ -138,7 +141,7 @@ mod tests {
         StreamOutcome { measured: StreamEnd { flows }, ..StreamOutcome::default() }
     }
 
-    fn told(bytes: i64, packets: i64, seconds: f64) -> Results {
+    fn results(bytes: i64, packets: i64, seconds: f64) -> Results {
         let stream =
             StreamResults { id: 1, bytes, packets, end_time: Some(seconds), ..StreamResults::default() };
         Results {
@@ -155,7 +158,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_server_cannot_have_received_makes_no_result_and_what_it_cannot_have_sent_is_left_out() {
+    fn impossible_received_data_fails_the_test_and_impossible_sent_data_is_removed() {
         let (max, fine) = (i64::MAX, 1_000_000);
         for (udp, bytes, packets, seconds, impossible_received, impossible_sent) in [
             (false, fine, 0, 1.0, false, false),
@@ -176,18 +179,18 @@ mod tests {
                 [(Direction::Forward, impossible_received), (Direction::Reverse, impossible_sent)]
             {
                 let plan = [PlannedStream { id: 1, direction }];
-                let mut there = told(bytes, packets, seconds);
+                let mut there = results(bytes, packets, seconds);
                 let checked = check_results(&mut there, &plan, &here(direction, udp));
-                let told = format!("{direction:?} {bytes} {packets} {seconds}: {checked:?}");
+                let case = format!("{direction:?} {bytes} {packets} {seconds}: {checked:?}");
                 match direction {
-                    Direction::Forward => assert_eq!(checked.is_err(), impossible, "{told}"),
+                    Direction::Forward => assert_eq!(checked.is_err(), impossible, "{case}"),
                     _ => {
                         assert_eq!(
-                            checked.expect("what came is known").len(),
+                            checked.expect("the client measured the received data").len(),
                             usize::from(impossible),
-                            "{told}"
+                            "{case}"
                         );
-                        assert_eq!(there.streams.is_empty(), impossible, "{told}");
+                        assert_eq!(there.streams.is_empty(), impossible, "{case}");
                     }
                 }
             }
@@ -205,7 +208,7 @@ mod tests {
             ([f64::NAN, f64::INFINITY, -50.0], 3),
         ] {
             for direction in [Direction::Forward, Direction::Reverse] {
-                let mut there = told(1_000_000, 0, 1.0);
+                let mut there = results(1_000_000, 0, 1.0);
                 [there.cpu_util_total, there.cpu_util_user, there.cpu_util_system] = cpu;
                 let plan = [PlannedStream { id: 1, direction }];
                 let found =
@@ -221,7 +224,7 @@ mod tests {
     fn refuses_more_streams_than_the_test_has() {
         let plan = [PlannedStream { id: 1, direction: Direction::Forward }];
         for (ids, refused) in [(vec![1], false), (vec![1, 1], true), ((0..2000).collect(), true)] {
-            let mut there = told(1_000_000, 0, 1.0);
+            let mut there = results(1_000_000, 0, 1.0);
             let one = there.streams[0];
             there.streams = ids.iter().map(|id| StreamResults { id: *id, ..one }).collect();
             let checked = check_results(&mut there, &plan, &here(Direction::Forward, false));
@@ -230,12 +233,13 @@ mod tests {
     }
 
     #[test]
-    fn a_plumb_server_is_believed_no_more() {
+    fn checks_records_of_plumb_servers_too() {
         for (factor, impossible) in [(1, false), (1 << 40, true)] {
             let mut peer = here(Direction::Reverse, false);
             peer.measured.flows[0].series.intervals[0].bytes = Bytes(1000 * factor);
-            let said = check_record(&mut peer, &here(Direction::Reverse, false)).expect("what came is known");
-            assert_eq!(said.len(), usize::from(impossible), "{said:?}");
+            let removed = check_record(&mut peer, &here(Direction::Reverse, false))
+                .expect("the client measured the received data");
+            assert_eq!(removed.len(), usize::from(impossible), "{removed:?}");
             assert_eq!(peer.measured.flows[0].series.intervals.is_empty(), impossible);
         }
         let mut peer = here(Direction::Forward, false);

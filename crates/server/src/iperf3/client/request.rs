@@ -1,4 +1,4 @@
-//! What the server is asked for.
+//! Builds the parameters of a test.
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -13,10 +13,10 @@ use workload::{StreamSettings, Transport};
 
 use super::{ClientSpec, Credentials};
 
-/// A datagram's payload where the control connection's segments are not known.
+/// Default datagram payload if the MSS of the control connection is unknown.
 const DATAGRAM: u32 = 1460;
 
-/// The load with the length of its messages.
+/// The workload with its actual message size.
 pub(super) fn load(spec: &ClientSpec, control_mss: Option<u32>) -> Result<StreamSettings> {
     let mut load = spec.load.clone();
     if load.transport == Transport::Udp && load.message.0 == 0 {
@@ -26,7 +26,6 @@ pub(super) fn load(spec: &ClientSpec, control_mss: Option<u32>) -> Result<Stream
     Ok(load)
 }
 
-/// The parameters as they are sent.
 pub(super) fn params(spec: &ClientSpec, load: &StreamSettings, pkcs1: bool) -> Result<Params> {
     let options = &spec.options;
     let params = Params::of(load).map_err(|Unsayable { what, value, allowed }| Error::Setting {
@@ -52,12 +51,11 @@ pub(super) fn params(spec: &ClientSpec, load: &StreamSettings, pkcs1: bool) -> R
         dont_fragment: options.dont_fragment,
         authtoken,
         client_version: Some(concat!("plumb ", env!("CARGO_PKG_VERSION")).to_owned()),
-        plumb: params.plumb.map(|asked| Extension { cpus, ..asked }),
+        plumb: params.plumb.map(|request| Extension { cpus, ..request }),
         ..params
     })
 }
 
-/// The time by the calendar.
 pub(super) fn now() -> UnixMillis {
     let since = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_millis());
     UnixMillis(i64::try_from(since).unwrap_or(i64::MAX))
@@ -65,9 +63,9 @@ pub(super) fn now() -> UnixMillis {
 
 fn token(credentials: &Credentials, pkcs1: bool) -> Result<String> {
     let refused = |error: codecs::iperf3::auth::KeyError| Error::Setting {
-        setting: "the server's public key",
+        setting: "public key of the server",
         value: error.to_string(),
-        allowed: "an RSA key in PEM that is long enough for name and password",
+        allowed: "a PEM RSA key large enough for name and password",
     };
     let key = PublicKey::from_pem(&credentials.public_key_pem).map_err(refused)?;
     let padding = if pkcs1 { Padding::Pkcs1v15 } else { Padding::Oaep };

@@ -1,5 +1,5 @@
-//! Datagrams that were sent, and after which nothing came: iperf3's receivers do not miss them. What is missing because
-//! of a number that was never sent is not missing. Pure.
+//! Counts datagrams lost at the end of a stream, which iperf3 receivers cannot notice. Gaps caused by invalid sequence
+//! numbers do not count. Pure.
 
 use codecs::iperf3::{PlannedStream, Results};
 use traffic::StreamOutcome;
@@ -8,8 +8,8 @@ use workload::{DatagramSample, Direction, EndSeries, StreamEnd, Transport};
 use super::Report;
 
 impl Report {
-    /// The flows of [`Self::here`]; of UDP, what was sent and never came is lost, at the end of a stream too.
-    /// iperf3's own numbers leave the end out.
+    /// The flows of [`Self::here`]. For UDP, sent but never received datagrams count as lost, including those at the
+    /// end of a stream, which iperf3's own figures omit.
     #[must_use]
     pub fn settled(&self) -> StreamEnd {
         let mut flows = self.here.measured.flows.clone();
@@ -26,7 +26,7 @@ impl Report {
     }
 }
 
-/// The same at the server, of what this end has sent.
+/// The same for data received by the server.
 pub(super) fn settle(
     peer: &mut StreamOutcome,
     there: &Results,
@@ -36,32 +36,32 @@ pub(super) fn settle(
     for (planned, ours) in plan.iter().zip(&here.measured.flows) {
         let id = (ours.id, ours.direction);
         let theirs = peer.measured.flows.iter_mut().find(|flow| (flow.id, flow.direction) == id);
-        let (Some(theirs), Some(seen)) = (theirs, packets(there, planned)) else { continue };
+        let (Some(theirs), Some(highest_seen)) = (theirs, packets(there, planned)) else { continue };
         if planned.direction == Direction::Forward {
-            settle_at(&mut theirs.series, seen, highest(&ours.series));
+            settle_at(&mut theirs.series, highest_seen, highest(&ours.series));
         }
     }
 }
 
-/// How many a sender told, or a receiver's highest number.
+/// Sent count of a sender, or highest number of a receiver.
 fn packets(there: &Results, planned: &PlannedStream) -> Option<i64> {
     let stream = there.streams.iter().find(|stream| stream.id == i64::from(planned.id))?;
     Some(stream.packets)
 }
 
-/// The same at this end, the warm-up included.
+/// The same at this end, including the warm-up.
 fn highest(series: &EndSeries) -> i64 {
     let samples = series.intervals.iter().filter_map(|interval| interval.datagrams);
     let all = samples.reduce(|before, after| before.and(&after)).unwrap_or_default();
     i64::try_from(all.count).unwrap_or(i64::MAX).saturating_add(all.lost)
 }
 
-/// Of a stream whose highest number seemed to be `highest`, `sent` were sent: more are missing at its end, or fewer in
-/// all, and then one at least has strayed.
+/// Corrects the loss of a stream from its highest received number and the sent count. If more were sent, the rest are
+/// lost; if fewer were sent, at least one received number was invalid.
 fn settle_at(series: &mut EndSeries, highest: i64, sent: i64) {
     let missing = sent.saturating_sub(highest);
     let all = series.datagrams().unwrap_or_default();
-    // What came was sent, whatever the other end says.
+    // Received datagrams were sent, whatever the peer reports.
     let known = i64::try_from(all.count).is_ok_and(|count| count <= sent);
     let strayed = missing < 0 && all.lost > 0 && known;
     let mut samples = series.intervals.iter_mut().rev().filter_map(|interval| interval.datagrams.as_mut());
@@ -79,7 +79,7 @@ mod tests {
 
     use super::*;
 
-    /// A warm-up and two seconds, with these counts and losses.
+    /// A warm-up and two seconds with these counts and losses.
     fn outcome(direction: Direction, seconds: [(u64, i64); 3]) -> StreamOutcome {
         let interval = |(second, (count, lost)): (u64, (u64, i64))| Interval {
             start: Nanos::from_secs(second),
@@ -97,7 +97,7 @@ mod tests {
         }
     }
 
-    fn told(packets: i64) -> Results {
+    fn results(packets: i64) -> Results {
         Results {
             cpu_util_total: 0.0,
             cpu_util_user: 0.0,
@@ -112,7 +112,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_sent_and_never_came_is_lost_at_the_end_too() {
+    fn counts_loss_at_the_end_of_a_stream() {
         let plan = [PlannedStream { id: 1, direction: Direction::Forward }];
         let sent = outcome(Direction::Forward, [(100, 0), (100, 0), (100, 0)]);
         for (seen, [count, lost], expected, strays) in [
@@ -125,20 +125,20 @@ mod tests {
             (i64::MAX, [0, i64::MAX], 300, 1),
         ] {
             let mut peer = outcome(Direction::Forward, [(0, 0), (count as u64, lost), (0, 0)]);
-            settle(&mut peer, &told(seen), &plan, &sent);
-            let found = peer.measured.flows[0].series.datagrams().expect("of UDP");
+            settle(&mut peer, &results(seen), &plan, &sent);
+            let found = peer.measured.flows[0].series.datagrams().expect("a UDP flow");
             assert_eq!((found.lost, found.strays), (expected, strays), "the highest number was {seen}");
         }
     }
 
     #[test]
-    fn what_this_end_received_lacks_what_the_server_sent_and_iperf3_s_number_stays() {
+    fn settled_loss_includes_the_tail_without_changing_iperf3_figures() {
         let here = outcome(Direction::Reverse, [(100, 0), (90, 5), (80, 5)]);
         let params = codecs::iperf3::Params { udp: true, reverse: true, ..Default::default() };
         let report = Report {
             load: params.load(),
             here,
-            there: told(300),
+            there: results(300),
             peer: StreamOutcome::default(),
             peer_is_plumb: false,
             disbelieved: Vec::new(),
@@ -151,10 +151,10 @@ mod tests {
             server_output: None,
         };
         assert_eq!(report.settled().flows[0].series.datagrams().map(|sample| sample.lost), Some(30));
-        // A number that was never sent.
+        // An invalid sequence number.
         let here = outcome(Direction::Reverse, [(100, 0), (90, 5), (80, 1 << 17)]);
         let altered =
-            Report { here, ..report.clone() }.settled().flows[0].series.datagrams().expect("of UDP");
+            Report { here, ..report.clone() }.settled().flows[0].series.datagrams().expect("a UDP flow");
         assert_eq!((altered.lost, altered.strays), (30, 1));
         assert_eq!(report.here.measured.flows[0].series.datagrams().map(|sample| sample.lost), Some(10));
     }

@@ -1,7 +1,6 @@
-//! The test itself: its streams flow, until the client finds that it is over.
-//!
-//! Senders end by themselves, and before the server hears of the end: it closes what still sends. Receivers end
-//! after the server has heard of it, when what was under way has come.
+//! Runs the streams of a test until the client ends it.
+//! Senders stop before the server learns of the end, because it closes streams that still send. Receivers stop
+//! afterwards, once data in flight has arrived.
 
 use std::{
     io::ErrorKind,
@@ -27,22 +26,21 @@ use super::{
     forwarding_observer::{EngineEvent, EventSink, ForwardingObserver},
 };
 
-/// How often the server and the clock are looked at.
+/// Poll interval of the control connection and the clock.
 const GLANCE: Duration = Duration::from_millis(2);
-/// How long what was sent may take to be acknowledged after a test that time ends,
+/// How long unacknowledged data may drain after a timed test,
 const DRAINED: Nanos = Nanos::from_millis(250);
-/// and after one that an amount ends, which is to arrive.
+/// and after a test of a fixed amount, which must arrive completely.
 const ARRIVED: Nanos = Nanos::from_secs(10);
-/// What the server's kernel has acknowledged is read within this long.
+/// Poll interval of the server kernel's acknowledgements.
 const SETTLED: Nanos = Nanos::from_millis(3);
-/// How long the server may take to say why its streams are gone.
+/// Timeout for the server's reason after its streams closed.
 const REASON: Nanos = Nanos::from_secs(2);
-/// How long nothing may come of an amount that is received.
+/// How long a receiving test of a fixed amount may stall.
 const STALLED: Nanos = Nanos::from_secs(30);
 
-/// What is run, and who is told.
 pub(super) struct TestRun<'a> {
-    /// For errors.
+    /// For error messages.
     pub(super) server: SocketAddr,
     pub(super) load: &'a StreamSettings,
     pub(super) cpus: Option<&'a [u32]>,
@@ -50,38 +48,35 @@ pub(super) struct TestRun<'a> {
     pub(super) observer: &'a dyn Observer,
 }
 
-/// The flags by which the engine is ended.
 #[derive(Default)]
 struct EndFlags {
     senders: stream::EndFlag,
     receivers: stream::EndFlag,
-    /// By force.
+    /// Forced end.
     halt: Stop,
 }
 
-/// How the loop ended.
 enum TestEnd {
     /// The server knows that the test is over.
     Acknowledged,
-    /// Streams of this direction are gone before their time, and the server does not say why.
+    /// Streams in this direction closed early without a reason from the server.
     Gone(Direction),
 }
 
-/// What the loop looks at.
 struct LoopState<'a> {
     events: EventSink<'a>,
-    begun: u64,
-    /// Copies of the TCP sockets that send, and of those that receive.
+    started: u64,
+    /// Duplicated TCP sockets, sending and receiving.
     sending: Vec<TcpStream>,
     receiving: Vec<TcpStream>,
-    /// When bytes were last seen to have come, and how many there were.
+    /// When received bytes last increased, and their number.
     moved: (u64, u64),
 }
 
 type Run<'s> = ScopedJoinHandle<'s, Result<StreamOutcome>>;
 
 impl TestRun<'_> {
-    /// Lets the streams flow until the end; the server has been told of it.
+    /// Runs the streams to the end and notifies the server.
     pub(super) fn run(
         &self,
         control: &mut Control<'_>,
@@ -92,9 +87,9 @@ impl TestRun<'_> {
         let (sending, receiving) = (copies(&streams, plan, true)?, copies(&streams, plan, false)?);
         let (senders, receivers) = self.flows(streams, plan, &flags);
         let (sender, engine) = channel();
-        let begun = monotonic();
+        let started = monotonic();
         let events = EventSink::new(self.observer);
-        let mut state = LoopState { events, begun, sending, receiving, moved: (begun, 0) };
+        let mut state = LoopState { events, started, sending, receiving, moved: (started, 0) };
         self.observer.started();
         let outcome = thread::scope(|scope| {
             let halt = &flags.halt;
@@ -153,7 +148,7 @@ impl TestRun<'_> {
         flows.partition(|flow| flow.direction == Direction::Forward)
     }
 
-    /// Watches until the test is over and the server knows, or until its streams are gone.
+    /// Waits until the test is over and the server knows, or until the streams close.
     fn until_over(
         &self,
         control: &mut Control<'_>,
@@ -169,7 +164,7 @@ impl TestRun<'_> {
                 Ok(event) => state.events.forward(&event),
                 Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => {}
             }
-            control.look()?;
+            control.poll()?;
             if self.stop.is_asked() && self.stop.keeps() {
                 break;
             }
@@ -177,9 +172,9 @@ impl TestRun<'_> {
                 return Err(Error::Stopped);
             }
             let received = receivers.is_none() || self.has_received(state)?;
-            if let Some(direction) = self.gone(runs, received, state) {
+            if let Some(direction) = self.closed_direction(runs, received, state) {
                 let now = monotonic();
-                // The server may say why.
+                // Gives the server time to send a reason.
                 if now - *missed.get_or_insert(now) > REASON.0 {
                     return Ok(TestEnd::Gone(direction));
                 }
@@ -192,8 +187,8 @@ impl TestRun<'_> {
         control.end_test().map(|()| TestEnd::Acknowledged)
     }
 
-    /// Whose streams are gone: receivers do not end by themselves, and senders not before the time.
-    fn gone(
+    /// The direction of streams that closed early. Receivers never end on their own; senders only at the end.
+    fn closed_direction(
         &self,
         [senders, receivers]: &[Option<Run<'_>>; 2],
         received: bool,
@@ -205,15 +200,15 @@ impl TestRun<'_> {
         (has_ended(senders) && self.is_early(state)).then_some(Direction::Forward)
     }
 
-    /// Whether the time that was asked is not over.
+    /// Whether the requested duration is not over.
     fn is_early(&self, state: &LoopState<'_>) -> bool {
         match self.load.until {
-            Until::Elapsed(time) => monotonic() - state.begun < (self.load.warmup + time).0,
+            Until::Elapsed(time) => monotonic() - state.started < (self.load.warmup + time).0,
             Until::Sent(_) => false,
         }
     }
 
-    /// What to say of streams that are gone. That they were reset is said by that already.
+    /// Error for streams that closed early. A reset already carries its own error.
     fn cut_short(&self, direction: Direction, state: &LoopState<'_>, failure: Option<Error>) -> Error {
         match failure {
             None => {}
@@ -224,20 +219,19 @@ impl TestRun<'_> {
             1 => Flow::name_of(direction, 0, Some(self.server)),
             _ => format!("every connection ({}) with {}", way(direction), self.server),
         };
-        let (got, asked) = match self.load.until {
+        let (got, requested) = match self.load.until {
             Until::Elapsed(time) => {
-                (Nanos(monotonic() - state.begun).to_string(), (self.load.warmup + time).to_string())
+                (Nanos(monotonic() - state.started).to_string(), (self.load.warmup + time).to_string())
             }
             Until::Sent(bytes) => (Bytes(state.received()).to_string(), bytes.to_string()),
         };
-        Error::CutShort { object, got, asked }
+        Error::CutShort { object, got, asked: requested }
     }
 
-    /// Whether what is received is enough.
     fn has_received(&self, state: &mut LoopState<'_>) -> Result<bool> {
         let now = monotonic();
-        let asked = match self.load.until {
-            Until::Elapsed(time) => return Ok(now - state.begun >= (self.load.warmup + time).0),
+        let requested = match self.load.until {
+            Until::Elapsed(time) => return Ok(now - state.started >= (self.load.warmup + time).0),
             Until::Sent(bytes) => bytes.0,
         };
         let received = state.received();
@@ -245,21 +239,21 @@ impl TestRun<'_> {
             state.moved = (now, received);
         }
         if now - state.moved.0 > STALLED.0 {
-            let (object, missing) = ("the streams from the server".into(), "more of them".into());
+            let (object, missing) = ("the streams from the server".into(), "more data".into());
             return Err(Error::Silent { object, missing, waited: STALLED });
         }
-        Ok(received >= asked)
+        Ok(received >= requested)
     }
 
-    /// Waits until the server's kernel has what was sent, so that both ends count the same as far as they can: a
-    /// server closes its streams as soon as it hears of the end.
+    /// Waits until the server's kernel has acknowledged all data. The server closes its streams as soon as the test
+    /// ends, so this makes both ends count the same bytes as far as possible.
     fn drain(&self, state: &LoopState<'_>) {
         let limit = || match self.load.until {
             Until::Sent(_) if !self.stop.is_asked() => ARRIVED,
             _ => DRAINED,
         };
-        let begun = monotonic();
-        while state.sending.iter().any(is_under_way) && monotonic() - begun < limit().0 {
+        let started = monotonic();
+        while state.sending.iter().any(is_under_way) && monotonic() - started < limit().0 {
             thread::sleep(Duration::from_micros(200));
         }
         thread::sleep(SETTLED.into());
@@ -267,7 +261,7 @@ impl TestRun<'_> {
 }
 
 impl LoopState<'_> {
-    /// Payload that has come to this end's kernel, as far as it tells.
+    /// Payload received by the local kernel, if known.
     fn received(&self) -> u64 {
         let tcp: u64 = self
             .receiving
@@ -283,7 +277,7 @@ fn has_ended(run: &Option<Run<'_>>) -> bool {
     run.as_ref().is_some_and(ScopedJoinHandle::is_finished)
 }
 
-/// Whether a socket fails so because the other end has closed its own.
+/// Whether the error means that the peer closed its socket.
 const fn is_gone(kind: ErrorKind) -> bool {
     matches!(kind, ErrorKind::ConnectionReset | ErrorKind::BrokenPipe | ErrorKind::ConnectionRefused)
 }
@@ -300,7 +294,7 @@ fn is_under_way(socket: &TcpStream) -> bool {
     tcp_info(socket).is_ok_and(|info| info.unacked > 0 || info.notsent_bytes > 0)
 }
 
-/// Copies of the TCP sockets that send, or of those that receive.
+/// Duplicates the sending or the receiving TCP sockets.
 fn copies(streams: &Streams, plan: &[PlannedStream], send: bool) -> Result<Vec<TcpStream>> {
     let of = |(socket, planned): (&FlowSocket, &PlannedStream)| match socket {
         FlowSocket::Tcp(socket) if (planned.direction == Direction::Forward) == send => {
@@ -318,7 +312,7 @@ fn forward_all(engine: &Receiver<EngineEvent>, events: &EventSink<'_>) {
     }
 }
 
-/// Awaits both runs, hearing what they tell, and puts what they recorded together.
+/// Waits for both runs, forwarding their events, and merges their results.
 fn join(runs: [Option<Run<'_>>; 2], forward_all: impl Fn()) -> Result<StreamOutcome> {
     let mut all = StreamOutcome::default();
     let mut failure = None;

@@ -1,4 +1,4 @@
-//! The client against stock iperf3 servers on a private loopback; skipped, with the reason, where there is none.
+//! Client tests against stock iperf3 servers on a private loopback, skipped without iperf3.
 
 mod auth;
 mod endings;
@@ -26,48 +26,47 @@ use super::*;
 use crate::{iperf3::document, testing::Moves};
 
 const PORT: u16 = 5201;
-/// A second at least: stock servers count in seconds.
+/// Stock servers count in seconds.
 const SECOND: Nanos = Nanos::from_secs(1);
 
-/// A stock server of one test.
+/// A stock server for one test.
 struct Stock(Option<Child>);
 
 impl Stock {
-    /// Starts one that listens; `None`, with the reason printed, where iperf3 is not installed.
+    /// Starts a server that listens; `None` without iperf3.
     fn start(flags: &[&str]) -> Option<Self> {
         Self::start_many(&[&["-1"], flags].concat())
     }
 
-    /// Starts one that goes on; `None` as above.
-    #[expect(clippy::disallowed_macros, reason = "a test says why it tests nothing")]
+    /// Starts a server for several tests.
+    #[expect(clippy::disallowed_macros, reason = "prints the reason for skipping")]
     fn start_many(flags: &[&str]) -> Option<Self> {
         let mut command = Command::new("iperf3");
         command.args(["-s", "-J"]).args(flags).stdout(Stdio::piped()).stderr(Stdio::piped());
         let child = command.spawn().inspect_err(|error| eprintln!("skipped: no iperf3: {error}")).ok()?;
         let server = Self(Some(child));
         let listens = || fs::read_to_string("/proc/thread-self/net/tcp6").unwrap().contains(":1451 ");
-        let begun = Instant::now();
+        let started = Instant::now();
         while !listens() {
-            assert!(begun.elapsed() < plumb_tests::PATIENCE, "iperf3 does not listen");
+            assert!(started.elapsed() < plumb_tests::PATIENCE, "iperf3 does not listen");
             thread::sleep(Duration::from_millis(5));
         }
         Some(server)
     }
 
-    /// Asks it to end, as Ctrl-C does.
     fn interrupt(&self) {
         let pid = self.0.as_ref().unwrap().id().to_string();
         assert!(Command::new("kill").args(["-INT", &pid]).status().unwrap().success());
     }
 
-    /// What it printed. It ends by itself, but for one that has refused somebody.
+    /// The server's output. It exits on its own unless it has refused a client.
     fn printed(mut self) -> Printed {
         let mut child = self.0.take().unwrap();
-        let begun = Instant::now();
-        while child.try_wait().unwrap().is_none() && begun.elapsed() < Duration::from_secs(5) {
+        let started = Instant::now();
+        while child.try_wait().unwrap().is_none() && started.elapsed() < Duration::from_secs(5) {
             thread::sleep(Duration::from_millis(5));
         }
-        // Fails when it has ended.
+        // Fails if it has already exited.
         let _ = child.kill();
         child.wait_with_output().unwrap()
     }
@@ -105,16 +104,16 @@ fn udp() -> StreamSettings {
     StreamSettings { transport: Transport::Udp, message: Bytes(1000), rate: Some(BitRate(8e6)), ..load }
 }
 
-/// Runs it against a stock server; `None` where none can be had.
+/// Runs a test against a stock server; `None` without iperf3.
 fn run(spec: &ClientSpec, flags: &[&str]) -> Option<(Report, Output)> {
     run_and_look(spec, flags).map(|(report, server, _)| (report, server))
 }
 
-/// The same, and how many datagrams the kernel has dropped.
+/// Also returns the number of datagrams dropped by the kernel.
 fn run_and_look(spec: &ClientSpec, flags: &[&str]) -> Option<(Report, Output, u64)> {
     on_loopback(|| {
         let server = Stock::start(flags)?;
-        let report = run_client(spec, &Stop::new(), &()).expect("a test runs to its end");
+        let report = run_client(spec, &Stop::new(), &()).expect("the test completes");
         Some((report, server.output(), dropped()))
     })?
 }
@@ -124,8 +123,8 @@ fn bytes(outcome: &StreamOutcome, direction: Direction) -> u64 {
     flows.map(|flow| flow.series.bytes().0).sum()
 }
 
-/// What both ends saw of a direction: sent, received, and what the server printed of it.
-fn seen(report: &Report, server: &Output, direction: Direction) -> (u64, u64, u64) {
+/// Bytes sent, received and printed by the server for one direction.
+fn byte_counts(report: &Report, server: &Output, direction: Direction) -> (u64, u64, u64) {
     let (here, there) = (bytes(&report.here, direction), bytes(&report.peer, direction));
     let other_way = direction == Direction::Reverse && report.params.bidirectional;
     let end = &server.end;
@@ -141,12 +140,11 @@ fn seen(report: &Report, server: &Output, direction: Direction) -> (u64, u64, u6
     }
 }
 
-/// Both ends agree, but for what the kernel drops, and for what an end throws away when it closes a stream whose
-/// buffer still has some.
+/// Both ends agree, apart from kernel drops and data discarded by closing a stream with unread bytes.
 fn check(load: &StreamSettings, options: Options) {
     let spec = ClientSpec { options, ..spec(load.clone()) };
     let Some((report, server, dropped)) = run_and_look(&spec, &[]) else { return };
-    // What the buffers of a stream hold at most: what is received, as the kernel has it by default (tcp(7)), and sent.
+    // Maximum buffered bytes per stream: the default receive buffer (tcp(7)) plus the send buffer.
     let buffered = if load.transport == Transport::Tcp { (32 + 4) << 20 } else { 300_000 };
     let thrown_away = buffered * u64::from(load.streams) + dropped * load.message.0;
     assert!(!report.peer_is_plumb);
@@ -156,13 +154,13 @@ fn check(load: &StreamSettings, options: Options) {
         assert_eq!((ours.local.port(), ours.remote.port()), (theirs.remote_port, theirs.local_port));
     }
     for direction in load.direction.flows() {
-        let (sent, received, printed) = seen(&report, &server, *direction);
+        let (sent, received, printed) = byte_counts(&report, &server, *direction);
         assert!(sent > 0 && received <= sent, "{direction:?}: {received} of {sent}");
         let there = if *direction == Direction::Forward { received } else { sent };
-        assert_eq!(there, printed, "{direction:?}: what the server told and what it printed");
+        assert_eq!(there, printed, "{direction:?}: reported and printed bytes differ");
         assert!(received + thrown_away >= sent, "{direction:?}: {received} of {sent}, {dropped}: {load:?}");
     }
     let intervals = report.here.measured.flows.iter().map(|flow| flow.series.measured().count());
-    // A busy machine makes fewer and longer ones.
+    // A busy machine makes fewer, longer intervals.
     assert!(intervals.min().unwrap() >= 1);
 }

@@ -1,11 +1,11 @@
-//! The summary: every stream at both ends, and their sums.
+//! The summary: totals of all streams at both ends.
 
 use codecs::iperf3::output::{Cpu, End, EndStream, Measure};
 use workload::{Direction, TcpSample, Transport};
 
 use super::{super::client::left_out, Facts, Stream, intervals::sum, percent, rate, signed};
 
-/// The summary. Where the other end told nothing, its measures say zero bytes, as a stock server's do.
+/// Without the peer's results its totals are zero, as with a stock server.
 pub(super) fn end(facts: &Facts<'_>, streams: &[Stream<'_>]) -> End {
     let udp = facts.load.transport == Transport::Udp;
     let ended: Vec<Ended> = streams.iter().map(|stream| Ended::of(stream, udp)).collect();
@@ -31,14 +31,14 @@ pub(super) fn end(facts: &Facts<'_>, streams: &[Stream<'_>]) -> End {
     }
 }
 
-/// A stream at its end: at its sender, at its receiver, and, of UDP, both as one.
+/// A stream's totals at the sender, the receiver and, for UDP, combined.
 struct Ended {
     sender: Measure,
     receiver: Measure,
     both: Measure,
 }
 
-/// The same of several.
+/// The same for several streams.
 struct Sums {
     sent: Measure,
     received: Measure,
@@ -75,7 +75,7 @@ impl Sums {
         if !udp {
             return Some(Self { sent, received, both: None });
         }
-        // A sender knows of no loss, and iperf3 says so.
+        // A sender does not know the loss; iperf3 prints zero.
         let sent = Measure {
             jitter_ms: Some(0.0),
             lost_packets: Some(0),
@@ -88,7 +88,6 @@ impl Sums {
     }
 }
 
-/// What this end measured.
 fn here(stream: &Stream<'_>, udp: bool) -> Measure {
     let (bytes, seconds) = (signed(stream.here.bytes().0), stream.here.elapsed().seconds());
     let measure = whole(stream, bytes, seconds);
@@ -105,20 +104,20 @@ fn here(stream: &Stream<'_>, udp: bool) -> Measure {
     }
 }
 
-/// What the other end told.
+/// The peer's totals.
 fn there(stream: &Stream<'_>, udp: bool) -> Measure {
-    let told = stream.there.copied().unwrap_or_default();
-    let seconds = told.seconds().unwrap_or_else(|| stream.here.elapsed().seconds());
-    let measure = whole(stream, told.bytes, seconds);
-    let packets = told.packets.saturating_sub(left_out(&told, stream.here));
+    let reported = stream.there.copied().unwrap_or_default();
+    let seconds = reported.seconds().unwrap_or_else(|| stream.here.elapsed().seconds());
+    let measure = whole(stream, reported.bytes, seconds);
+    let packets = reported.packets.saturating_sub(left_out(&reported, stream.here));
     match (udp, stream.sends) {
         (true, true) => {
-            let lost = told.errors.saturating_sub(told.omitted_errors.unwrap_or(0));
-            received(measure, told.jitter, lost, packets, 0)
+            let lost = reported.errors.saturating_sub(reported.omitted_errors.unwrap_or(0));
+            received(measure, reported.jitter, lost, packets, 0)
         }
         (true, false) => Measure { packets: Some(packets), ..measure },
-        (false, false) if stream.there.is_some() && told.retransmits >= 0 => {
-            Measure { retransmits: Some(told.retransmits), ..measure }
+        (false, false) if stream.there.is_some() && reported.retransmits >= 0 => {
+            Measure { retransmits: Some(reported.retransmits), ..measure }
         }
         (false, _) => measure,
     }
@@ -147,7 +146,7 @@ fn received(measure: Measure, jitter: f64, lost: i64, packets: i64, late: i64) -
     }
 }
 
-/// What the samples of a TCP sender come to.
+/// Adds the statistics of a TCP sender.
 fn with_tcp(measure: Measure, stream: &Stream<'_>) -> Measure {
     let samples: Vec<TcpSample> = stream.here.measured().filter_map(|sample| sample.tcp).collect();
     let micros = || samples.iter().map(|tcp| signed(tcp.rtt.0 / 1000));
@@ -162,7 +161,7 @@ fn with_tcp(measure: Measure, stream: &Stream<'_>) -> Measure {
     }
 }
 
-/// At the sender and at the receiver. With both at once, the end that tells it is the sender.
+/// Sender and receiver. With bidirectional tests, the reporting end counts as the sender.
 fn congestion(facts: &Facts<'_>, streams: &[Stream<'_>]) -> (Option<String>, Option<String>) {
     let here = facts.here.measured.flows.iter().find_map(|flow| flow.series.socket.congestion.clone());
     let there = facts.there.and_then(|there| there.congestion_used.clone());

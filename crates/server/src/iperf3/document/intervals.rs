@@ -1,4 +1,4 @@
-//! The intervals: samples put together to the length that is shown.
+//! Merges samples into intervals of the printed length.
 
 use codecs::iperf3::output::{Interval, Measure};
 use units::Nanos;
@@ -6,16 +6,16 @@ use workload::{Direction, Interval as Sample, TcpSample};
 
 use super::{Facts, Stream, percent, rate, signed};
 
-/// What is left at the end joins the interval before, if it is shorter than this part of one.
+/// A remainder shorter than this fraction of an interval is merged into the previous one.
 const SHORT: u64 = 10;
 
-/// Samples in a row that are shown as one, their times counted from the end of the warm-up if they lie after it.
+/// Consecutive samples printed as one interval. After the warm-up, time restarts at zero.
 struct Group<'a> {
     samples: &'a [Sample],
     origin: Nanos,
 }
 
-/// Every interval, the omitted ones first. A stream that ended early is not in the last ones.
+/// All intervals, warm-up first. A stream that ended early is missing from the last ones.
 pub(super) fn intervals(facts: &Facts<'_>, streams: &[Stream<'_>]) -> Vec<Interval> {
     let measures: Vec<Vec<Measure>> = streams.iter().map(|stream| measures(stream, facts)).collect();
     let count = measures.iter().map(Vec::len).max().unwrap_or(0);
@@ -38,7 +38,7 @@ pub(super) fn intervals(facts: &Facts<'_>, streams: &[Stream<'_>]) -> Vec<Interv
     (0..count).map(interval).collect()
 }
 
-/// Several streams as one; `None` of none. Jitter is their mean, as iperf3 has it.
+/// Sum of several streams; `None` if empty. Jitter is averaged, like in iperf3.
 pub(super) fn sum(measures: &[Measure]) -> Option<Measure> {
     let first = measures.first()?;
     let total = |of: fn(&Measure) -> Option<i64>| measures.iter().filter_map(of).reduce(i64::saturating_add);
@@ -63,7 +63,6 @@ pub(super) fn sum(measures: &[Measure]) -> Option<Measure> {
     })
 }
 
-/// The intervals of one stream.
 fn measures(stream: &Stream<'_>, facts: &Facts<'_>) -> Vec<Measure> {
     let samples = &stream.here.intervals;
     let measured = samples.iter().position(|sample| !sample.warmup).unwrap_or(samples.len());
@@ -73,8 +72,8 @@ fn measures(stream: &Stream<'_>, facts: &Facts<'_>) -> Vec<Measure> {
     groups.filter_map(|group| group.measure(stream)).collect()
 }
 
-/// Samples between two places of the grid. One ends with the first sample that ends at its place, or so little
-/// before that the next one would be far beyond.
+/// Groups samples on a time grid. A group ends with the first sample at or slightly before its grid point, if the next
+/// would end far beyond it.
 fn grouped(samples: &[Sample], every: Nanos, slack: Nanos) -> Vec<Group<'_>> {
     let (Some(first), Some(last)) = (samples.first(), samples.last()) else { return Vec::new() };
     let (origin, mut from, mut place) = (first.start, 0, every.0);

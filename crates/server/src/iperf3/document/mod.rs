@@ -1,4 +1,4 @@
-//! What came of a test, as `iperf3 --json` prints it; either role. Pure.
+//! Test report in the format of `iperf3 --json`, for client and server. Pure.
 
 mod end;
 mod intervals;
@@ -17,47 +17,43 @@ use workload::{Direction, EndSeries, FlowEnd, StreamSettings};
 
 use super::client::{ClientSpec, Connection, Report, ServerOutput};
 
-/// What is told of a test, by one of its ends.
 pub(crate) struct Facts<'a> {
-    /// Which end tells it.
     pub(crate) role: Role,
     pub(crate) params: &'a Params,
-    /// As it was run.
+    /// As run.
     pub(crate) load: &'a StreamSettings,
-    /// The flows of the parameters' plan, in its order.
+    /// Flows in plan order.
     pub(crate) here: &'a StreamOutcome,
-    /// What the other end told, if it did.
     pub(crate) there: Option<&'a Results>,
-    /// Those of the flows, in their order.
+    /// In flow order.
     pub(crate) connections: &'a [Connection],
     pub(crate) cookie: &'a str,
     pub(crate) control_mss: Option<u32>,
     pub(crate) started: UnixMillis,
-    /// CPU of this process in percent: all, user, system.
+    /// CPU use of this process in percent: total, user, system.
     pub(crate) cpu: [f64; 3],
-    /// How long an interval is to be; zero makes one of all.
+    /// Interval length; zero merges all.
     pub(crate) every: Nanos,
 }
 
-/// Which end tells it, and where the other one is.
+/// The reporting end and its peer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Role {
     Client { server: SocketAddr },
     Server { client: SocketAddr },
 }
 
-/// A stream as both ends have it.
 struct Stream<'a> {
-    /// By which all of its measures are known.
+    /// Key of all measures of the stream.
     socket: i64,
     direction: Direction,
-    /// Whether the end that tells it sends.
+    /// Whether the reporting end sends.
     sends: bool,
     here: &'a EndSeries,
     there: Option<&'a StreamResults>,
 }
 
-/// What came of a client's test, in intervals of this length, which is to be a multiple of the load's.
+/// Report of a client test. `every` is the interval length, a multiple of the workload's.
 #[must_use]
 pub fn document(spec: &ClientSpec, report: &Report, every: Nanos) -> Output {
     let facts = Facts {
@@ -82,7 +78,7 @@ pub fn document(spec: &ClientSpec, report: &Report, every: Nanos) -> Output {
 }
 
 impl Facts<'_> {
-    /// The document, but for the other end's own.
+    /// The document without the peer's own output.
     pub(crate) fn document(&self) -> Output {
         let plan = self.params.streams();
         let streams = self.streams(&plan);
@@ -97,19 +93,19 @@ impl Facts<'_> {
     }
 
     fn streams<'a>(&'a self, plan: &[PlannedStream]) -> Vec<Stream<'a>> {
-        let told = self.there.map_or(&[][..], |there| &there.streams);
+        let reported = self.there.map_or(&[][..], |there| &there.streams);
         let streams = plan.iter().zip(&self.here.measured.flows).zip(start::FIRST_SOCKET..);
         let stream = |((planned, flow), socket): ((&PlannedStream, &'a FlowEnd), i64)| Stream {
             socket,
             direction: planned.direction,
             sends: planned.direction == self.sent(),
             here: &flow.series,
-            there: told.iter().find(|told| told.id == i64::from(planned.id)),
+            there: reported.iter().find(|stream| stream.id == i64::from(planned.id)),
         };
         streams.map(stream).collect()
     }
 
-    /// What the end that tells it sends.
+    /// Direction of data sent by the reporting end.
     const fn sent(&self) -> Direction {
         match self.role {
             Role::Client { .. } => Direction::Forward,
@@ -118,7 +114,7 @@ impl Facts<'_> {
     }
 }
 
-/// Bytes in a time, in bits a second.
+/// Bits per second.
 fn rate(bytes: i64, seconds: f64) -> f64 {
     if seconds > 0.0 { bytes as f64 * 8.0 / seconds } else { 0.0 }
 }

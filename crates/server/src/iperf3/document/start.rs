@@ -1,4 +1,4 @@
-//! What was agreed.
+//! The start section: parameters and connections.
 
 use std::net::SocketAddr;
 
@@ -10,7 +10,7 @@ use workload::{Direction, Transport};
 
 use super::{Connection, Facts, Role, signed};
 
-/// iperf3 numbers streams by their file descriptors, which mean nothing to anybody else.
+/// iperf3 numbers streams by file descriptor. The numbers have no meaning outside its process.
 pub(super) const FIRST_SOCKET: i64 = 5;
 
 impl Facts<'_> {

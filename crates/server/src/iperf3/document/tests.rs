@@ -1,4 +1,4 @@
-//! Documents of both ends of made-up tests.
+//! Documents of synthetic tests, for both ends.
 
 use units::Bytes;
 use workload::{
@@ -9,7 +9,7 @@ use super::*;
 
 const MS: u64 = 1_000_000;
 
-/// Samples that end at these times (ms), a megabyte each; the first `warmup` ms are left out.
+/// Samples with these end times (ms), a megabyte each; the first `warmup` ms are warm-up.
 fn series(warmup: u64, ends: &[u64], udp: bool) -> EndSeries {
     let starts = std::iter::once(0).chain(ends.iter().copied());
     let interval = |(start, end): (u64, &u64)| Interval {
@@ -23,7 +23,7 @@ fn series(warmup: u64, ends: &[u64], udp: bool) -> EndSeries {
     EndSeries { intervals: starts.zip(ends).map(interval).collect(), ..EndSeries::default() }
 }
 
-fn told(id: i64, bytes: i64) -> StreamResults {
+fn results(id: i64, bytes: i64) -> StreamResults {
     let (start_time, end_time) = (Some(0.0), Some(2.0));
     StreamResults {
         id,
@@ -59,7 +59,7 @@ fn document(load: &StreamSettings, ends: &[u64], every: Nanos, client: bool) -> 
         congestion_used: Some("bbr".into()),
         server_output_text: None,
         server_output_json: None,
-        streams: plan.iter().map(|planned| told(i64::from(planned.id), 999)).collect(),
+        streams: plan.iter().map(|planned| results(i64::from(planned.id), 999)).collect(),
         plumb: None,
     };
     let (local, remote) = ("198.18.0.1:4000".parse().unwrap(), "198.18.0.2:5201".parse().unwrap());
@@ -85,7 +85,7 @@ fn tcp() -> StreamSettings {
 }
 
 #[test]
-fn samples_are_put_together_to_intervals_and_a_short_rest_joins_the_last() {
+fn merges_samples_into_intervals_and_a_short_rest_into_the_last() {
     let every = Nanos::from_secs(1);
     for (ends, expected) in [
         (&[500, 1000, 1500, 2000][..], &[(0.0, 1.0), (1.0, 2.0)][..]),
@@ -102,7 +102,7 @@ fn samples_are_put_together_to_intervals_and_a_short_rest_joins_the_last() {
 }
 
 #[test]
-fn what_is_left_out_comes_first_and_time_begins_again_after_it() {
+fn warm_up_comes_first_and_time_restarts_after_it() {
     let load = StreamSettings { warmup: Nanos::from_secs(1), ..tcp() };
     let output = document(&load, &[500, 1000, 1500, 2000, 2500, 3000], Nanos::from_secs(1), true);
     let found: Vec<_> = output.intervals.iter().map(|interval| interval.streams[0]).collect();
@@ -112,7 +112,7 @@ fn what_is_left_out_comes_first_and_time_begins_again_after_it() {
 }
 
 #[test]
-fn either_end_has_its_own_numbers_and_what_the_other_told() {
+fn combines_own_and_peer_results_for_both_ends() {
     let load = StreamSettings { direction: Direction::Both, streams: 2, ..tcp() };
     let client = document(&load, &[500, 1000, 1500, 2000], Nanos::from_secs(1), true);
     let end = &client.end;
@@ -135,7 +135,7 @@ fn either_end_has_its_own_numbers_and_what_the_other_told() {
 }
 
 #[test]
-fn datagrams_that_did_not_come_are_a_share_of_those_that_should_have() {
+fn loss_is_a_percentage_of_expected_datagrams() {
     let udp = StreamSettings { transport: Transport::Udp, message: Bytes(1000), ..tcp() };
     let forward = document(&udp, &[1000, 2000], Nanos::from_secs(1), true).end.sum.unwrap();
     assert_eq!(
@@ -151,7 +151,7 @@ fn datagrams_that_did_not_come_are_a_share_of_those_that_should_have() {
 }
 
 #[test]
-fn the_time_is_written_as_iperf3_writes_it() {
+fn formats_time_like_iperf3() {
     let start = document(&tcp(), &[500], Nanos(0), true).start;
     assert_eq!(start.timestamp.unwrap().time, "Sat, 21 Nov 2026 14:58:35 GMT");
     assert_eq!((start.tcp_mss_default, start.connected[0].socket), (Some(1448), 5));

@@ -1,4 +1,4 @@
-//! The control connection of a test: the machine's bytes and events over a socket.
+//! Runs the server state machine over the control connection.
 
 use std::{
     net::{SocketAddr, TcpStream},
@@ -19,23 +19,22 @@ use super::{
     DataConnection,
 };
 
-/// How often the control connection is looked at while data connections, or a sign of life, are awaited.
+/// Poll interval of the control connection while waiting for data connections or keepalives.
 const GLANCE: Duration = Duration::from_millis(10);
 
-/// A client that is sent to has to give a sign of life in this time, or in the server's patience if that is shorter.
+/// Maximum keepalive timeout of a receiving client; the server's patience applies if shorter.
 const KEEPALIVE: Nanos = Nanos::from_secs(10);
-/// A silent client is first asked after a second, and answers in one.
+/// Minimum timeout: the first keepalive probe is sent after a second, and the reply may take another.
 const SHORTEST: Nanos = Nanos::from_secs(2);
-/// After so many milliseconds of silence a client is asked every [`AGAIN`]: where most of what is sent to it gets lost, so
-/// do most questions.
+/// After this much silence (ms) a probe is sent every [`AGAIN`]: with heavy loss towards the client, most probes are
+/// lost too.
 const SILENCE: u32 = 1100;
-/// With 98 % lost in a full queue, 12 to 67 questions were needed for an answer: the shortest patience has room for them.
+/// With 98 % loss in a full queue, a reply took 12 to 67 probes; the shortest timeout has time for them.
 const AGAIN: Duration = Duration::from_millis(3);
 
-/// The control connection of one test.
 pub(super) struct Control {
     transport: Transport<Machine>,
-    /// How long the client's kernel may acknowledge nothing, where that is asked.
+    /// Keepalive timeout, if enabled.
     keepalive: Option<Nanos>,
 }
 
@@ -46,8 +45,8 @@ impl Control {
         Ok(Self { transport, keepalive: None })
     }
 
-    /// From now on a client that gives no sign of life is given up: one that only receives has nothing to say, and
-    /// one that is gone does not say so. What it would have received is sent to whoever has its address next.
+    /// Enables keepalives. A receiving client sends nothing, and one that vanished does not close its connection. Its
+    /// data would then go to the next owner of its address.
     pub(super) fn keep_alive(&mut self, patience: Nanos) -> Result<()> {
         let limit = patience.min(KEEPALIVE).max(SHORTEST);
         sys::socket::set_keepalive(&self.transport.socket, limit.into())?;
@@ -55,7 +54,7 @@ impl Control {
         Ok(())
     }
 
-    /// Asks for `count` data connections and waits until they have come; they are in the order of their coming.
+    /// Requests `count` data connections and waits for them. They are in order of arrival.
     pub(super) fn gather(
         &mut self,
         count: usize,
@@ -70,7 +69,7 @@ impl Control {
                 Ok(arrival) => arrivals.push(arrival),
                 Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => {
                     self.check(stop)?;
-                    self.transport.hear(true);
+                    self.transport.receive_available(true);
                     self.expect_nothing()?;
                 }
             }
@@ -79,8 +78,7 @@ impl Control {
         Ok(arrivals)
     }
 
-    /// The words with which the test begins, and a socket to say them on: they are to be said at the moment when
-    /// everything is ready.
+    /// Returns the start message and a socket to send it on, so that it can be sent when everything is ready.
     pub(super) fn begin(&mut self) -> Result<(TcpStream, Vec<u8>)> {
         self.transport.machine.streams_created(now());
         let words = self.transport.machine.poll_transmit().unwrap_or_default();
@@ -92,7 +90,7 @@ impl Control {
         Ok((socket, words))
     }
 
-    /// Waits for a moment for what the client says; `None` when that was nothing.
+    /// Polls for the next event; `None` if there is none.
     pub(super) fn listen(&mut self) -> Result<Option<Event>> {
         if let Some(event) = self.transport.machine.poll_event() {
             return Ok(Some(event));
@@ -102,10 +100,10 @@ impl Control {
             sys::socket::probe_keepalive(&self.transport.socket)?;
             thread::sleep(AGAIN);
         }
-        self.transport.hear(is_silent);
+        self.transport.receive_available(is_silent);
         match self.keepalive {
             Some(waited) if self.transport.is_given_up => {
-                let (object, missing) = (self.transport.name.clone(), "a sign of life".into());
+                let (object, missing) = (self.transport.name.clone(), "a keepalive reply".into());
                 Err(Error::Silent { object, missing, waited })
             }
             _ => Ok(self.transport.machine.poll_event()),
@@ -124,7 +122,7 @@ impl Control {
         sys::socket::mss(&self.transport.socket).ok()
     }
 
-    /// Says what was seen here and returns what was seen there.
+    /// Sends the local results and returns the client's.
     pub(super) fn exchange(&mut self, results: &Results, stop: &Stop) -> Result<Results> {
         self.transport.machine.end_test(results, now());
         self.transport.flush()?;
@@ -133,7 +131,7 @@ impl Control {
             match self.listen()? {
                 Some(Event::Results(results)) => theirs = Some(*results),
                 Some(Event::Done) => break,
-                // The good-bye of a client that has everything may be missing.
+                // A client that has everything may close without a final message.
                 Some(_) if theirs.is_some() => break,
                 Some(Event::Failed(failure)) => return self.fail(failure),
                 Some(Event::ClientTerminated) => return Err(Error::Left),
@@ -145,7 +143,7 @@ impl Control {
         theirs.ok_or_else(|| Error::Iperf3(closed("the client's results")))
     }
 
-    /// Tells the client that it will not be served any more, and why.
+    /// Sends the client an error, which ends the session.
     pub(super) fn refuse<T>(&mut self, code: ErrorCode, because: Error) -> Result<T> {
         let errno = match &because {
             Error::System(error) => error.errno(),
@@ -155,34 +153,33 @@ impl Control {
         Err(self.end((code, errno), because))
     }
 
-    /// The same in two numbers.
+    /// The same with both error numbers.
     pub(super) fn end(&mut self, (code, number): (ErrorCode, i32), because: Error) -> Error {
         self.transport.machine.refuse(code, number);
-        // It may be gone; what ended it is the better reason.
+        // Best effort; the original error matters more.
         let _ = self.transport.flush();
         because
     }
 
-    /// Tells the client that this server was told to end.
+    /// Notifies the client that the server is stopping.
     pub(super) fn terminate(&mut self) -> Error {
         self.transport.machine.terminate();
-        // As above.
+        // Best effort.
         let _ = self.transport.flush();
         Error::Stopped
     }
 
-    /// Fails when it was asked to stop.
     fn check(&mut self, stop: &Stop) -> Result<()> {
         if stop.is_asked() { Err(self.terminate()) } else { Ok(()) }
     }
 
     fn fail<T>(&mut self, failure: Failure) -> Result<T> {
-        // What the machine has to say about it.
+        // Sends the state machine's error message.
         let _ = self.transport.flush();
         Err(Error::Iperf3(failure))
     }
 
-    /// While data connections are awaited the client has nothing to say.
+    /// The client must be silent until all data connections are open.
     fn expect_nothing(&mut self) -> Result<()> {
         match self.transport.machine.poll_event() {
             None => Ok(()),

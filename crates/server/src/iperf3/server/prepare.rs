@@ -1,4 +1,4 @@
-//! Data connections as a client's parameters want them, and the loads that are run on them.
+//! Applies a client's parameters to its data connections and derives the engine's workloads.
 
 use std::io::ErrorKind;
 
@@ -14,38 +14,37 @@ use workload::{Direction, Mode, StreamSettings, Transport, Until};
 use super::DataConnection;
 use crate::Limits;
 
-/// The shortest message that a stream over TCP is left with, whatever it asked for.
+/// Minimum message size of a TCP stream, in bytes.
 const LEAST_MESSAGE: u64 = 4 << 10;
-/// What a TCP stream takes in limit mode: a pipe of 1 MiB, and pages to fill it with.
+/// Memory of a TCP stream in limit mode: a pipe of 1 MiB and its pages.
 const PIPE: u64 = 2 << 20;
-/// What a UDP stream takes in limit mode, about: room for as many datagrams of any length as one call brings.
+/// Approximate memory of a UDP stream in limit mode: a batch of maximum-size datagrams.
 const BATCH: u64 = 1 << 20;
-/// The least send buffer of a TCP stream, in bytes: a few segments.
+/// Minimum send buffer of a TCP stream, in bytes: a few segments.
 const LEAST_SEND_BUFFER: u64 = 64 << 10;
-/// What a datagram has room in whose length the client does not say.
+/// Buffer size if the client does not specify a datagram size.
 const DATAGRAM: u64 = 64 << 10;
-/// Intervals that a stream is left with, however many it asked for.
-const LEAST_KEPT: u64 = 16;
-/// The shortest interval.
+/// Minimum number of stored intervals per stream.
+const MIN_INTERVALS: u64 = 16;
 const SHORTEST: Nanos = Nanos::from_millis(10);
-/// Datagrams that may have come before a test.
+/// Maximum number of datagrams discarded before a test.
 const FORGOTTEN: usize = 1000;
-/// How much longer than asked a sender may go on: it is the client that ends a test.
+/// Extra time of a sender, because the client ends the test.
 const LONGER: Nanos = Nanos::from_secs(60);
 
-/// Memory of a test, all its streams together: what a client says is not what is taken.
+/// Memory limits of a test, over all streams. Client-supplied sizes are clamped to them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Memory {
-    /// For messages, in bytes.
+    /// Message buffers, in bytes.
     pub(crate) buffers: u64,
-    /// Intervals that are kept until the end, each a few hundred bytes.
+    /// Stored intervals, each a few hundred bytes.
     pub(crate) intervals: u64,
-    /// Send buffers of the kernel, in bytes, as it counts them.
+    /// Kernel send buffers, in bytes, by the kernel's accounting.
     pub(crate) send_buffers: u64,
 }
 
 impl Memory {
-    /// What a test would take as it was asked for, and the least that it can do with.
+    /// The requested memory and the minimum for a test.
     pub(crate) fn of(params: &Params, limits: &Limits) -> (Self, Self) {
         let load = params.load();
         let flows = u64::from(load.streams) * load.direction.flows().len() as u64;
@@ -64,14 +63,14 @@ impl Memory {
             params.streams().iter().filter(|planned| planned.direction == Direction::Reverse).count() as u64;
         let least = Self {
             buffers: least * flows,
-            intervals: intervals.min(LEAST_KEPT * flows),
+            intervals: intervals.min(MIN_INTERVALS * flows),
             send_buffers: least_send_buffer * senders,
         };
         (Self { buffers: each * flows, intervals, send_buffers: send_buffer * senders }, least)
     }
 }
 
-/// The wanted and the least send buffer of a stream, in bytes. The kernel doubles the size that a client asks for.
+/// Requested and minimum send buffer of a stream, in bytes. The kernel doubles the requested size.
 fn send_buffer(params: &Params) -> (u64, u64) {
     let window = u64::try_from(params.window).unwrap_or(0);
     match params.transport() {
@@ -84,21 +83,20 @@ fn send_buffer(params: &Params) -> (u64, u64) {
     }
 }
 
-/// Everything that a test flows over.
+/// Sockets and workloads of a test.
 pub(super) struct Prepared {
-    /// In the order of the plan.
+    /// In plan order.
     pub(super) sockets: Vec<FlowSocket>,
-    /// What each is to send; `None` until the client has enough, and of those that receive.
+    /// Amount per stream; `None` for receivers and if only the client knows when to stop.
     pub(super) shares: Vec<Option<u64>>,
-    /// Of the streams that this end sends.
+    /// Workload of sending streams.
     pub(super) sending: StreamSettings,
-    /// Of the others.
+    /// Workload of receiving streams.
     pub(super) receiving: StreamSettings,
-    /// Where the threads run: number n on the one number n, from the start again after the last.
+    /// CPUs of the threads, assigned round-robin.
     pub(super) cpus: Option<Vec<u32>>,
 }
 
-/// Sets the sockets as asked.
 pub(super) fn prepare(
     arrivals: Vec<DataConnection>,
     params: &Params,
@@ -120,18 +118,18 @@ pub(super) fn prepare(
     }
     let window = bound_send_buffers(&sockets, params, memory)?;
     let one = params.server_affinity.and_then(|cpu| u32::try_from(cpu).ok()).map(|cpu| vec![cpu]);
-    let cpus = params.plumb.as_ref().and_then(|asked| asked.cpus.clone()).or(one);
+    let cpus = params.plumb.as_ref().and_then(|requested| requested.cpus.clone()).or(one);
     let common = bounded(load, limits, memory);
     let with = |limit: bool, until: Until| {
-        let asked = if limit { Mode::Limit } else { common.mode };
+        let requested = if limit { Mode::Limit } else { common.mode };
         StreamSettings {
-            mode: affordable(asked, load.transport, plan, memory.buffers),
+            mode: affordable(requested, load.transport, plan, memory.buffers),
             until,
             ..common.clone()
         }
     };
     let tcp = load.transport == Transport::Tcp;
-    // A receiver's record is over when the time that was asked is, whenever it hears of the end.
+    // A receiver's record ends at the requested time, even if the end arrives later.
     let receiving = with(tcp && params.skip_rx_copy, common.until);
     let mut sending = with(tcp && params.zerocopy, longer(common.until));
     sending.socket.window = window.or(sending.socket.window);
@@ -139,8 +137,8 @@ pub(super) fn prepare(
     Ok(Prepared { sockets, shares, sending, receiving, cpus })
 }
 
-/// Limits the send buffer of each sending stream if the test has less memory than the buffers might grow to. Returns the
-/// size that was set.
+/// Limits the send buffer of each sending stream if the test has less memory than the buffers might grow to. Returns
+/// the requested size.
 fn bound_send_buffers(
     sockets: &[FlowSocket],
     params: &Params,
@@ -167,9 +165,8 @@ fn bound_send_buffers(
     Ok(Some(Bytes(size)))
 }
 
-/// What each connection of the plan is to send, where the test ends with an amount: as iperf3's server whole
-/// messages, all together the least that is enough. Datagrams get lost, and what is omitted does not count: then
-/// only the client knows when it has enough.
+/// Amount to send per stream if the test ends with an amount: like iperf3's server, the smallest number of whole
+/// messages that suffices in total. With UDP loss or a warm-up, only the client knows when it has enough.
 fn shares(params: &Params, load: &StreamSettings) -> Vec<Option<u64>> {
     let plan = params.streams();
     let amount = match load.until {
@@ -187,20 +184,20 @@ fn shares(params: &Params, load: &StreamSettings) -> Vec<Option<u64>> {
     plan.iter().map(|planned| planned.direction).map(share).collect()
 }
 
-/// The mode that so many streams have memory for: without copies each takes a pipe and pages of its own, or room for
-/// many datagrams.
-const fn affordable(asked: Mode, transport: Transport, flows: u64, buffers: u64) -> Mode {
+/// Falls back to a cheaper mode if the memory does not suffice. In limit mode each stream needs a pipe with pages, or
+/// room for a batch of datagrams.
+const fn affordable(requested: Mode, transport: Transport, flows: u64, buffers: u64) -> Mode {
     let buffer = match transport {
         Transport::Tcp => PIPE,
         Transport::Udp => BATCH,
     };
-    match asked {
+    match requested {
         Mode::Limit if flows.saturating_mul(buffer) <= buffers => Mode::Limit,
         _ => Mode::App,
     }
 }
 
-/// The load within bounds of memory. It is the client that says when it is over.
+/// Clamps the workload to the memory limits. The client decides when it ends.
 fn bounded(load: &StreamSettings, limits: &Limits, memory: Memory) -> StreamSettings {
     let flows = u64::from(load.streams) * load.direction.flows().len() as u64;
     let message = match load.transport {
@@ -212,7 +209,7 @@ fn bounded(load: &StreamSettings, limits: &Limits, memory: Memory) -> StreamSett
     StreamSettings { message, until, interval: load.interval.max(sparse).max(SHORTEST), ..load.clone() }
 }
 
-/// When a test ends by itself, and how long it may take.
+/// When the test ends on its own, and its maximum duration.
 fn end(load: &StreamSettings, limits: &Limits) -> (Until, Nanos) {
     match load.until {
         Until::Elapsed(Nanos(0)) | Until::Sent(_) => (Until::Sent(Bytes(u64::MAX)), limits.duration),
@@ -220,7 +217,7 @@ fn end(load: &StreamSettings, limits: &Limits) -> (Until, Nanos) {
     }
 }
 
-/// What a sender is given, which the client ends.
+/// Extends a sender's end, because the client ends the test.
 fn longer(until: Until) -> Until {
     match until {
         Until::Elapsed(time) => Until::Elapsed(time + LONGER),
@@ -246,12 +243,12 @@ fn set_tcp(socket: &std::net::TcpStream, params: &Params) -> Result<(), (ErrorCo
     if params.nodelay {
         sys::socket::set_nodelay(socket, true).map_err(|error| (ErrorCode::SET_NODELAY, error.into()))?;
     }
-    // Of a name that the kernel does not have it would look for a module, whatever that does. As iperf3: the client has
-    // it, and sends with it.
+    // For unknown names the kernel would try to load a module. Like iperf3: the client knows the name and sends with
+    // it.
     let congestion = params.congestion.as_ref().filter(|name| sys::socket::has_congestion(name));
     if let Some(congestion) = congestion {
         let set = sys::socket::set_congestion(socket, congestion);
-        // Without rights it may be one that is not allowed here; an end that only receives has no use for it.
+        // Unprivileged processes may not use all of them. Receivers do not need it.
         if params.reverse || params.bidirectional {
             set.map_err(|error| (ErrorCode::SET_CONGESTION, error.into()))?;
         }
@@ -268,9 +265,8 @@ fn set_any(socket: &impl std::os::fd::AsFd, params: &Params) -> Result<(), (Erro
         let given = sys::socket::send_buffer(socket).map_err(refused)?;
         let given = given.min(sys::socket::receive_buffer(socket).map_err(refused)?);
         if given < wanted {
-            let (setting, value) = ("the window", wanted.to_string());
-            let error =
-                Error::Setting { setting, value, allowed: "what net.core.rmem_max and wmem_max allow" };
+            let (setting, value) = ("window size", wanted.to_string());
+            let error = Error::Setting { setting, value, allowed: "at most net.core.rmem_max and wmem_max" };
             return Err((ErrorCode::SET_BUFFER_SIZE, error));
         }
     }
@@ -285,8 +281,8 @@ fn set_any(socket: &impl std::os::fd::AsFd, params: &Params) -> Result<(), (Erro
     Ok(())
 }
 
-/// Forgets what has come before the test: the client's repeated wish for a stream, or what others sent to the
-/// server before the socket was this client's.
+/// Discards earlier datagrams: repeated greetings of the client, or packets from other peers before the socket was
+/// connected.
 fn drain(socket: &std::net::UdpSocket) -> Result<(), (ErrorCode, Error)> {
     let failed = |error| unprepared(ErrorCode::INIT_STREAM, error);
     socket.set_nonblocking(true).map_err(failed)?;
@@ -313,12 +309,12 @@ mod tests {
         assert_eq!(shares(params, &params.load()), expected, "{params:?}");
     }
 
-    /// The kernel looks for a module of a name that it does not have, and then says so: a name that was handed to it
-    /// would be refused here.
+    /// For an unknown name, the kernel looks for a module and then fails, which this test would notice as a refusal.
     #[test]
-    fn a_congestion_control_that_the_kernel_does_not_list_is_never_handed_to_it() {
+    fn never_passes_unknown_congestion_control_to_the_kernel() {
         let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("loopback");
-        let socket = std::net::TcpStream::connect(listener.local_addr().expect("bound")).expect("it listens");
+        let socket = std::net::TcpStream::connect(listener.local_addr().expect("bound"))
+            .expect("the listener accepts");
         let before = sys::socket::congestion(&socket).expect("TCP");
         let none =
             ["nonesuch", "", " ", "RENO", " reno", "reno ", "reno\n", "reno\0", "reno cubic", "ren", "renoo"];
@@ -337,7 +333,7 @@ mod tests {
     }
 
     #[test]
-    fn an_amount_is_sent_in_whole_messages_and_no_more_than_needed() {
+    fn sends_fewest_whole_messages_for_an_amount() {
         let params = Params { tcp: true, reverse: true, len: 1000, ..Params::default() };
         let some = |shares: &[u64]| shares.iter().copied().map(Some).collect::<Vec<_>>();
         let with = |num, parallel| Params { num, parallel: Some(parallel), ..params.clone() };
@@ -351,7 +347,7 @@ mod tests {
     }
 
     #[test]
-    fn where_only_the_client_knows_there_is_no_share() {
+    fn has_no_share_if_only_the_client_knows_the_end() {
         let params = Params { tcp: true, reverse: true, num: 5000, parallel: Some(1), ..Params::default() };
         check(&Params { omit: 1, ..params.clone() }, &[None]);
         check(&Params { udp: true, tcp: false, ..params.clone() }, &[None]);
@@ -360,10 +356,10 @@ mod tests {
     }
 
     #[test]
-    fn what_a_client_says_is_not_what_is_taken() {
+    fn clamps_client_sizes_to_limits() {
         let params =
             Params { tcp: true, len: 1 << 20, parallel: Some(128), time: 86_400, ..Params::default() };
-        let asked = StreamSettings { interval: Nanos(1), ..params.load() };
+        let requested = StreamSettings { interval: Nanos(1), ..params.load() };
         let limits = Limits {
             clients: 1,
             clients_of_address: None,
@@ -373,13 +369,13 @@ mod tests {
         };
         let (wanted, least) = Memory::of(&params, &limits);
         assert_eq!((wanted.buffers, least.buffers), (128 << 20, 128 * LEAST_MESSAGE));
-        let load = bounded(&asked, &limits, MEMORY);
+        let load = bounded(&requested, &limits, MEMORY);
         assert_eq!(load.message.0 * 128, MEMORY.buffers);
         assert!(load.interval.0 >= Nanos::from_secs(86_400).0 / MEMORY.intervals * 128, "{}", load.interval);
     }
 
     #[test]
-    fn the_intervals_of_a_test_take_so_much_memory_and_no_more() {
+    fn limits_memory_of_stored_intervals() {
         let day = Limits {
             clients: 1,
             clients_of_address: None,
@@ -390,19 +386,19 @@ mod tests {
         for (parallel, bidirectional) in [(1, false), (128, false), (128, true)] {
             let timed = Params { tcp: true, parallel: Some(parallel), bidirectional, ..Params::default() };
             for params in [Params { num: i64::MAX, ..timed.clone() }, Params { time: 86_400, ..timed }] {
-                let asked = StreamSettings { interval: Nanos(1), ..params.load() };
+                let requested = StreamSettings { interval: Nanos(1), ..params.load() };
                 let flows = params.streams().len() as u64;
-                let kept = day.duration.0 / bounded(&asked, &day, MEMORY).interval.0 * flows;
-                assert!(kept <= MEMORY.intervals + flows, "{kept} of {flows}");
+                let stored = day.duration.0 / bounded(&requested, &day, MEMORY).interval.0 * flows;
+                assert!(stored <= MEMORY.intervals + flows, "{stored} of {flows}");
             }
         }
-        let asked = Params { tcp: true, time: 10, ..Params::default() }.load();
-        let slow = StreamSettings { interval: Nanos::from_secs(60), ..asked };
-        assert_eq!(bounded(&slow, &day, MEMORY).interval, slow.interval, "who asks for few gets few");
+        let requested = Params { tcp: true, time: 10, ..Params::default() }.load();
+        let slow = StreamSettings { interval: Nanos::from_secs(60), ..requested };
+        assert_eq!(bounded(&slow, &day, MEMORY).interval, slow.interval, "long intervals are not shortened");
     }
 
     #[test]
-    fn what_limit_mode_takes_is_bounded_too() {
+    fn limits_memory_of_limit_mode() {
         for (transport, flows, mode) in [
             (Transport::Tcp, 32, Mode::Limit),
             (Transport::Tcp, 33, Mode::App),
@@ -416,7 +412,7 @@ mod tests {
     }
 
     #[test]
-    fn an_amount_beyond_all_bounds_is_no_defect() {
+    fn accepts_huge_amount() {
         let params =
             Params { tcp: true, reverse: true, blockcount: i64::MAX, len: 1 << 20, ..Params::default() };
         check(&params, &[Some(u64::MAX)]);

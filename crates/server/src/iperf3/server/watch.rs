@@ -1,4 +1,4 @@
-//! What happens beside a test that flows: the client may end it, a limit may, or this server's end.
+//! Watches a running test: ends it when the client does, a limit is exceeded or the server stops.
 
 use std::{
     io::Write,
@@ -18,28 +18,25 @@ use workload::{Interval, PingPongInterval, StreamSettings};
 use super::control::{Control, closed};
 use crate::Limits;
 
-/// How long streams may take to end once they were told.
+/// Timeout for stopping the streams.
 const ENDING: Nanos = Nanos::from_secs(3);
-/// How long the client may take to say why its streams have failed. Of streams that it closed it has as long as the
-/// server's patience: on a path that loses, the end of the test may come after the end of its streams.
+/// How long to wait for the client's reason after a stream failure. After the client closed its streams, the server's
+/// idle timeout applies instead: on a lossy path, the end message may arrive later than the end of the streams.
 const REASON: Nanos = Nanos::from_millis(500);
-/// What a test has to move within the server's patience at least, unless it asked for a rate so low that this is more
-/// than a tenth of it.
+/// Minimum progress of a test within the idle timeout, or a tenth of the requested rate if that is less.
 const LEAST: u64 = 64 << 10;
-/// A stream may be ahead of its rate by what it may carry in this time: one that stood still catches up.
+/// Burst allowance over the rate limit, in seconds: a stalled stream may catch up.
 const AHEAD: f64 = 1.0;
 
-/// Why the streams ended.
 pub(super) enum TestEnd {
-    /// The client has said that the test is over.
     Asked,
-    /// They failed or ended by themselves.
+    /// They failed or ended on their own.
     Engine,
-    /// Anything else; the client was told, if it could be.
+    /// Any other reason. The client was notified if possible.
     Failed(Error),
 }
 
-/// What the engine's observer and the watching thread share.
+/// Counters shared by the engine's observer and the watching thread.
 #[derive(Debug, Default)]
 pub(super) struct Counts {
     bytes: AtomicU64,
@@ -49,7 +46,7 @@ pub(super) struct Counts {
     failed: AtomicBool,
 }
 
-/// Stands between the engine and whoever observes it: starts the client at the right moment, counts payload.
+/// Wraps the observer: sends the start message to the client at the right moment and counts payload.
 pub(super) struct CountingObserver<'a> {
     go: (TcpStream, Vec<u8>),
     counts: Arc<Counts>,
@@ -57,7 +54,7 @@ pub(super) struct CountingObserver<'a> {
 }
 
 impl<'a> CountingObserver<'a> {
-    /// `go` is what lets the client begin.
+    /// `go` is the start message and its socket.
     pub(super) fn new(go: (TcpStream, Vec<u8>), observer: &'a dyn Observer) -> Self {
         Self { go, counts: Arc::default(), observer }
     }
@@ -66,7 +63,7 @@ impl<'a> CountingObserver<'a> {
         Arc::clone(&self.counts)
     }
 
-    /// The engine has ended, having failed or not; whether before the client said so was to be expected.
+    /// The engine has ended. `expected` means that the client need not have ended the test first.
     pub(super) fn is_over(&self, expected: bool, failed: bool) {
         self.counts.expected.store(expected && !failed, Ordering::Relaxed);
         self.counts.failed.store(failed, Ordering::Relaxed);
@@ -75,15 +72,15 @@ impl<'a> CountingObserver<'a> {
 }
 
 impl Observer for CountingObserver<'_> {
-    /// Every thread stands ready: the client's clock begins with this, and ours right after.
+    /// All threads are ready. Sending this starts the client's clock, shortly before the local one.
     fn started(&self) {
         self.counts.begun.store(monotonic(), Ordering::Relaxed);
-        // Gone: the control connection will tell.
+        // The control connection will report the failure.
         let _ = (&self.go.0).write_all(&self.go.1);
         self.observer.started();
     }
 
-    /// Ten times a second, however long the intervals are.
+    /// Called ten times a second, regardless of the interval length.
     fn progress(&self, progress: Progress) {
         self.counts.bytes.fetch_add(progress.received.0 + progress.sent.0, Ordering::Relaxed);
         self.observer.progress(progress);
@@ -102,27 +99,24 @@ impl Observer for CountingObserver<'_> {
     }
 }
 
-/// What a test may not exceed.
 pub(super) struct TestBounds<'a> {
     pub(super) limits: &'a Limits,
-    /// How long less than `least` may move.
+    /// Idle timeout: at least `least` bytes within this time.
     pub(super) patience: Nanos,
-    /// Bytes.
     pub(super) least: u64,
     pub(super) stop: &'a Stop,
-    /// Whether the client knows the numbers of our limits.
+    /// Whether the client understands plumb's error numbers.
     pub(super) plumb: bool,
 }
 
-/// What a test has to move within so long a time, in bytes: more than a byte now and then, by which a peer that wants
-/// nothing but the place would keep it.
+/// Required progress within `patience`, in bytes. It prevents a peer from holding its slot with occasional bytes.
 pub(super) fn least_progress(load: &StreamSettings, patience: Nanos) -> u64 {
     let flows = f64::from(load.streams) * load.direction.flows().len() as f64;
     let asked = load.rate.map(|rate| rate.0 / 8.0 * flows * patience.0 as f64 / 1e9);
     asked.map_or(LEAST, |asked| LEAST.min((asked / 10.0) as u64)).max(1)
 }
 
-/// Awaits the end of the test and ends the streams, at last by force.
+/// Waits for the end of the test and stops the streams, forcibly if necessary.
 pub(super) fn watch(
     control: &mut Control,
     bounds: &TestBounds<'_>,
@@ -160,7 +154,7 @@ fn await_end(control: &mut Control, bounds: &TestBounds<'_>, counts: &Counts) ->
         }
         if let Some(exceeded) = counts.exceeded(bounds.limits, &mut meter) {
             let codes = if bounds.plumb { exceeded.ours } else { (exceeded.nearest, 0) };
-            return TestEnd::Failed(control.end(codes, Error::Limit(exceeded.what)));
+            return TestEnd::Failed(control.end(codes, Error::Limit(exceeded.limit)));
         }
         let (now, bytes) = (monotonic(), counts.bytes.load(Ordering::Relaxed));
         if bytes - moved.0 >= bounds.least {
@@ -194,47 +188,45 @@ impl Counts {
         self.failed.load(Ordering::Relaxed)
     }
 
-    /// Which limit the test has exceeded.
     fn exceeded(&self, limits: &Limits, meter: &mut Meter) -> Option<Exceeded> {
-        let begun = self.begun.load(Ordering::Relaxed);
-        if begun == 0 {
+        let started = self.begun.load(Ordering::Relaxed);
+        if started == 0 {
             return None;
         }
-        let elapsed = Nanos(monotonic().saturating_sub(begun));
+        let elapsed = Nanos(monotonic().saturating_sub(started));
         let bytes = self.bytes.load(Ordering::Relaxed);
         if elapsed > limits.duration + GRACE {
             let (ours, nearest) = (ErrorCode::of_time(limits.duration), ErrorCode::DURATION_EXPIRED);
-            return Some(Exceeded { what: "duration", ours, nearest });
+            return Some(Exceeded { limit: "duration", ours, nearest });
         }
         if let Some(limit) = limits.bytes.filter(|limit| bytes > limit.0) {
             let (ours, nearest) = (ErrorCode::of_bytes(limit), ErrorCode::SERVER_TERMINATED);
-            return Some(Exceeded { what: "bytes", ours, nearest });
+            return Some(Exceeded { limit: "bytes", ours, nearest });
         }
         let limit = limits.rate.filter(|limit| meter.is_ahead(bytes, elapsed, *limit))?;
-        Some(Exceeded { what: "rate", ours: ErrorCode::of_rate(limit), nearest: ErrorCode::TOTAL_RATE })
+        Some(Exceeded { limit: "rate", ours: ErrorCode::of_rate(limit), nearest: ErrorCode::TOTAL_RATE })
     }
 }
 
-/// A limit that a test has exceeded.
 struct Exceeded {
-    what: &'static str,
-    /// What a plumb client is told.
+    limit: &'static str,
+    /// Sent to a plumb client.
     ours: (ErrorCode, i32),
-    /// What others are told: the nearest that iperf3 knows.
+    /// Sent to other clients: iperf3's nearest error.
     nearest: ErrorCode,
 }
 
-/// How far a test is ahead of the rate that it may have.
+/// How far a test is ahead of its permitted rate.
 #[derive(Debug, Default)]
 struct Meter {
     bytes: u64,
     elapsed: Nanos,
-    /// Bits.
+    /// In bits.
     ahead: f64,
 }
 
 impl Meter {
-    /// Counts what has passed until now; whether that is too far ahead.
+    /// Adds the transferred bytes. Returns whether the allowance is exceeded.
     fn is_ahead(&mut self, bytes: u64, elapsed: Nanos, limit: BitRate) -> bool {
         let bits = bytes.saturating_sub(self.bytes) as f64 * 8.0;
         let seconds = elapsed.0.saturating_sub(self.elapsed.0) as f64 / 1e9;
@@ -244,7 +236,7 @@ impl Meter {
     }
 }
 
-/// The engine is over however it ends, by a panic too: nothing waits for it then.
+/// Marks the engine as ended on drop, so that a panic does not leave the watcher waiting.
 pub(super) struct EngineEndGuard<'a, 'b>(pub(super) &'a CountingObserver<'b>);
 
 impl Drop for EngineEndGuard<'_, '_> {
@@ -255,9 +247,9 @@ impl Drop for EngineEndGuard<'_, '_> {
     }
 }
 
-/// A test of exactly the time that is allowed ends a little later.
+/// A test of exactly the permitted duration ends slightly later.
 const GRACE: Nanos = Nanos::from_secs(2);
-/// A paced stream may be ahead of its rate by what it sends at once.
+/// A paced stream may exceed its rate by one burst.
 const TOLERANCE: f64 = 1.05;
 
 #[cfg(test)]
@@ -267,7 +259,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_test_has_to_make_progress_and_one_that_asked_for_little_has_to_make_little() {
+    fn required_progress_depends_on_requested_rate() {
         let (any, patience) = (StreamSettings::new(Until::Sent(Bytes(1))), Nanos::from_secs(30));
         for (rate, streams, expected) in [
             (None, 1, LEAST),
@@ -281,7 +273,7 @@ mod tests {
         }
     }
 
-    /// Whether a limit of 8 Mbit/s ends a test that carries so many kB in each tenth of a second.
+    /// Whether a limit of 8 Mbit/s ends a test with this many kB in each tenth of a second.
     fn ends(tenths: impl IntoIterator<Item = u64>) -> bool {
         let (mut meter, mut bytes) = (Meter::default(), 0);
         (1..).zip(tenths).any(|(tenth, kilobytes)| {
@@ -291,29 +283,32 @@ mod tests {
     }
 
     #[test]
-    fn a_rate_is_judged_over_a_second() {
-        assert!(!ends([100; 600]), "as fast as it may be");
-        assert!(!ends([[0; 9], [1000, 100, 100, 100, 100, 100, 100, 100, 100]].concat()), "it catches up");
-        assert!(ends([200; 12]), "twice as fast, for little more than a second");
-        assert!(!ends([200; 8]), "and for less than one");
-        assert!(ends([[10; 600].as_slice(), &[300; 10]].concat()), "slow before");
+    fn averages_rate_over_a_second() {
+        assert!(!ends([100; 600]), "exactly at the limit");
+        assert!(
+            !ends([[0; 9], [1000, 100, 100, 100, 100, 100, 100, 100, 100]].concat()),
+            "catching up after a stall"
+        );
+        assert!(ends([200; 12]), "twice the limit for over a second");
+        assert!(!ends([200; 8]), "twice the limit for less than a second");
+        assert!(ends([[10; 600].as_slice(), &[300; 10]].concat()), "credit from slow periods is limited");
     }
 
     #[test]
-    fn bytes_count_as_they_pass_and_not_when_an_interval_ends() {
+    fn counts_bytes_before_an_interval_ends() {
         let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
         let address = listener.local_addr().expect("an address");
-        let socket = TcpStream::connect(address).expect("it listens");
+        let socket = TcpStream::connect(address).expect("the listener accepts");
         let counting = CountingObserver::new((socket, Vec::new()), &());
         counting.progress(Progress { received: Bytes(3), sent: Bytes(4), ..Progress::default() });
         assert_eq!(counting.counts().bytes.load(Ordering::Relaxed), 7);
     }
 
     #[test]
-    fn an_engine_that_panics_is_over() {
+    fn marks_engine_as_ended_after_panic() {
         let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
         let address = listener.local_addr().expect("an address");
-        let socket = TcpStream::connect(address).expect("it listens");
+        let socket = TcpStream::connect(address).expect("the listener accepts");
         let counting = CountingObserver::new((socket, Vec::new()), &());
         let counts = counting.counts();
         drop(EngineEndGuard(&counting));

@@ -1,4 +1,4 @@
-//! The client with sessions of ours at the other end.
+//! The client against test servers.
 
 use std::{
     net::{SocketAddr, TcpListener, UdpSocket},
@@ -27,13 +27,13 @@ fn spec(server: SocketAddr, load: &PingPongSettings) -> ClientSpec {
     ClientSpec { server, bind: None, load: load.clone(), cpus: None }
 }
 
-/// The client's outcome, and what a server counted.
+/// Returns the client's results and the server's count.
 fn play(load: &PingPongSettings) -> (Outcome<PingPongEnd>, SessionOutcome) {
     match load.transport {
         Transport::Tcp => {
             let listener = TcpListener::bind((HERE, 0)).expect("loopback");
             let address = listener.local_addr().expect("bound");
-            let serve = || serve_tcp(&listener.accept().expect("it connects").0, &[], PATIENT, &Stop::new());
+            let serve = || serve_tcp(&listener.accept().expect("a connection").0, &[], PATIENT, &Stop::new());
             play_with(address, load, serve)
         }
         Transport::Udp => {
@@ -41,7 +41,7 @@ fn play(load: &PingPongSettings) -> (Outcome<PingPongEnd>, SessionOutcome) {
             let address = socket.local_addr().expect("bound");
             play_with(address, load, || {
                 let mut first = [0; 100_000];
-                let (length, peer) = socket.recv_from(&mut first).expect("it greets");
+                let (length, peer) = socket.recv_from(&mut first).expect("an initial message");
                 socket.connect(peer).expect("loopback");
                 serve_udp_beside(
                     &SharedCounts::default(),
@@ -62,43 +62,43 @@ fn play_with(
 ) -> (Outcome<PingPongEnd>, SessionOutcome) {
     thread::scope(|scope| {
         let server = scope.spawn(serve);
-        let outcome = run_client(&spec(address, load), &Stop::new(), &()).expect("it is answered");
+        let outcome = run_client(&spec(address, load), &Stop::new(), &()).expect("a reply");
         (outcome, server.join().expect("no panic").expect("no failure"))
     })
 }
 
-/// Every message of the exchange, the warm-up included.
+/// All messages of the exchange, including the warm-up.
 fn sent(data: &PingPongData) -> u64 {
     data.intervals.iter().map(|interval| interval.round_trips.count() + interval.lost).sum()
 }
 
 #[test]
-fn what_the_client_sent_is_what_the_server_counted() {
+fn client_and_server_counts_agree() {
     for transport in [Transport::Udp, Transport::Tcp] {
         for (message, waiting) in [(14, Waiting::Block), (1000, Waiting::Spin), (65_507, Waiting::Block)] {
             let mut load = settings(transport, message);
             (load.waiting, load.warmup) = (waiting, Nanos::from_millis(100));
-            // A thread that has to wait for its turn makes few round trips.
-            in_one_of_five(|| what_was_sent_is_what_was_counted(&load));
+            // A descheduled thread makes few round trips.
+            in_one_of_five(|| counts_agree(&load));
         }
     }
 }
 
-fn what_was_sent_is_what_was_counted(load: &PingPongSettings) {
+fn counts_agree(load: &PingPongSettings) {
     let (transport, message) = (load.transport, load.message.0);
     let Some((outcome, served)) = on_loopback(|| play(load)) else { return };
     let data = outcome.measured.alone();
-    // One message greets; over UDP another one where the first was not answered in time.
+    // One initial message; over UDP repeated if the reply was late.
     let greetings = served.counts.received - sent(&data);
     assert!(greetings == 1 || transport == Transport::Udp && greetings < 16, "{load:?}: {greetings}");
     assert_eq!(served.counts.answered, served.counts.received, "{load:?}");
     assert_eq!(served.counts.bytes, served.counts.received * message, "{load:?}");
     assert!(data.round_trips.count() > 10 && data.round_trips.count() < sent(&data), "{load:?}");
-    assert_eq!(data.server, workload::SocketFacts::default(), "the server told nothing");
+    assert_eq!(data.server, workload::SocketFacts::default(), "the server reports nothing");
 }
 
 #[test]
-fn an_open_loop_sends_as_many_as_fall_due() {
+fn open_loop_sends_on_schedule() {
     for (transport, message) in [(Transport::Udp, 14), (Transport::Tcp, 14), (Transport::Tcp, 40_000)] {
         let load =
             PingPongSettings { schedule: Schedule::Open { period: PERIOD }, ..settings(transport, message) };
@@ -112,25 +112,25 @@ fn an_open_loop_sends_as_many_as_fall_due() {
         let (lost, came) = (data.lost.expect("counted"), data.round_trips.count());
         assert_eq!(lost + came, 400, "{load:?}");
         assert!(lost <= dropped, "{load:?}: {lost} {dropped}");
-        let open = data.open_loop.expect("an open loop's");
+        let open = data.open_loop.expect("open-loop results");
         assert_eq!(open.since_intended.count(), came);
         assert!(served.counts.received + dropped >= 401, "{:?}", served.counts);
     }
 }
 
 #[test]
-fn where_nobody_answers_as_sockperf_does_the_client_says_so_soon() {
+fn reports_missing_sockperf_server() {
     let expected = [(Transport::Tcp, "refused"), (Transport::Udp, "refused")];
-    for (transport, said) in expected {
+    for (transport, message) in expected {
         let Some(error) = on_loopback(|| {
-            let nobody = SocketAddr::new(HERE, 9);
-            run_client(&spec(nobody, &settings(transport, 64)), &Stop::new(), &())
-                .expect_err("nobody")
+            let unused = SocketAddr::new(HERE, 9);
+            run_client(&spec(unused, &settings(transport, 64)), &Stop::new(), &())
+                .expect_err("unused")
                 .to_string()
         }) else {
             return;
         };
-        assert!(error.contains(said) && error.contains("127.0.0.1:9"), "{error}");
+        assert!(error.contains(message) && error.contains("127.0.0.1:9"), "{error}");
     }
     let silent = on_loopback(|| {
         let socket = UdpSocket::bind((HERE, 0)).expect("loopback");
@@ -141,7 +141,7 @@ fn where_nobody_answers_as_sockperf_does_the_client_says_so_soon() {
                 thread::sleep(Duration::from_millis(500));
                 stop.ask();
             });
-            run_client(&spec(address, &settings(Transport::Udp, 64)), &stop, &()).expect_err("nobody")
+            run_client(&spec(address, &settings(Transport::Udp, 64)), &stop, &()).expect_err("unused")
         })
     });
     assert!(silent.is_none_or(|error| error.is_stopped()));
@@ -157,11 +157,12 @@ fn where_nobody_answers_as_sockperf_does_the_client_says_so_soon() {
 }
 
 #[test]
-fn what_sockperf_cannot_do_is_refused_with_what_it_can() {
-    let nobody = SocketAddr::new(HERE, 9);
+fn rejects_unsupported_settings_with_the_valid_range() {
+    let unused = SocketAddr::new(HERE, 9);
     for message in [0, 13, 65_508] {
         let load = settings(Transport::Tcp, message);
-        let error = run_client(&spec(nobody, &load), &Stop::new(), &()).expect_err("no length").to_string();
+        let error =
+            run_client(&spec(unused, &load), &Stop::new(), &()).expect_err("an invalid size").to_string();
         assert!(error.contains("14 to 65507"), "{error}");
     }
     let beside = workload::Background {
@@ -172,6 +173,7 @@ fn what_sockperf_cannot_do_is_refused_with_what_it_can() {
         message: Bytes(1000),
     };
     let load = PingPongSettings { under: Some(beside), ..settings(Transport::Tcp, 64) };
-    let error = run_client(&spec(nobody, &load), &Stop::new(), &()).expect_err("no stream").to_string();
-    assert!(error.contains("beside"), "{error}");
+    let error =
+        run_client(&spec(unused, &load), &Stop::new(), &()).expect_err("an unsupported stream").to_string();
+    assert!(error.contains("parallel stream"), "{error}");
 }

@@ -1,4 +1,4 @@
-//! Who has to log in.
+//! Authentication.
 
 use super::{endings::failure, *};
 
@@ -17,10 +17,10 @@ fn flags() -> [String; 4] {
 }
 
 #[test]
-fn a_stock_server_lets_in_who_is_known_to_it_and_nobody_else() {
+fn stock_server_accepts_valid_logins_only() {
     let flags = flags();
     let flags: Vec<&str> = flags.iter().map(String::as_str).collect();
-    // Which padding a stock server has is a matter of its version.
+    // The supported padding depends on the server version.
     let lets_in = |padding| {
         on_loopback(|| {
             let server = Stock::start(&flags)?;
@@ -41,7 +41,7 @@ fn a_stock_server_lets_in_who_is_known_to_it_and_nobody_else() {
         drop(server);
         Some(report)
     });
-    found.flatten().unwrap().expect("the padding is found");
+    found.flatten().unwrap().expect("one padding works");
     let (error, _) = failure(tcp(), options("wrong", padding), &flags, |_, _, _| ()).unwrap();
     assert_eq!(error.to_string(), "server error: test authorization failed");
 }

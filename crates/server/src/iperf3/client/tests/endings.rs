@@ -1,8 +1,8 @@
-//! Tests that do not run to their end.
+//! Tests that end early.
 
 use super::*;
 
-/// What the test fails with, and whether the server ended well.
+/// The client's error, and whether the server exited cleanly.
 pub(super) fn failure(
     load: StreamSettings,
     options: Options,
@@ -15,7 +15,7 @@ pub(super) fn failure(
         let (stop, moves) = (Stop::new(), Moves::default());
         let failed = thread::scope(|scope| {
             let beside = scope.spawn(|| meanwhile(&server, &stop, &moves));
-            let failed = run_client(&spec, &stop, &moves).expect_err("the test does not run to its end");
+            let failed = run_client(&spec, &stop, &moves).expect_err("the test is aborted");
             beside.join().unwrap();
             failed
         });
@@ -24,7 +24,7 @@ pub(super) fn failure(
 }
 
 #[test]
-fn a_stop_is_told_to_the_server_and_a_server_s_stop_is_heard() {
+fn client_and_server_notify_each_other_of_a_stop() {
     let long = StreamSettings { until: Until::Elapsed(Nanos::from_secs(20)), ..tcp() };
     let stopped = failure(long.clone(), Options::default(), &[], |_, stop, moves| {
         moves.wait();
@@ -42,12 +42,12 @@ fn a_stop_is_told_to_the_server_and_a_server_s_stop_is_heard() {
 }
 
 #[test]
-fn a_server_s_refusal_is_told_in_its_words() {
+fn reports_refusal_in_the_server_s_words() {
     let load = StreamSettings { message: Bytes(1 << 20), ..tcp() };
     let too_long = StreamSettings { message: Bytes((1 << 20) + 1), ..load };
     on_loopback(|| {
         let Some(_server) = Stock::start(&[]) else { return };
-        let error = run_client(&spec(too_long), &Stop::new(), &()).expect_err("iperf3 has no such message");
+        let error = run_client(&spec(too_long), &Stop::new(), &()).expect_err("too long for iperf3");
         assert!(matches!(error, Error::Setting { .. }), "{error}");
         let moves = &Moves::default();
         thread::scope(|scope| {
@@ -56,15 +56,15 @@ fn a_server_s_refusal_is_told_in_its_words() {
             moves.wait();
             let error = run_client(&spec(tcp()), &Stop::new(), &()).expect_err("the server is busy");
             assert_eq!(error.to_string(), "the server is busy with another test; try again later");
-            first.join().unwrap().expect("the first test goes on");
+            first.join().unwrap().expect("the first test completes");
         });
     });
 }
 
 #[test]
-fn a_server_that_is_not_there_is_said_to_be() {
+fn reports_refused_connection() {
     on_loopback(|| {
-        let error = run_client(&spec(tcp()), &Stop::new(), &()).expect_err("nobody listens");
+        let error = run_client(&spec(tcp()), &Stop::new(), &()).expect_err("no listener");
         assert!(error.to_string().contains("Connection refused"), "{error}");
     });
 }

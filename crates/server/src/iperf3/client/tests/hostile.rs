@@ -1,7 +1,6 @@
-//! Servers of the test that stop at each state of a test and keep the control connection: the client ends, and says
-//! what is missing, of whom.
-//!
-//! How long it took is not judged: whoever never ends is given up by the test.
+//! Servers that stall in each state while keeping the control connection open. The client must end with an error that
+//! names the missing message and the peer.
+//! Durations are not judged; a hanging client fails by timeout.
 
 use std::{
     io::{Read, Write},
@@ -13,51 +12,49 @@ use codecs::iperf3::{Connect, State};
 
 use super::*;
 
-/// The longest bound of any wait, several times over.
+/// Several times the longest timeout of the client.
 const WATCHED: Duration = Duration::from_secs(240);
 const COOKIE: usize = 37;
-/// What a server sends of its stream.
+/// Bytes that a server sends per stream.
 const SOME: usize = 1 << 20;
 
-/// Where a server stops.
+/// Where a server stalls.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Stops {
-    /// It has accepted the connection.
+    /// After accepting the connection.
     AtFirst,
-    /// It has asked for the parameters.
+    /// After requesting the parameters.
     AfterQuestion,
-    /// It has asked for the streams.
+    /// After requesting the streams.
     AtStreams,
-    /// Every stream stands.
+    /// After all streams are open.
     AtStart,
-    /// It closes its streams in good order while they run.
+    /// Closes its running streams in order.
     Closing,
-    /// It resets them.
     Resetting,
-    /// It says and sends nothing more.
     Silent,
-    /// It has heard the end, and goes on sending, a byte now and then.
+    /// Ignores the end and keeps sending single bytes.
     Dripping,
-    /// It has asked for the results.
+    /// After requesting the results.
     AtResults,
-    /// It says its results a byte at a time.
+    /// Sends its results byte by byte.
     InResults,
-    /// It has said them, and not the last word.
+    /// Before the final message.
     AtLast,
 }
 
-/// One test: what the client asks, where the server stops, and what the client has to say then.
+/// One test: the workload, where the server stalls, and the expected error.
 struct Case {
     stops: Stops,
     transport: Transport,
     direction: Direction,
     until: Until,
-    says: &'static [&'static str],
+    words: &'static [&'static str],
 }
 
-/// What a server holds until the client has ended.
+/// Resources of a server until the client ends.
 #[derive(Default)]
-struct Held {
+struct Resources {
     streams: Vec<TcpStream>,
     sockets: Vec<UdpSocket>,
 }
@@ -66,36 +63,36 @@ struct Server {
     control: TcpStream,
     listener: TcpListener,
     datagrams: UdpSocket,
-    held: Held,
+    resources: Resources,
 }
 
 impl Server {
-    fn say(&mut self, state: State) {
-        // The client may have ended.
+    fn send(&mut self, state: State) {
+        // The client may have disconnected.
         let _ = self.control.write_all(&[state.byte()]);
     }
 
-    /// The next state that the client says.
-    fn hear(&mut self) -> Option<u8> {
+    /// Next state from the client.
+    fn receive(&mut self) -> Option<u8> {
         let mut byte = [0];
         self.control.read_exact(&mut byte).is_ok().then_some(byte[0])
     }
 
-    fn hear_json(&mut self) {
+    fn receive_json(&mut self) {
         let mut length = [0; 4];
         self.control.read_exact(&mut length).expect("a length");
         let mut json = vec![0; u32::from_be_bytes(length) as usize];
-        self.control.read_exact(&mut json).expect("as much JSON");
+        self.control.read_exact(&mut json).expect("JSON");
     }
 
-    /// Takes as many streams as the client makes.
+    /// Accepts all streams of the client.
     fn take_streams(&mut self, case: &Case) {
         for _ in case.direction.flows() {
             match case.transport {
                 Transport::Tcp => {
                     let (mut stream, _) = self.listener.accept().expect("a stream");
                     stream.read_exact(&mut [0; COOKIE]).expect("a cookie");
-                    self.held.streams.push(stream);
+                    self.resources.streams.push(stream);
                 }
                 Transport::Udp => {
                     let (_, peer) = self.datagrams.recv_from(&mut [0; 64]).expect("a greeting");
@@ -103,16 +100,16 @@ impl Server {
                 }
             }
         }
-        self.held.sockets.push(self.datagrams.try_clone().expect("a copy"));
+        self.resources.sockets.push(self.datagrams.try_clone().expect("a copy"));
     }
 
-    /// Serves until it stops, and then waits for the client to end.
+    /// Runs up to the stall, then waits for the client to disconnect.
     fn serve(mut self, case: &Case) {
         let mut cookie = [0; COOKIE];
         self.control.read_exact(&mut cookie).expect("a cookie");
         self.play(case);
-        // Whatever it still says: its end of the connection.
-        while self.hear().is_some() {}
+        // Drains the connection until the client closes it.
+        while self.receive().is_some() {}
     }
 
     fn play(&mut self, case: &Case) {
@@ -120,23 +117,23 @@ impl Server {
         if stops == Stops::AtFirst {
             return;
         }
-        self.say(State::ParamExchange);
-        self.hear_json();
+        self.send(State::ParamExchange);
+        self.receive_json();
         if stops == Stops::AfterQuestion {
             return;
         }
-        self.say(State::CreateStreams);
+        self.send(State::CreateStreams);
         if stops == Stops::AtStreams {
             return;
         }
         self.take_streams(case);
-        self.say(State::TestStart);
+        self.send(State::TestStart);
         if stops == Stops::AtStart {
             return;
         }
-        self.say(State::TestRunning);
+        self.send(State::TestRunning);
         if case.direction != Direction::Forward {
-            self.held.streams.iter_mut().for_each(|stream| drop(stream.write_all(&vec![7; SOME])));
+            self.resources.streams.iter_mut().for_each(|stream| drop(stream.write_all(&vec![7; SOME])));
         }
         self.end(stops);
     }
@@ -144,17 +141,17 @@ impl Server {
     fn end(&mut self, stops: Stops) {
         match stops {
             Stops::Closing | Stops::Resetting => {
-                // The client has begun.
+                // Lets the client start.
                 thread::sleep(Duration::from_millis(300));
-                for stream in self.held.streams.drain(..).filter(|_| stops == Stops::Resetting) {
+                for stream in self.resources.streams.drain(..).filter(|_| stops == Stops::Resetting) {
                     sys::socket::set_linger_zero(&stream).expect("TCP");
                 }
-                self.held = Held::default();
+                self.resources = Resources::default();
                 self.datagrams = UdpSocket::bind((Ipv4Addr::LOCALHOST, 0)).expect("loopback");
             }
             Stops::Silent => {}
             Stops::Dripping => {
-                while self.held.streams.iter_mut().all(|stream| stream.write_all(&[7]).is_ok()) {
+                while self.resources.streams.iter_mut().all(|stream| stream.write_all(&[7]).is_ok()) {
                     thread::sleep(Duration::from_millis(5));
                 }
             }
@@ -163,16 +160,16 @@ impl Server {
     }
 
     fn exchange(&mut self, stops: Stops) {
-        assert_eq!(self.hear(), Some(State::TestEnd.byte()));
-        self.say(State::ExchangeResults);
-        self.hear_json();
+        assert_eq!(self.receive(), Some(State::TestEnd.byte()));
+        self.send(State::ExchangeResults);
+        self.receive_json();
         let results =
             br#"{"cpu_util_total":0,"cpu_util_user":0,"cpu_util_system":0,"sender_has_retransmits":-1,
             "streams":[{"id":1,"bytes":1,"retransmits":-1,"jitter":0,"errors":0,"packets":0}]}"#;
         let length = if stops == Stops::InResults { 1 << 20 } else { results.len() as u32 };
         if stops != Stops::AtResults {
-            self.control.write_all(&length.to_be_bytes()).expect("it is read");
-            self.control.write_all(results).expect("it is read");
+            self.control.write_all(&length.to_be_bytes()).expect("the client reads");
+            self.control.write_all(results).expect("the client reads");
         }
         while stops == Stops::InResults && self.control.write_all(b" ").is_ok() {
             thread::sleep(Duration::from_millis(20));
@@ -180,18 +177,18 @@ impl Server {
     }
 }
 
-/// A port for connections and datagrams. A client of another case may have it for datagrams: then another one.
+/// A port for TCP and UDP, retried if another test is using it for UDP.
 fn ports() -> (TcpListener, UdpSocket) {
     let both = || {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).expect("loopback");
         let datagrams = UdpSocket::bind(listener.local_addr().expect("bound"));
         datagrams.ok().map(|datagrams| (listener, datagrams))
     };
-    (0..100).find_map(|_| both()).expect("one of many ports is free for both")
+    (0..100).find_map(|_| both()).expect("a port free for both")
 }
 
-/// What a client says of a server that stops so.
-fn said(case: &Case) -> Result<Report> {
+/// Result of a client with such a server.
+fn result(case: &Case) -> Result<Report> {
     let (listener, datagrams) = ports();
     let server = listener.local_addr().expect("bound");
     let load = match case.transport {
@@ -203,23 +200,23 @@ fn said(case: &Case) -> Result<Report> {
     thread::scope(|scope| {
         scope.spawn(|| {
             let (control, _) = listener.accept().expect("the client");
-            let (listener, held) = (listener.try_clone().expect("a copy"), Held::default());
-            Server { control, listener, datagrams, held }.serve(case);
+            let (listener, resources) = (listener.try_clone().expect("a copy"), Resources::default());
+            Server { control, listener, datagrams, resources }.serve(case);
         });
         run_client(&spec, &Stop::new(), &())
     })
 }
 
 fn check(case: &Case) -> std::result::Result<(), String> {
-    let Case { stops, transport, direction, until, says } = case;
+    let Case { stops, transport, direction, until, words } = case;
     let name = format!("{stops:?} {transport:?} {direction:?} {until:?}");
-    match said(case) {
-        Ok(_) if says.is_empty() => Ok(()),
-        Ok(_) => Err(format!("{name}: it seems to have gone well")),
+    match result(case) {
+        Ok(_) if words.is_empty() => Ok(()),
+        Ok(_) => Err(format!("{name}: unexpected success")),
         Err(error) => {
             let error = error.to_string();
-            let missing: Vec<_> = says.iter().filter(|word| !error.contains(**word)).collect();
-            if missing.is_empty() && !says.is_empty() {
+            let missing: Vec<_> = words.iter().filter(|word| !error.contains(**word)).collect();
+            if missing.is_empty() && !words.is_empty() {
                 Ok(())
             } else {
                 Err(format!("{name}: no {missing:?} in `{error}`"))
@@ -230,14 +227,14 @@ fn check(case: &Case) -> std::result::Result<(), String> {
 
 const ALL_WAYS: [Direction; 3] = [Direction::Forward, Direction::Reverse, Direction::Both];
 
-#[expect(clippy::too_many_lines, reason = "a table: a server, and what is said of it, each")]
+#[expect(clippy::too_many_lines, reason = "a table of servers and expected errors")]
 fn cases() -> Vec<Case> {
     use Stops::*;
     let (soon, later) = (Until::Elapsed(Nanos::from_millis(400)), Until::Elapsed(Nanos::from_secs(600)));
     let amount = Until::Sent(Bytes(1 << 40));
     let mut cases = Vec::new();
-    let mut add = |stops, transport, direction, until, says| {
-        cases.push(Case { stops, transport, direction, until, says });
+    let mut add = |stops, transport, direction, until, words| {
+        cases.push(Case { stops, transport, direction, until, words });
     };
     for direction in ALL_WAYS {
         for transport in [Transport::Tcp, Transport::Udp] {
@@ -246,20 +243,20 @@ fn cases() -> Vec<Case> {
                 transport,
                 direction,
                 soon,
-                &["control connection to 127.0.0.1:", "question for the parameters"],
+                &["control connection to 127.0.0.1:", "the server's parameter request"],
             );
             add(
                 AfterQuestion,
                 transport,
                 direction,
                 soon,
-                &["control connection to 127.0.0.1:", "answer to the parameters"],
+                &["control connection to 127.0.0.1:", "the server's reply to the parameters"],
             );
-            let says: &[_] = match transport {
-                Transport::Tcp => &["control connection to 127.0.0.1:", "all streams stand"],
-                Transport::Udp => &["127.0.0.1:", "an answer to the greeting"],
+            let words: &[_] = match transport {
+                Transport::Tcp => &["control connection to 127.0.0.1:", "the server to confirm all streams"],
+                Transport::Udp => &["127.0.0.1:", "a reply to the UDP greeting"],
             };
-            add(AtStreams, transport, direction, soon, says);
+            add(AtStreams, transport, direction, soon, words);
             add(
                 AtStart,
                 transport,
@@ -272,7 +269,7 @@ fn cases() -> Vec<Case> {
                 transport,
                 direction,
                 soon,
-                &["control connection to 127.0.0.1:", "question for the results"],
+                &["control connection to 127.0.0.1:", "the server's result request"],
             );
             add(
                 AtResults,
@@ -306,7 +303,7 @@ fn cases() -> Vec<Case> {
             Transport::Tcp,
             direction,
             soon,
-            &["control connection to 127.0.0.1:", "question for the results"],
+            &["control connection to 127.0.0.1:", "the server's result request"],
         );
     }
     for stops in [Closing, Resetting] {
@@ -318,7 +315,7 @@ fn cases() -> Vec<Case> {
             &["(reverse) with 127.0.0.1:", "was closed by the other end after"],
         );
     }
-    add(Silent, Transport::Tcp, Direction::Reverse, amount, &["waited 30.0 s for more of them"]);
+    add(Silent, Transport::Tcp, Direction::Reverse, amount, &["waited 30.0 s for more data"]);
     add(
         Closing,
         Transport::Udp,
@@ -330,18 +327,18 @@ fn cases() -> Vec<Case> {
 }
 
 #[test]
-fn a_server_that_stops_at_any_state_is_not_waited_for_without_end() {
+fn client_ends_when_server_stalls_in_any_state() {
     let cases = cases();
     let all = cases.len();
     let wrong = on_loopback(|| {
-        let (tell, told) = channel();
-        let run = |case: Case, tell: Sender<_>| {
-            // Not joined: one that never ends is what is looked for.
-            thread::spawn(move || tell.send(check(&case)));
+        let (sender, results) = channel();
+        let run = |case: Case, sender: Sender<_>| {
+            // Not joined, because a hanging client is the failure to detect.
+            thread::spawn(move || sender.send(check(&case)));
         };
-        cases.into_iter().for_each(|case| run(case, tell.clone()));
+        cases.into_iter().for_each(|case| run(case, sender.clone()));
         let answers = (0..all).map(|ended| {
-            told.recv_timeout(WATCHED).unwrap_or_else(|_| panic!("{ended} of {all} ended, the others never"))
+            results.recv_timeout(WATCHED).unwrap_or_else(|_| panic!("only {ended} of {all} ended"))
         });
         answers.filter_map(std::result::Result::err).collect::<Vec<_>>()
     });

@@ -1,4 +1,4 @@
-//! The client against a standing server of ours.
+//! Client tests against a plumb server.
 
 use std::sync::mpsc;
 use workload::{Mode, StreamSettings};
@@ -16,26 +16,26 @@ impl Watcher for Ear {
     }
 }
 
-/// Runs it against a standing server of ours.
+/// Runs a test against a plumb server.
 fn run(load: StreamSettings, options: Options) -> Option<Report> {
     on_loopback(|| {
         let config = Config::new(vec![SocketAddr::new(Ipv4Addr::LOCALHOST.into(), 0)]);
-        let (tell, told) = mpsc::channel();
-        let (ear, stop) = (Ear(Mutex::new(tell)), Stop::new());
+        let (sender, addresses) = mpsc::channel();
+        let (ear, stop) = (Ear(Mutex::new(sender)), Stop::new());
         thread::scope(|scope| {
             let serving = scope.spawn(|| serve(&config, &stop, &ear));
-            let server = told.recv_timeout(Duration::from_secs(10)).expect("it listens");
+            let server = addresses.recv_timeout(Duration::from_secs(10)).expect("the server listens");
             let spec = ClientSpec { server, options, ..spec(load) };
             let report = run_client(&spec, &Stop::new(), &());
             stop.ask();
-            serving.join().unwrap().expect("it serves until it is asked to stop");
-            report.expect("a test runs to its end")
+            serving.join().unwrap().expect("the server stops cleanly");
+            report.expect("the test completes")
         })
     })
 }
 
 #[test]
-fn tells_its_whole_series_and_both_ends_agree_to_the_byte() {
+fn reports_full_series_and_both_ends_agree() {
     for direction in [Direction::Forward, Direction::Reverse, Direction::Both] {
         let load = StreamSettings { direction, streams: 2, mode: Mode::Limit, ..tcp() };
         let Some(report) = run(load, Options::default()) else { return };
@@ -52,7 +52,7 @@ fn tells_its_whole_series_and_both_ends_agree_to_the_byte() {
 }
 
 #[test]
-fn takes_times_that_iperf3_has_no_word_for_and_datagrams() {
+fn accepts_fractional_seconds_and_datagrams() {
     let until = Until::Elapsed(Nanos::from_millis(300));
     for direction in [Direction::Forward, Direction::Reverse] {
         let Some(report) = run(StreamSettings { until, direction, ..udp() }, Options::default()) else {
@@ -73,7 +73,7 @@ fn takes_times_that_iperf3_has_no_word_for_and_datagrams() {
 }
 
 #[test]
-fn prints_what_it_is_asked_for() {
+fn returns_server_output_on_request() {
     let options = Options { server_output: true, ..Options::default() };
     let Some(report) = run(tcp(), options) else { return };
     assert!(matches!(report.server_output, Some(ServerOutput::Text(text)) if text.contains("bits/sec")));

@@ -1,11 +1,11 @@
-//! What a client is set to, and what it hears meanwhile.
+//! Settings of the client and events during a test.
 
 use workload::{Interval, Mode, SocketSettings, StreamSettings};
 
 use super::*;
 
 #[test]
-fn every_setting_arrives() {
+fn all_settings_reach_the_server() {
     let socket = SocketSettings {
         server_port: None,
         congestion: Some("reno".into()),
@@ -45,7 +45,7 @@ fn every_setting_arrives() {
 }
 
 #[test]
-fn a_datagram_is_as_long_as_the_control_connection_s_segments_unless_said_otherwise() {
+fn datagram_size_defaults_to_the_control_connection_mss() {
     let Some((report, server)) = run(&spec(StreamSettings { message: Bytes(0), ..udp() }), &[]) else {
         return;
     };
@@ -55,13 +55,13 @@ fn a_datagram_is_as_long_as_the_control_connection_s_segments_unless_said_otherw
 }
 
 #[test]
-fn intervals_are_told_as_they_end_and_progress_once() {
+fn reports_intervals_as_they_end_and_progress_once() {
     #[derive(Default)]
-    struct Ears {
+    struct Counter {
         intervals: Mutex<Vec<(FlowId, Interval)>>,
         progress: Mutex<Vec<Progress>>,
     }
-    impl Observer for Ears {
+    impl Observer for Counter {
         fn progress(&self, progress: Progress) {
             self.progress.lock().unwrap().push(progress);
         }
@@ -72,10 +72,10 @@ fn intervals_are_told_as_they_end_and_progress_once() {
     let load = StreamSettings { direction: Direction::Both, rate: Some(BitRate(8e6)), ..tcp() };
     on_loopback(|| {
         let Some(server) = Stock::start(&[]) else { return };
-        let ears = Ears::default();
-        let report = run_client(&spec(load), &Stop::new(), &ears).expect("a test runs to its end");
+        let counter = Counter::default();
+        let report = run_client(&spec(load), &Stop::new(), &counter).expect("the test completes");
         drop(server.output());
-        let intervals = ears.intervals.into_inner().unwrap();
+        let intervals = counter.intervals.into_inner().unwrap();
         assert_eq!(report.here.measured.flows.len(), 2);
         for flow in &report.here.measured.flows {
             let sends = flow.direction == Direction::Forward;
@@ -86,7 +86,7 @@ fn intervals_are_told_as_they_end_and_progress_once() {
             let (_, before) = flow.series.intervals.split_last().expect("some");
             assert_eq!(observed.get(..before.len()), Some(before), "{observed:?}");
         }
-        let progress = ears.progress.into_inner().unwrap();
+        let progress = counter.progress.into_inner().unwrap();
         let covered: u64 = progress.iter().map(|progress| progress.covers.0).sum();
         assert_eq!(progress.last().map(|last| last.elapsed), Some(Nanos(covered)), "{progress:?}");
         let received: u64 = progress.iter().map(|progress| progress.received.0).sum();
