@@ -94,7 +94,7 @@ pub(crate) fn gate_sets_the_exit_status() {
     for (words, status, said) in [
         (&["check", "latest", "--against", "main", "--max-loss", "5"][..], 64, "5%"),
         (&["check", "latest"], 64, "--against"),
-        (&["check", "latest", "--against", "mian"], 65, "there are main"),
+        (&["check", "latest", "--against", "mian"], 65, "existing baselines: main"),
         (&["check", "nightly", "--against", "main"], 65, "no run is called `nightly`"),
     ] {
         let output = sandbox.plumb(words);

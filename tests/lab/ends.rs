@@ -25,7 +25,7 @@ pub(crate) fn a_killed_controller_leaves_nothing() {
     let mut run = sandbox.start(&["run", &file]);
     assert!(wait_until(PATIENCE, || kept(&sandbox) >= 2), "no trial was stored");
     let beside = sandbox.plumb(&["run", "--resume"]);
-    assert!(beside.status == Some(1) && beside.err.contains("under way"), "{beside:?}");
+    assert!(beside.status == Some(1) && beside.err.contains("in progress"), "{beside:?}");
     // In the middle of a trial.
     thread::sleep(Duration::from_millis(150));
     run.kill().expect("SIGKILL can be sent");

@@ -39,7 +39,7 @@ pub(crate) fn a_server_that_restarts() {
     let ended = run.wait_with_output().expect("it was started");
     let said = String::from_utf8_lossy(&ended.stderr);
     assert!(ended.status.success(), "{said}");
-    assert!(said.contains("cannot reach postgres://") && said.contains("is kept now"), "{said}");
+    assert!(said.contains("cannot reach postgres://") && said.contains("is stored now"), "{said}");
     let raw = sandbox.succeed(&["report", "latest", "--format", "raw", "--db", &address]).out;
     let record: serde_json::Value = serde_json::from_str(&raw).expect("a run record is JSON");
     // Two baseline trials per block.
@@ -60,7 +60,7 @@ pub(crate) fn two_controllers_of_one_run() {
     let resume = ["run", "--resume", "--quiet", "--db", &address];
     let second = sandbox.plumb(&resume);
     assert_eq!(second.status, Some(1), "{second:?}");
-    let owner = format!("under way in plumb {}", first.id());
+    let owner = format!(" in plumb {}", first.id());
     assert!(second.err.contains(&owner), "{}", second.err);
     let removed = sandbox.plumb(&["runs", "remove", "latest", "--db", &address]);
     assert!(removed.status == Some(64) && removed.err.contains(&owner), "{removed:?}");

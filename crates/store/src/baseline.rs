@@ -1,5 +1,4 @@
-//! Runs that others are compared with, by names that users gave them.
-//! Must not know what such a run holds, nor what a comparison comes to.
+//! Named baselines: runs that others are compared with. Independent of the contents of runs and comparisons.
 
 use samples::RunId;
 
@@ -9,7 +8,7 @@ use crate::{
     store::{Store, WriteError, number_of},
 };
 
-/// A name and the run that it stands for.
+/// A baseline name and its run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Baseline {
     pub name: String,
@@ -17,10 +16,10 @@ pub struct Baseline {
 }
 
 impl Store {
-    /// All baselines, by name.
+    /// Lists all baselines by name.
     ///
     /// # Errors
-    /// When the file cannot be read.
+    /// When the store cannot be read.
     pub fn baselines(&self) -> Result<Vec<Baseline>, StoreError> {
         let sql = "SELECT name, id FROM baseline JOIN run ON run.number = baseline.run ORDER BY name";
         self.database
@@ -28,10 +27,10 @@ impl Store {
             .map_err(self.place.explain("list the baselines of"))
     }
 
-    /// The run that a baseline's name stands for.
+    /// Returns the run of a baseline.
     ///
     /// # Errors
-    /// When there is no such baseline, naming those that there are; when the file cannot be read.
+    /// When there is no such baseline (the error lists the existing ones), or the store cannot be read.
     pub fn baseline(&self, name: &str) -> Result<RunId, StoreError> {
         let known = self.baselines()?;
         known
@@ -41,12 +40,12 @@ impl Store {
             .ok_or_else(|| StoreError::NoBaseline { name: name.to_owned(), hint: hint(&known) })
     }
 
-    /// Gives a name to a run; tells which run had it before.
+    /// Assigns a name to a run. Returns the run that had it before.
     ///
     /// # Errors
-    /// When there is no such run, or the file cannot be written; nothing was changed then.
+    /// When there is no such run, or the store cannot be written; nothing is changed then.
     pub fn set_baseline(&mut self, name: &str, run: &RunId) -> Result<Option<RunId>, StoreError> {
-        self.write("keep a baseline in", |transaction| {
+        self.write("store a baseline in", |transaction| {
             let number = number_of(transaction, run)?;
             let before = run_of(transaction, name)?;
             let sql = "INSERT INTO baseline (name, run) VALUES (?1, ?2)
@@ -56,10 +55,10 @@ impl Store {
         })
     }
 
-    /// Takes a name away; the run stays, and is told.
+    /// Removes a name and returns its run, which remains in the store.
     ///
     /// # Errors
-    /// When there is no such baseline, or the file cannot be written; nothing was changed then.
+    /// When there is no such baseline, or the store cannot be written; nothing is changed then.
     pub fn remove_baseline(&mut self, name: &str) -> Result<RunId, StoreError> {
         let run = self.baseline(name)?;
         self.write("remove a baseline from", |transaction| {
@@ -70,7 +69,7 @@ impl Store {
     }
 }
 
-/// Keeps a run that others are compared with.
+/// Refuses to remove a run that is a baseline.
 pub(crate) fn refuse_removal(
     transaction: &Transaction<'_>,
     number: i64,
@@ -92,8 +91,8 @@ fn run_of(database: &Database, name: &str) -> Result<Option<RunId>, DatabaseErro
 
 fn hint(known: &[Baseline]) -> String {
     if known.is_empty() {
-        return "none is set yet: `plumb baseline set NAME RUN` gives a run a name".to_owned();
+        return "no baseline exists; set one with `plumb baseline set NAME RUN`".to_owned();
     }
     let names: Vec<&str> = known.iter().map(|baseline| baseline.name.as_str()).collect();
-    format!("there are {}", names.join(", "))
+    format!("existing baselines: {}", names.join(", "))
 }

@@ -1,5 +1,4 @@
-//! The list of runs in parts, for who leafs through many of them; how far one has got; a single result of one.
-//! Must not know how they are shown.
+//! Pages of the run list, the progress of a run, and new trials of it. Independent of their presentation.
 
 use samples::{RunId, RunState, SCHEMA, Trial};
 
@@ -11,46 +10,46 @@ use crate::{
     store::Store,
 };
 
-/// Which runs are wanted; the default is all of them.
+/// Selects runs; the default selects all.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct RunFilter {
-    /// What a run's name, its scenario's name or its title contains, whatever the case of its ASCII letters.
+    /// Substring of the run's name, scenario name or title. ASCII letters match regardless of case.
     pub text: String,
-    /// The scenario's whole name.
+    /// The exact scenario name.
     pub scenario: Option<String>,
     pub state: Option<RunState>,
-    /// Whether the numbers are of other tools' logs.
+    /// Whether the run was imported from another tool's logs.
     pub imported: Option<bool>,
 }
 
-/// A place in the list of runs: the run that a part of it ended with.
+/// A position in the run list: the last run of a page.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RunPosition(pub i64);
 
-/// A part of the list of runs, those that were kept last first.
+/// A page of the run list, newest first.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RunPart {
     pub runs: Vec<RunListing>,
-    /// Where the next part begins; `None` after the last one.
+    /// Start of the next page; `None` after the last page.
     pub next: Option<RunPosition>,
 }
 
-/// How far a run has got: two that are equal have the same trials.
+/// Progress of a run. Equal values mean equal trials.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RunProgress {
     pub made: u32,
     pub planned: u32,
     pub state: RunState,
-    /// Changes with every trial, also with one that is made in the place of another.
+    /// Changes with every trial, including repeats that replace another.
     pub newest: i64,
 }
 
 impl Store {
-    /// At most `most` runs that come after `after` in the list. What it costs does not grow with the runs that are kept, but for
-    /// those that a filter leaves out.
+    /// Returns up to `most` runs after `after`. The cost does not depend on the number of stored runs, except for those
+    /// skipped by the filter.
     ///
     /// # Errors
-    /// When the file cannot be read.
+    /// When the store cannot be read.
     pub fn browse(
         &self,
         filter: &RunFilter,
@@ -58,7 +57,7 @@ impl Store {
         most: usize,
     ) -> Result<RunPart, StoreError> {
         let (conditions, mut values) = filter.conditions(&self.database, after);
-        // One more tells whether there is a next part.
+        // One extra row shows whether another page exists.
         values.push(Value::from(i64::try_from(most + 1).unwrap_or(i64::MAX)));
         let mut found = self
             .database
@@ -70,10 +69,10 @@ impl Store {
         Ok(RunPart { runs: found.into_iter().map(|(_, run)| run).collect(), next })
     }
 
-    /// How far a run has got.
+    /// Returns the progress of a run.
     ///
     /// # Errors
-    /// When there is no such run, or the file cannot be read.
+    /// When there is no such run, or the store cannot be read.
     pub fn progress(&self, run: &RunId) -> Result<RunProgress, StoreError> {
         let sql = "SELECT (SELECT count(*) FROM trial WHERE trial.run = run.number), planned, complete,
                        (SELECT coalesce(max(number), 0) FROM trial WHERE trial.run = run.number)
@@ -85,11 +84,11 @@ impl Store {
         found.map_err(self.place.explain("read a run from"))?.ok_or_else(|| StoreError::no_such_run(run))
     }
 
-    /// The trials of a run that were kept after the one with this number ([`RunProgress::newest`]; 0 before the first), in the
-    /// order in which they were made.
+    /// Returns the trials stored after number `newest` ([`RunProgress::newest`]; 0 for all), in the order in which they
+    /// were run.
     ///
     /// # Errors
-    /// When one cannot be read.
+    /// When a trial cannot be read.
     pub fn trials_after(&self, run: &RunId, newest: i64) -> Result<Vec<Trial>, StoreError> {
         let sql = "SELECT place, record, checksum FROM trial
                    WHERE run = (SELECT number FROM run WHERE id = ?1) AND number > ?2 ORDER BY number";
@@ -100,7 +99,7 @@ impl Store {
             .database
             .query(sql, &values![&run.0, newest], row)
             .map_err(self.place.explain("read trials from"))?;
-        // Whoever makes trials now writes them as they are read here.
+        // The writing process uses the current record version.
         let read = |(place, text, checksum): &(u32, String, Option<u32>)| {
             record::trial_of(SCHEMA, text, *checksum).map_err(|reason| StoreError::Unreadable {
                 place: self.place.location.clone(),
@@ -114,7 +113,7 @@ impl Store {
 }
 
 impl RunFilter {
-    /// What rows have to fulfil, a `?` for a value in each, and the values.
+    /// SQL conditions with a `?` for each value, and the values.
     fn conditions(&self, database: &Database, after: Option<RunPosition>) -> (Vec<String>, Vec<Value<'_>>) {
         let text = Some(self.text.trim()).filter(|text| !text.is_empty());
         let names = "id || '\n' || scenario || '\n' || title";
@@ -147,22 +146,22 @@ mod tests {
     use super::*;
     use crate::{claim, database::Row};
 
-    /// A store with so many runs, called `many-0` and so on; of every third the title has `Bridge` in it.
+    /// A store with runs named `many-0` and so on; every third title contains `Bridge`.
     fn store_of(runs: i64) -> (tempfile::TempDir, Store) {
         let folder = tempfile::tempdir().expect("a folder");
         let mut store = Store::open(folder.path().join("runs.db")).expect("a new file");
-        let kept = store.write("keep runs in", |transaction| {
+        let result = store.write("store runs in", |transaction| {
             let sql = "INSERT INTO run (id, scenario, title, digest, started, planned, complete, header)
                        VALUES ('many-' || ?1, ?2, ?3, 'd', ?1, 4, ?1 % 2, ?4)";
             for number in 0..runs {
-                let title = if number % 3 == 0 { "What a Bridge costs: 100 %_" } else { "Other" };
+                let title = if number % 3 == 0 { "Cost of a Bridge: 100 %_" } else { "Other" };
                 let scenario = if number % 5 == 0 { "quick" } else { "sweep" };
-                // As long as a header is: what is not asked for is not read.
+                // The size of a real header, to show that headers are not read.
                 transaction.execute(sql, &values![number, scenario, title, &"x".repeat(3_000)])?;
             }
             Ok(())
         });
-        kept.expect("they can be kept");
+        result.expect("stores runs");
         (folder, store)
     }
 
@@ -171,28 +170,28 @@ mod tests {
     }
 
     #[test]
-    fn parts_follow_each_other_without_gap_or_repetition() {
+    fn pages_have_no_gaps_or_repeats() {
         let (_folder, store) = store_of(7);
-        let mut seen = Vec::new();
+        let mut listed = Vec::new();
         let mut after = None;
         loop {
             let part = store.browse(&RunFilter::default(), after, 3).expect("a part");
-            seen.extend(part.runs.iter().map(|run| run.id.0.clone()));
-            // Whoever leafs on is not disturbed by a run that goes meanwhile.
+            listed.extend(part.runs.iter().map(|run| run.id.0.clone()));
+            // Removing a listed run does not affect the next page.
             let Some(next) = part.next else { break };
             after = Some(next);
         }
-        assert_eq!(seen, (0..7).rev().map(|number| format!("many-{number}")).collect::<Vec<_>>());
+        assert_eq!(listed, (0..7).rev().map(|number| format!("many-{number}")).collect::<Vec<_>>());
     }
 
     #[test]
-    fn a_filter_takes_text_as_it_is_and_each_condition_counts() {
+    fn filters_by_literal_text_and_all_conditions() {
         let (_folder, store) = store_of(12);
         let check = |filter: RunFilter, expected: &[&str]| {
             assert_eq!(names(&store.browse(&filter, None, 50).expect("a part")), expected, "{filter:?}");
         };
         let text = |text: &str| RunFilter { text: text.to_owned(), ..RunFilter::default() };
-        check(text("bridge COSTS"), &["many-9", "many-6", "many-3", "many-0"]);
+        check(text("of a BRIDGE"), &["many-9", "many-6", "many-3", "many-0"]);
         check(text("100 %_"), &["many-9", "many-6", "many-3", "many-0"]);
         check(text("%"), &["many-9", "many-6", "many-3", "many-0"]);
         check(text("'; DROP TABLE run; --"), &[]);
@@ -203,7 +202,7 @@ mod tests {
     }
 
     #[test]
-    fn a_part_of_ten_thousand_runs_costs_what_one_of_a_few_costs() {
+    fn cost_of_a_page_does_not_depend_on_stored_runs() {
         let steps = |runs: i64| {
             let (_folder, store) = store_of(runs);
             let after = Some(RunPosition(runs / 2 + 20));
@@ -223,21 +222,21 @@ mod tests {
             statement.get_status(StatementStatus::VmStep)
         };
         let (few, many) = (steps(40), steps(10_000));
-        assert!(many <= few * 11 / 10, "{many} steps of the virtual machine, beside {few}");
+        assert!(many <= few * 11 / 10, "{many} SQLite VM steps instead of {few}");
     }
 
     #[test]
-    fn a_run_is_under_way_while_somebody_has_claimed_it() {
+    fn claimed_run_is_in_progress() {
         let (_folder, store) = store_of(1);
         let run = RunId("many-0".to_owned());
         assert!(!store.is_under_way(&run));
-        let claim = store.claim(&run).expect("nobody has it");
+        let claim = store.claim(&run).expect("the run is free");
         assert!(store.is_under_way(&run));
         drop(claim);
         assert!(!store.is_under_way(&run));
         let Database::File { path, .. } = &store.database else { panic!("a file") };
-        // A killed process leaves it.
-        drop(sys::output_file::open_lock(&claim::lock_path(path, &run.0)).expect("it is ours"));
+        // A killed process leaves its lock file.
+        drop(sys::output_file::open_lock(&claim::lock_path(path, &run.0)).expect("owned by this user"));
         assert!(!store.is_under_way(&run) && store.claim(&run).is_ok());
     }
 }

@@ -1,4 +1,4 @@
-//! How connections to a server are encrypted, and what is asked of its certificate. Must not know what is sent.
+//! TLS settings of server connections and the verification of certificates. Independent of the data sent.
 
 use std::{fs::File, io::Read, path::Path, sync::Arc};
 
@@ -12,23 +12,23 @@ use tokio_postgres_rustls::MakeRustlsConnect;
 
 use crate::location::Certificate;
 
-/// Size limit in bytes for a file of authorities. The bundle of an operating system has 0.25 MB.
+/// Maximum size in bytes of a CA file. An operating system's bundle has 0.25 MB.
 const LONGEST: u64 = 4 << 20;
 
-/// What encrypts connections to a server.
-pub(crate) fn encryption(asked: &Certificate) -> Result<MakeRustlsConnect, String> {
+/// Creates the TLS connector.
+pub(crate) fn encryption(certificate: &Certificate) -> Result<MakeRustlsConnect, String> {
     let provider = Arc::new(ring::default_provider());
     let builder = ClientConfig::builder_with_provider(Arc::clone(&provider))
         .with_safe_default_protocol_versions()
         .map_err(|error| error.to_string())?;
-    let builder = match asked {
+    let builder = match certificate {
         Certificate::Checked { authorities } => builder.with_root_certificates(roots(authorities)?),
         Certificate::Unchecked => {
             builder.dangerous().with_custom_certificate_verifier(Arc::new(AnyCertificate(provider)))
         }
     };
     let mut settings = builder.with_no_client_auth();
-    // Asked for by servers where `sslnegotiation=direct`.
+    // Required by servers with `sslnegotiation=direct`.
     settings.alpn_protocols = vec![b"postgresql".to_vec()];
     Ok(MakeRustlsConnect::new(settings))
 }
@@ -39,7 +39,7 @@ fn roots(file: &Path) -> Result<RootCertStore, String> {
     let opened = File::open(file).map_err(|error| cannot(&error))?;
     opened.take(LONGEST + 1).read_to_end(&mut text).map_err(|error| cannot(&error))?;
     if text.len() as u64 > LONGEST {
-        return Err(cannot(&format_args!("it is longer than {LONGEST} bytes, the limit for such a file")));
+        return Err(cannot(&format_args!("the file is longer than {LONGEST} bytes")));
     }
     let mut roots = RootCertStore::empty();
     for certificate in CertificateDer::pem_slice_iter(&text) {
@@ -47,12 +47,12 @@ fn roots(file: &Path) -> Result<RootCertStore, String> {
         roots.add(certificate).map_err(|error| cannot(&error))?;
     }
     if roots.is_empty() {
-        return Err(cannot(&"it holds no certificate as PEM, which begins with -----BEGIN CERTIFICATE-----"));
+        return Err(cannot(&"the file contains no PEM certificate (-----BEGIN CERTIFICATE-----)"));
     }
     Ok(roots)
 }
 
-/// Takes any certificate, as libpq does where it is not told to check: what is sent is encrypted, to whomever.
+/// Accepts any certificate, like libpq without verification: encrypted, but the peer is unknown.
 #[derive(Debug)]
 struct AnyCertificate(Arc<CryptoProvider>);
 
@@ -96,7 +96,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn refuses_endless_file_of_authorities() {
+    fn rejects_oversized_or_invalid_ca_files() {
         for file in ["/dev/zero", "/proc/version", "/nonexistent"] {
             let error = roots(Path::new(file)).expect_err(file);
             let part = if file == "/dev/zero" { "longer than 4194304 bytes" } else { file };

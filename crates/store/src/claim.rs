@@ -1,5 +1,5 @@
-//! Who is making a run: a lock that goes when its holder ends, however it ends. Of a file it is the kernel's, over a file beside it;
-//! of a server it is that of a connection. Must not know what a run holds.
+//! Claims: locks of running runs, released when the owning process ends for any reason. SQLite uses a kernel lock on a
+//! separate file, PostgreSQL an advisory lock of a connection. Independent of the contents of runs.
 
 mod file;
 mod server;
@@ -13,25 +13,25 @@ pub(crate) use self::file::lock_path;
 pub(crate) use self::server::ServerClaim;
 use crate::{database::Database, error::StoreError, store::Store};
 
-/// The right to add trials to a run. Nobody else has it for this run while this lives.
+/// The exclusive right to add trials to a run, until dropped.
 #[derive(Debug)]
 pub struct Claim {
     _lock: ClaimedLock,
 }
 
 #[derive(Debug)]
-#[expect(dead_code, reason = "what is held is let go of when it is dropped")]
+#[expect(dead_code, reason = "released on drop")]
 enum ClaimedLock {
     File(file::FileClaim),
     Server(Arc<ServerClaim>),
 }
 
 impl Store {
-    /// Claims a run, new or unfinished. Locks that ended processes left behind are removed.
+    /// Claims a new or unfinished run. Removes stale lock files.
     ///
     /// # Errors
-    /// [`StoreError::UnderWay`] when another process is making it; when the lock's file cannot be made, or the server is not
-    /// reached.
+    /// [`StoreError::UnderWay`] when another process has claimed it; when the lock file cannot be created, or the
+    /// server cannot be reached.
     pub fn claim(&self, run: &RunId) -> Result<Claim, StoreError> {
         let lock = match &self.database {
             Database::File { path, .. } => ClaimedLock::File(file::claim(path, run)?),
@@ -45,10 +45,10 @@ impl Store {
         Ok(Claim { _lock: lock })
     }
 
-    /// Whether a process is making the run just now: one of this machine, or of a server's any.
+    /// Whether a process is adding trials to the run: on this machine, or on any machine that uses the server.
     ///
-    /// It looks at the lock of a file by taking a share of it for an instant: a process that claims the run in that very instant is
-    /// told that it is under way.
+    /// For a file, this briefly takes a shared lock. A process that claims the run at that moment gets
+    /// [`StoreError::UnderWay`].
     #[must_use]
     pub fn is_under_way(&self, run: &RunId) -> bool {
         match &self.database {
@@ -57,14 +57,14 @@ impl Store {
         }
     }
 
-    /// Claims a new run called `wanted`, or so with a number behind it where another run is called that already.
+    /// Claims a new run named `wanted`, with a number appended if the name is taken.
     ///
     /// # Errors
-    /// When the lock's file cannot be made, or the runs cannot be read.
+    /// When the lock file cannot be created, or the store cannot be read.
     pub fn claim_new(&self, wanted: &str) -> Result<(RunId, Claim), StoreError> {
         let mut id = RunId(wanted.to_owned());
         for number in 2.. {
-            // Claimed before it is looked for: a run that begins just now is not in the store yet.
+            // Claimed before the lookup, because a run that is just starting is not in the store yet.
             let claim = self.claim(&id);
             let known = self.runs()?.iter().any(|run| run.id == id);
             match claim {
@@ -73,7 +73,7 @@ impl Store {
                 Err(error) => return Err(error),
             }
         }
-        unreachable!("there are more numbers than runs")
+        unreachable!("some number is free")
     }
 }
 
@@ -82,12 +82,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_run_is_claimed_once_and_anew_when_the_claim_is_gone() {
+    fn claims_a_run_once_until_released() {
         let folder = tempfile::tempdir().expect("a temporary folder");
         let store = Store::open(folder.path().join("runs.db")).expect("a new store");
         let (one, other) = (RunId("one".into()), RunId("other".into()));
-        let claim = store.claim(&one).expect("nobody has it");
-        let refused = store.claim(&one).expect_err("it is claimed");
+        let claim = store.claim(&one).expect("the run is free");
+        let refused = store.claim(&one).expect_err("already claimed");
         assert!(
             refused.to_string().contains("one") && matches!(refused, StoreError::UnderWay { .. }),
             "{refused}"

@@ -1,5 +1,5 @@
-//! A connection to a server that is polled by whoever asks over it, and waited for no longer than a limit: the kernel of a server
-//! that is stopped goes on to acknowledge what is sent. Must not know what is asked.
+//! A PostgreSQL connection polled by its user, with a limit on each wait: the kernel of a stopped server still
+//! acknowledges packets. Independent of the queries.
 
 use std::{
     future::{self, Future},
@@ -23,23 +23,23 @@ use crate::database::DatabaseError;
 
 type Connection = Pin<Box<dyn Future<Output = Result<(), Error>> + Send>>;
 
-/// Dropped, it is closed at once, whatever the server does.
+/// Dropping it closes the connection immediately.
 pub(crate) struct Client {
     client: tokio_postgres::Client,
     connection: Polled,
     runtime: Runtime,
 }
 
-/// What has to be polled for an answer.
+/// Polled while waiting for a reply.
 struct Polled {
-    /// None once it has ended.
+    /// `None` once it has ended.
     connection: Option<Connection>,
-    /// For how long the server may be silent.
+    /// Reply timeout.
     limit: Duration,
 }
 
 impl Client {
-    /// `reach` is for all of it, the handshakes included; `limit` for each answer.
+    /// `reach` limits connecting, including the handshakes; `limit` limits each reply.
     pub(crate) fn connect<T>(
         settings: &Config,
         tls: T,
@@ -57,7 +57,7 @@ impl Client {
         Ok(Self { client, connection: Polled { connection: Some(Box::pin(connection)), limit }, runtime })
     }
 
-    /// From now on the server may be silent for so long.
+    /// Changes the reply timeout.
     pub(crate) const fn limit(&mut self, limit: Duration) {
         self.connection.limit = limit;
     }
@@ -67,8 +67,8 @@ impl Client {
         runtime.block_on(connection.answer(client.batch_execute(sql)))
     }
 
-    /// Hands each row to `read`; how many rows were written. In one exchange: the types of what is asked with are said, and nothing
-    /// is prepared.
+    /// Runs a query in a single exchange, without a prepared statement: parameter types are sent along. Passes each row
+    /// to `read` and returns the number of rows written.
     pub(crate) fn ask<'a>(
         &mut self,
         sql: &str,
@@ -86,14 +86,17 @@ impl Client {
 }
 
 impl Polled {
-    async fn answer<T>(&mut self, asked: impl Future<Output = Result<T, Error>>) -> Result<T, DatabaseError> {
-        let mut asked = pin!(asked);
-        let answered = future::poll_fn(|cx| {
+    async fn answer<T>(
+        &mut self,
+        request: impl Future<Output = Result<T, Error>>,
+    ) -> Result<T, DatabaseError> {
+        let mut request = pin!(request);
+        let reply = future::poll_fn(|cx| {
             let ended = self.connection.as_mut().map(|connection| connection.as_mut().poll(cx));
             if matches!(ended, Some(Poll::Ready(_))) {
                 self.connection = None;
             }
-            match (asked.as_mut().poll(cx), ended) {
+            match (request.as_mut().poll(cx), ended) {
                 (Poll::Ready(Ok(answer)), _) => Poll::Ready(Ok(answer)),
                 (_, Some(Poll::Ready(Err(error)))) => Poll::Ready(Err(error.into())),
                 (Poll::Ready(Err(error)), _) => Poll::Ready(Err(error.into())),
@@ -103,7 +106,7 @@ impl Polled {
                 }
             }
         });
-        time::timeout(self.limit, answered).await.map_err(|_| silent(self.limit))?
+        time::timeout(self.limit, reply).await.map_err(|_| silent(self.limit))?
     }
 }
 

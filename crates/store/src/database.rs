@@ -1,5 +1,5 @@
-//! What runs are kept in as it is asked: SQL that SQLite and PostgreSQL both understand, with `?1` for the first value.
-//! Owns where they differ in asking; must not know the tables.
+//! Common interface of SQLite and PostgreSQL, for SQL that both understand, with `?1` for the first value. Hides their
+//! differences in access; independent of the tables.
 
 use std::{borrow::Cow, error::Error, iter, ops::Deref, path::PathBuf};
 
@@ -15,14 +15,13 @@ use crate::{
     session::{self, Session},
 };
 
-/// An open file, or a connection to a server.
+/// An open SQLite file or a server connection.
 #[derive(Debug)]
 pub(crate) enum Database {
     File { connection: Connection, path: PathBuf },
     Server(Box<Session>),
 }
 
-/// Something that is asked with.
 #[derive(Debug, Clone)]
 pub(crate) enum Value<'a> {
     Integer(i64),
@@ -30,23 +29,21 @@ pub(crate) enum Value<'a> {
     Flag(bool),
 }
 
-/// A row of an answer.
 pub(crate) enum Row<'a> {
     File(&'a rusqlite::Row<'a>),
     Server(&'a tokio_postgres::Row),
 }
 
-/// What a transaction does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum TransactionKind {
-    /// It sees all as of one moment.
+    /// Reads a consistent snapshot.
     Read,
     Write,
-    /// It writes to tables of this connection alone.
+    /// Writes only to tables of this connection.
     Private,
 }
 
-/// All of it is done, or nothing.
+/// Rolled back unless committed.
 #[derive(Debug)]
 pub(crate) struct Transaction<'a> {
     database: &'a Database,
@@ -57,7 +54,7 @@ pub(crate) struct Transaction<'a> {
 pub(crate) enum DatabaseError {
     #[error(transparent)]
     File(#[from] rusqlite::Error),
-    #[error("{}", told(.0))]
+    #[error("{}", message(.0))]
     Server(#[from] tokio_postgres::Error),
     #[error("{0}")]
     Away(String),
@@ -70,7 +67,7 @@ pub(crate) enum DatabaseError {
 }
 
 impl Database {
-    /// Hands each row to `read`; how many there were, or how many were written.
+    /// Passes each row to `read`. Returns the number of rows read or written.
     pub(crate) fn ask(
         &self,
         sql: &str,
@@ -91,7 +88,7 @@ impl Database {
         Ok(count)
     }
 
-    /// What `read` makes of the rows.
+    /// Collects the results of `read`.
     pub(crate) fn query<T>(
         &self,
         sql: &str,
@@ -105,11 +102,11 @@ impl Database {
         };
         match self {
             Self::File { .. } => all(),
-            Self::Server(session) => session.once_more(all),
+            Self::Server(session) => session.with_retry(all),
         }
     }
 
-    /// What `read` makes of the only row, if there is one.
+    /// Result of `read` for the only row, if there is one.
     pub(crate) fn query_row<T>(
         &self,
         sql: &str,
@@ -119,7 +116,7 @@ impl Database {
         Ok(self.query(sql, values, read)?.pop())
     }
 
-    /// How many rows were written.
+    /// Returns the number of rows written.
     pub(crate) fn execute(&self, sql: &str, values: &[Value<'_>]) -> Result<u64, DatabaseError> {
         match self {
             Self::File { connection, .. } => {
@@ -130,7 +127,7 @@ impl Database {
         }
     }
 
-    /// Several statements without values.
+    /// Runs several statements without parameters.
     pub(crate) fn batch(&self, sql: &str) -> Result<(), DatabaseError> {
         match self {
             Self::File { connection, .. } => Ok(connection.execute_batch(sql)?),
@@ -138,7 +135,7 @@ impl Database {
         }
     }
 
-    /// Begins a transaction, which is undone unless it is committed.
+    /// Starts a transaction, rolled back unless committed.
     pub(crate) fn transaction(&self, access: TransactionKind) -> Result<Transaction<'_>, DatabaseError> {
         match (self, access) {
             (Self::File { connection, .. }, TransactionKind::Write) => {
@@ -149,7 +146,7 @@ impl Database {
                 session.begin("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")?;
             }
             (Self::Server(session), TransactionKind::Write) => {
-                // A claim has a connection of its own, which may have broken alone.
+                // The connection of a claim may have broken separately.
                 session.renew_claims()?;
                 session.begin("BEGIN ISOLATION LEVEL READ COMMITTED")?;
             }
@@ -158,16 +155,16 @@ impl Database {
         Ok(Transaction { database: self, is_open: true })
     }
 
-    /// The SQL by which the first text has the second in it, whatever the case of ASCII letters.
+    /// SQL condition for a substring match that ignores the case of ASCII letters.
     pub(crate) fn contains(&self, text: &str, part: &str) -> String {
         match self {
             Self::File { .. } => format!("instr(lower({text}), lower({part})) > 0"),
-            // The columns are of this collation, too.
+            // Matches the collation of the columns.
             Self::Server(_) => format!("strpos(lower({text}), lower({part} COLLATE \"C\")) > 0"),
         }
     }
 
-    /// The type of integers.
+    /// Column type for integers.
     pub(crate) const fn integer(&self) -> &'static str {
         match self {
             Self::File { .. } => "INTEGER",
@@ -175,7 +172,7 @@ impl Database {
         }
     }
 
-    /// The file, for what is done to files alone.
+    /// The SQLite connection, for operations on files only.
     pub(crate) const fn file(&self) -> Option<&Connection> {
         match self {
             Self::File { connection, .. } => Some(connection),
@@ -210,14 +207,14 @@ impl Deref for Transaction<'_> {
 impl Drop for Transaction<'_> {
     fn drop(&mut self) {
         if self.is_open {
-            // One that cannot be undone any more was undone with its connection.
+            // A broken connection has already rolled it back.
             let _ = self.database.end("ROLLBACK");
         }
     }
 }
 
 impl Value<'_> {
-    /// As a server is asked.
+    /// Conversion for PostgreSQL.
     pub(crate) fn typed(&self) -> (&(dyn ToSql + Sync), Type) {
         match self {
             Self::Integer(number) => (number, Type::INT8),
@@ -257,7 +254,7 @@ impl From<bool> for Value<'_> {
 
 impl<'a> From<&'a str> for Value<'a> {
     fn from(text: &'a str) -> Self {
-        // PostgreSQL keeps no text with this character. JSON has it escaped; what else is kept is searched and listed.
+        // PostgreSQL cannot store NUL. JSON escapes it; other texts are only searched and listed.
         Self::Text(match text.contains('\0') {
             true => text.replace('\0', "\u{2400}").into(),
             false => text.into(),
@@ -279,7 +276,7 @@ impl Row<'_> {
         }
     }
 
-    /// A text where it stands.
+    /// A borrowed text.
     pub(crate) fn text(&self, column: usize) -> Result<&str, DatabaseError> {
         match self {
             Self::File(row) => Ok(row.get_ref(column)?.as_str().map_err(rusqlite::Error::from)?),
@@ -287,12 +284,12 @@ impl Row<'_> {
         }
     }
 
-    /// A number that is small and not negative.
+    /// A small non-negative number.
     pub(crate) fn count(&self, column: usize) -> Result<u32, DatabaseError> {
         small(self.get(column)?)
     }
 
-    /// The same, if there is one.
+    /// The same, or NULL.
     pub(crate) fn optional_count(&self, column: usize) -> Result<Option<u32>, DatabaseError> {
         self.get::<Option<i64>>(column)?.map(small).transpose()
     }
@@ -303,7 +300,7 @@ fn small(number: i64) -> Result<u32, DatabaseError> {
 }
 
 impl DatabaseError {
-    /// Whether the server, or the way to it, is away and may come back.
+    /// Whether the server is unreachable, possibly temporarily.
     pub(crate) fn is_away(&self) -> bool {
         match self {
             Self::Away(_) => true,
@@ -313,17 +310,17 @@ impl DatabaseError {
     }
 }
 
-/// What a client says, with its reasons; of what a server said, its words alone.
-pub(crate) fn told(error: &tokio_postgres::Error) -> String {
-    if let Some(said) = error.as_db_error() {
-        let detail = said.detail().map(|detail| format!(" ({detail})")).unwrap_or_default();
-        return format!("{}{detail}", said.message());
+/// An error message with its causes; for errors sent by the server, only the server's message.
+pub(crate) fn message(error: &tokio_postgres::Error) -> String {
+    if let Some(reply) = error.as_db_error() {
+        let detail = reply.detail().map(|detail| format!(" ({detail})")).unwrap_or_default();
+        return format!("{}{detail}", reply.message());
     }
     let reasons = iter::successors(error.source(), |&reason| reason.source());
     iter::once(error.to_string()).chain(reasons.map(ToString::to_string)).collect::<Vec<_>>().join(": ")
 }
 
-/// Values of any kinds that one asks with.
+/// Query parameters of mixed types.
 macro_rules! values {
     ($($value:expr),* $(,)?) => { [$($crate::database::Value::from($value)),*] };
 }

@@ -1,5 +1,4 @@
-//! What can go wrong with the file or the server that runs are kept in, and what to do about it.
-//! Owns the translation of SQLite's codes and PostgreSQL's; must not know SQL.
+//! Errors of the store and their remedies. Translates the error codes of SQLite and PostgreSQL; independent of SQL.
 
 use std::{io, path::PathBuf, time::Duration};
 
@@ -8,95 +7,62 @@ use samples::RunId;
 use thiserror::Error;
 
 use crate::{
-    database::{DatabaseError, told},
+    database::{DatabaseError, message},
     location::Location,
 };
 
-/// Why runs could not be kept or read. Every message names the place or the run, and what to do.
+/// An error of the store. Every message names the location or the run, and a remedy.
 #[derive(Debug, Error)]
 pub enum StoreError {
-    /// The folder of the file could not be created.
-    #[error("cannot create the folder {folder} for the runs: {source}; choose one that can be written")]
-    Folder {
-        folder: PathBuf,
-        /// Why not.
-        source: io::Error,
-    },
-    /// The file could not be opened or created.
+    #[error("cannot create the folder {folder}: {source}; choose a writable location")]
+    Folder { folder: PathBuf, source: io::Error },
     #[error(
         "cannot open {path} ({reason}); is it a file, and may you read it and write in its folder? \
          Choose another file otherwise"
     )]
     CannotOpen {
-        /// Which file.
         path: PathBuf,
-        /// In SQLite's words.
+        /// SQLite's message.
         reason: String,
     },
-    /// It can be read but not written.
     #[error("cannot write to {place}: {}", place.when_read_only())]
     ReadOnly { place: Location },
-    /// Another process held it for longer than we waited.
+    /// Locked by another process for longer than the timeout.
     #[error(
-        "{place} is locked by another process (waited {} s); end that process or try again when it is done",
+        "{place} is locked by another process (waited {} s); try again later or stop that process",
         waited.as_secs_f64()
     )]
-    Locked {
-        place: Location,
-        /// For how long we waited.
-        waited: Duration,
-    },
-    /// The file is not any more at its path.
+    Locked { place: Location, waited: Duration },
+    #[error("{path} was deleted, moved or replaced while in use; restore it, or restart")]
+    Moved { path: PathBuf },
+    #[error("run {run} is in progress in {owner}; wait until it ends, or stop it and resume the run")]
+    UnderWay { run: RunId, owner: String },
     #[error(
-        "{path} was deleted, moved or replaced while it was in use; put it back, or end this and try again"
-    )]
-    Moved {
-        /// Which file.
-        path: PathBuf,
-    },
-    /// Another process is making this run.
-    #[error("run {run} is under way in {owner}; wait until it ends, or end it and resume")]
-    UnderWay {
-        run: RunId,
-        /// Which process.
-        owner: String,
-    },
-    /// There is no space left.
-    #[error(
-        "no space left to write {place}; what was kept before is whole: free some space, then resume the run"
+        "no space left to write {place}; earlier results are intact: free some space, then resume the run"
     )]
     Full { place: Location },
-    /// It is damaged, or not a database at all.
     #[error(
         "{path} cannot be used as a database of runs: {reason}; nothing was changed in it. `plumb runs repair` keeps \
          what can be read of it in a new file, and the old one aside. What else is left in it can often be rescued with \
          sqlite3 FILE .recover"
     )]
-    Corrupt {
-        /// Which file.
-        path: PathBuf,
-        /// What is wrong with it.
-        reason: String,
-    },
-    /// It is a database, but another program's.
+    Corrupt { path: PathBuf, reason: String },
     #[error(
-        "{place} is a database of another program; nothing was changed in it, choose another {}", place.kind()
+        "{place} is a database of another program and was not changed; choose another {}", place.kind()
     )]
     Foreign { place: Location },
-    /// The file is a plumb database, but its schema has an unknown object.
+    /// A plumb database with an unknown schema object.
     #[error(
         "{path} has an object `{name}` ({kind}) that plumb did not create in this form, which could delete or invent results; nothing was \
          changed in the file. {advice}, or choose another file",
         path = path.display(), name = name.escape_debug(), advice = without(kind)
     )]
     UnknownObject {
-        /// Which file.
         path: PathBuf,
-        /// SQLite's name for its type: `table`, `index`, `trigger` or `view`.
+        /// SQLite's object type: `table`, `index`, `trigger` or `view`.
         kind: String,
         name: String,
     },
-    /// It was written by a later plumb.
     #[error(
         "{place} was written by {writer} (format {found}, this plumb reads up to {known}); use that plumb or a \
          later one, or keep the runs of this one in another {}",
@@ -104,113 +70,79 @@ pub enum StoreError {
     )]
     Newer {
         place: Location,
-        /// Its format.
         found: u32,
-        /// The newest format that we know.
+        /// The newest supported format.
         known: u32,
-        /// Who wrote it: `plumb 0.3.0`.
+        /// The program that wrote it, e.g. `plumb 0.3.0`.
         writer: String,
     },
-    /// A record in it is not what we write.
     #[error(
-        "cannot read {what} of run {run} in {place}: {reason}; `plumb runs remove {run}` goes on without it"
+        "cannot read {what} of run {run} in {place}: {reason}; to continue without the run, remove it with `plumb runs remove {run}`"
     )]
-    Unreadable {
-        place: Location,
-        run: RunId,
-        /// Which record.
-        what: String,
-        /// Why.
-        reason: String,
-    },
-    /// A record would not come back as it is; it was not kept.
-    #[error("cannot keep {what} of run {run}: {reason}; it holds a number that is not finite")]
-    Unkeepable {
-        run: RunId,
-        /// Which record.
-        what: String,
-        /// Why.
-        reason: String,
-    },
-    /// A run of this identity is there already.
-    #[error("run {run} is kept already; resume it, or start a new one under another identity")]
+    Unreadable { place: Location, run: RunId, what: String, reason: String },
+    /// A record could not be read back and was not stored.
+    #[error("cannot store {what} of run {run}: {reason}; it contains a number that is not finite")]
+    Unkeepable { run: RunId, what: String, reason: String },
+    #[error("run {run} already exists; resume it, or start a new run with another name")]
     RunExists { run: RunId },
-    /// This trial is there already: another process works on the same run.
-    #[error("trial {index} of run {run} is kept already; is another process resuming the same run?")]
+    /// The trial exists: another process is writing to the same run.
+    #[error("trial {index} of run {run} already exists; check that no other process is resuming this run")]
     TrialExists { run: RunId, index: u32 },
-    /// No such run.
     #[error("no run is called `{text}`; {hint}")]
-    Unknown {
-        /// What was asked for.
-        text: String,
-        /// What there is.
-        hint: String,
-    },
-    /// Several runs begin so.
-    #[error("`{text}` could be any of {matches}; write more of it")]
+    Unknown { text: String, hint: String },
+    #[error("`{text}` matches several runs: {matches}; use a longer prefix")]
     Ambiguous {
-        /// What was asked for.
         text: String,
-        /// The runs that begin so, newest first.
+        /// Matching runs, newest first.
         matches: String,
     },
     #[error("no baseline is called `{name}`; {hint}")]
-    NoBaseline {
-        /// What was asked for.
-        name: String,
-        /// What there is.
-        hint: String,
-    },
-    /// Others are compared with this run.
+    NoBaseline { name: String, hint: String },
     #[error(
-        "run {run} is the baseline {names}, and is kept for that; take the name away first \
+        "run {run} is the baseline {names} and cannot be removed; remove the baseline first \
          (plumb baseline remove NAME), or give it to another run (plumb baseline set NAME RUN)"
     )]
     IsBaseline { run: RunId, names: String },
-    /// An address of a server is not understood.
     #[error(
-        "cannot understand the address of the runs: {reason}; write it as \
+        "invalid store address: {reason}; the format is \
          postgres://USER@HOST:PORT/DATABASE?sslmode=verify-full&sslrootcert=FILE, or start a file name with ./ or /"
     )]
     Address { reason: String },
-    /// The server, or the way to it, is away.
     #[error(
-        "cannot reach {place} ({reason}); is the server running, may this machine connect to it, and has it a connection left?"
+        "cannot reach {place} ({reason}); check that the server is running, allows connections from this machine and has a connection left"
     )]
     Away {
         place: Location,
-        /// In its words, or the system's.
+        /// Message of the server or the system.
         reason: String,
     },
-    /// The server is there, and does not let us in or at what we need.
     #[error(
         "{place} is not open to this user ({reason}); look at user, password, database and sslmode of the address. The \
          database has to exist, and to belong to the user who is the first to keep a run in it"
     )]
     Denied {
         place: Location,
-        /// In its words, or the client's.
+        /// Message of the server or the client.
         reason: String,
     },
-    /// It is not a file, which could be made anew.
+    /// Repair is for files only.
     #[error(
         "{place} is a server's database: it is repaired by restoring a backup of it. `plumb runs export` keeps single \
          runs in files, and `plumb runs remove` goes on without those that are damaged"
     )]
     NotAFile { place: Location },
-    /// Anything else that SQLite or the server says.
+    /// Any other error of SQLite or the server.
     #[error("cannot {doing} {place}: {reason}")]
     Failed {
-        /// What was tried.
         doing: &'static str,
         place: Location,
-        /// In its words.
+        /// Message of SQLite or the server.
         reason: String,
     },
 }
 
 impl StoreError {
-    /// Whether it may pass by itself, so that whoever has something to keep had better wait.
+    /// Whether the condition may be temporary, so that retrying is worthwhile.
     #[must_use]
     pub const fn may_pass(&self) -> bool {
         matches!(self, Self::Locked { .. } | Self::Moved { .. } | Self::CannotOpen { .. } | Self::Away { .. })
@@ -227,10 +159,10 @@ fn without(kind: &str) -> String {
     }
 }
 
-/// What is being done when the trials of an import, which waited in a table of the connection, are kept.
+/// Operation name while an import is copied from the connection's temporary table.
 pub(crate) const IMPORT: &str = "import into";
 
-/// Where and for how long: what a message needs beside a code.
+/// Location and timeout, for error messages.
 #[derive(Debug, Clone)]
 pub(crate) struct Place {
     pub(crate) location: Location,
@@ -238,14 +170,14 @@ pub(crate) struct Place {
 }
 
 impl Place {
-    /// Says what a code means for this place.
+    /// Translates an error for this location.
     pub(crate) fn explain(&self, doing: &'static str) -> impl Fn(DatabaseError) -> StoreError + '_ {
         move |error| {
             let place = self.location.clone();
             match error {
                 DatabaseError::File(error) => self.of_file(doing, &error),
                 DatabaseError::Server(ref code) if error.is_away() => {
-                    StoreError::Away { place, reason: told(code) }
+                    StoreError::Away { place, reason: message(code) }
                 }
                 DatabaseError::Server(error) => self.of_server(doing, &error),
                 DatabaseError::Away(reason) => StoreError::Away { place, reason },
@@ -283,13 +215,13 @@ impl Place {
         }
     }
 
-    /// By its codes (<https://www.postgresql.org/docs/current/errcodes-appendix.html>).
+    /// By error code (<https://www.postgresql.org/docs/current/errcodes-appendix.html>).
     fn of_server(&self, doing: &'static str, error: &tokio_postgres::Error) -> StoreError {
-        let (place, reason) = (self.location.clone(), told(error));
+        let (place, reason) = (self.location.clone(), message(error));
         match error.code().map(|code| code.code()) {
-            // A lock, a deadlock, and what was decided against us.
+            // Lock timeout, deadlock, serialization failure.
             Some("55P03" | "40P01" | "40001") => StoreError::Locked { place, waited: self.patience },
-            // What only the connection had.
+            // The temporary table is lost with its connection.
             Some("42P01") if doing == IMPORT => {
                 StoreError::Away { place, reason: "the connection broke during the import".to_owned() }
             }

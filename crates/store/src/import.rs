@@ -1,5 +1,4 @@
-//! A run of other tools' logs: kept whole or not at all, however long it is.
-//! Must not know what a log looks like.
+//! Atomic import of a run from other tools' logs, of any length. Independent of log formats.
 
 use std::{collections::BTreeSet, mem};
 
@@ -12,7 +11,7 @@ use crate::{
     store::{Store, WriteError, insert, insert_run},
 };
 
-/// Where trials wait: a table of this connection alone, which no other process has to wait for. Of a file it is one of its own.
+/// Temporary table for trials, so that other processes are not blocked. SQLite stores it in a separate file.
 fn spool_sql(integer: &str) -> String {
     format!(
         "CREATE TEMP TABLE spool (
@@ -25,21 +24,21 @@ fn spool_sql(integer: &str) -> String {
     )
 }
 
-/// So many trials go to a server in one statement, or of so many bytes: each statement waits for its answer.
+/// Maximum number of trials sent to a server per statement; there is a byte limit too. Each statement waits for a
+/// reply.
 const TRIALS_AT_ONCE: usize = 500;
 const BYTES_AT_ONCE: usize = 1 << 20;
-/// So many leave the spool in one statement.
-const KEPT_AT_ONCE: u32 = 10_000;
+/// Trials copied from the temporary table per statement.
+const COPIED_AT_ONCE: u32 = 10_000;
 
-/// A run that is being imported.
 #[derive(Debug)]
 pub struct Importing<'a> {
     spool: Transaction<'a>,
     place: &'a Place,
     run: RunId,
-    /// The text of a trial: many short ones take no new memory.
+    /// Reused buffer for a trial's text.
     text: Vec<u8>,
-    /// To be sent to a server.
+    /// Trials not yet sent to the server.
     unsent: Vec<SpooledTrial>,
     unsent_bytes: usize,
 }
@@ -53,21 +52,21 @@ struct SpooledTrial {
 }
 
 impl Store {
-    /// Keeps a run whole. `work` adds its trials, for as long as it takes, and returns its header; others may write
-    /// meanwhile, as all of it is kept in one short transaction at the end. Fails `work`, nothing is kept. Returns
-    /// the run's identity: the header's, or one with a number behind it where another run has that by then.
+    /// Imports a run atomically. `work` adds the trials and returns the header. Other processes can write in the
+    /// meantime, because everything is committed in a short transaction at the end. If `work` fails, nothing is stored.
+    /// Returns the name of the run: that of the header, with a number appended if it is taken.
     ///
     /// # Errors
-    /// Those of `work`; when a record cannot be kept.
+    /// Errors of `work`; when a record cannot be stored.
     pub fn import<E: From<StoreError>>(
         &mut self,
         run: &RunId,
         work: impl FnOnce(&mut Importing<'_>) -> Result<RunHeader, E>,
     ) -> Result<RunId, E> {
         let header = self.spool(run, work)?;
-        let kept = self.keep_spool(header);
+        let stored = self.store_spool(header);
         let dropped = self.database.batch("DROP TABLE spool").map_err(self.place.explain(IMPORT));
-        let id = kept?;
+        let id = stored?;
         dropped?;
         Ok(id)
     }
@@ -94,7 +93,7 @@ impl Store {
         Ok(header)
     }
 
-    fn keep_spool(&mut self, mut header: RunHeader) -> Result<RunId, StoreError> {
+    fn store_spool(&mut self, mut header: RunHeader) -> Result<RunId, StoreError> {
         let sql = "INSERT INTO trial (run, place, cell, block, record, checksum)
                    SELECT ?1, place, cell, block, record, checksum FROM spool
                    WHERE place >= ?2 AND place < ?3 ORDER BY place";
@@ -105,8 +104,8 @@ impl Store {
             transaction.execute(completed, &values![number, complete])?;
             let last = "SELECT coalesce(max(place), -1) FROM spool";
             let last = transaction.query_row(last, &[], |row| row.get::<i64>(0))?.unwrap_or(-1);
-            for first in (0..=last).step_by(KEPT_AT_ONCE as usize) {
-                transaction.execute(sql, &values![number, first, first + i64::from(KEPT_AT_ONCE)])?;
+            for first in (0..=last).step_by(COPIED_AT_ONCE as usize) {
+                transaction.execute(sql, &values![number, first, first + i64::from(COPIED_AT_ONCE)])?;
             }
             Ok(())
         })?;
@@ -114,7 +113,7 @@ impl Store {
     }
 }
 
-/// Adds the row of a run, whose identity gets a number behind it where another run has it; the row's number.
+/// Inserts a run, appending a number to its name if it is taken. Returns the row number.
 pub(crate) fn insert_under_free_name(
     transaction: &Transaction<'_>,
     header: &mut RunHeader,
@@ -137,7 +136,7 @@ impl Importing<'_> {
     /// Adds a trial.
     ///
     /// # Errors
-    /// When it cannot be kept: then `work` has to give up.
+    /// When it cannot be stored; `work` must return the error.
     pub fn trial(&mut self, trial: &Trial) -> Result<(), StoreError> {
         let text = record::trial_text_into(&mut self.text, &self.run, trial)?;
         if self.spool.file().is_none() {
@@ -152,7 +151,7 @@ impl Importing<'_> {
         let exists = || StoreError::TrialExists { run: self.run.clone(), index: trial.index };
         let columns = values![trial.index, &trial.cell, trial.block, text, record::checksum(text)];
         insert(&self.spool, sql, &columns, exists)
-            .map_err(|error| error.explained(self.place.explain("keep a trial in")))
+            .map_err(|error| error.explained(self.place.explain("store a trial in")))
     }
     fn send(&mut self) -> Result<(), StoreError> {
         self.unsent_bytes = 0;
@@ -174,7 +173,7 @@ impl Importing<'_> {
             values.extend(values![*place, cell, *block, record, record::checksum(record)]);
         }
         let sent = self.spool.query(&sql, &values, |row| row.count(0));
-        let sent = sent.map_err(self.place.explain("keep a trial in"))?;
+        let sent = sent.map_err(self.place.explain("store a trial in"))?;
         let mut sent: BTreeSet<u32> = sent.into_iter().collect();
         match unsent.iter().find(|trial| !sent.remove(&trial.place)) {
             None => Ok(()),

@@ -1,6 +1,6 @@
-//! Runs kept in an SQLite file, or in a PostgreSQL database that others share, each trial in one transaction.
+//! Stores runs in an SQLite file or in a shared PostgreSQL database, each trial in its own transaction.
 //!
-//! Owns both, their schemas and their migrations. Must not know what a number means, nor how it is printed.
+//! Owns the schemas and migrations of both. Independent of the meaning and presentation of results.
 
 mod baseline;
 mod browse;

@@ -1,5 +1,4 @@
-//! What is kept: the list of runs, a whole run again, and its removal.
-//! Must not know how a run is found by a part of its name.
+//! Lists, loads and removes runs. Independent of name resolution.
 
 use samples::{
     CellEnd, MachineChange, ReadError, RunHeader, RunId, RunRecord, RunState, SCHEMA, SkippedCell, Trial,
@@ -14,24 +13,19 @@ use crate::{
     store::{Store, number_of},
 };
 
-/// A run in a list.
+/// An entry of the run list.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RunListing {
-    /// Its identity.
     pub id: RunId,
-    /// The scenario's name.
     pub scenario: String,
-    /// The scenario's title.
     pub title: String,
-    /// When it began.
     pub started: UnixMillis,
-    /// How far it got.
     pub state: RunState,
-    /// Whether its numbers are of other tools' logs.
+    /// Whether the run was imported from another tool's logs.
     pub imported: bool,
-    /// Trials that are kept.
+    /// Number of stored trials.
     pub made: u32,
-    /// Trials that were planned.
+    /// Number of planned trials.
     pub planned: u32,
 }
 
@@ -39,35 +33,34 @@ pub(crate) const LISTED: &str = "SELECT id, scenario, title, started, complete,
            (SELECT count(*) FROM trial WHERE trial.run = run.number), planned,
            EXISTS (SELECT 1 FROM imported WHERE imported.run = run.number), number
     FROM run";
-/// The column of [`LISTED`] that is the row's number.
+/// Column of [`LISTED`] with the row number.
 pub(crate) const NUMBER: usize = 8;
 const NEWEST_FIRST: &str = "ORDER BY started DESC, number DESC";
 
 impl Store {
-    /// All runs, newest first.
+    /// Lists all runs, newest first.
     ///
     /// # Errors
-    /// When the file cannot be read.
+    /// When the store cannot be read.
     pub fn runs(&self) -> Result<Vec<RunListing>, StoreError> {
         let sql = format!("{LISTED} {NEWEST_FIRST}");
         list(&self.database, &sql, &[]).map_err(self.place.explain("list the runs of"))
     }
 
-    /// The runs of a scenario (by the digest of its text) that were begun and not completed, newest first:
-    /// what can be resumed.
+    /// Lists the unfinished runs of a scenario (by the digest of its text), newest first. These can be resumed.
     ///
     /// # Errors
-    /// When the file cannot be read.
+    /// When the store cannot be read.
     pub fn unfinished(&self, scenario_digest: &str) -> Result<Vec<RunListing>, StoreError> {
         let sql = format!("{LISTED} WHERE digest = ?1 AND complete = FALSE {NEWEST_FIRST}");
         list(&self.database, &sql, &values![scenario_digest])
             .map_err(self.place.explain("list the unfinished runs of"))
     }
 
-    /// The runs of a scenario (by the digest of its text) of which at least one trial is kept, newest first.
+    /// Lists the runs of a scenario (by the digest of its text) with at least one trial, newest first.
     ///
     /// # Errors
-    /// When the file cannot be read.
+    /// When the store cannot be read.
     pub fn runs_of(&self, scenario_digest: &str) -> Result<Vec<RunListing>, StoreError> {
         let made = "EXISTS (SELECT 1 FROM trial WHERE trial.run = run.number)";
         let sql = format!("{LISTED} WHERE digest = ?1 AND {made} {NEWEST_FIRST}");
@@ -75,14 +68,14 @@ impl Store {
             .map_err(self.place.explain("list the runs of a scenario in"))
     }
 
-    /// A whole run as it was handed in, its trials in the order in which they were made. What was altered since, or cannot
-    /// be read, is left out, and is named in the record.
+    /// Loads a run, with its trials in the order in which they were run. Altered or unreadable parts are omitted and
+    /// listed in the record.
     ///
     /// # Errors
-    /// When there is no such run, its header cannot be read, or the file is damaged as a database.
+    /// When there is no such run, its header cannot be read, or the database is damaged.
     pub fn load(&self, run: &RunId) -> Result<RunRecord, StoreError> {
         let explain = self.place.explain("read a run from");
-        // One snapshot, so that a run that is being made is read as of one moment.
+        // A snapshot, because the run may be in progress.
         let snapshot = self.database.transaction(TransactionKind::Read).map_err(&explain)?;
         let found = header(&snapshot, run).map_err(&explain)?;
         let row = found.ok_or_else(|| StoreError::no_such_run(run))?;
@@ -95,10 +88,10 @@ impl Store {
         Ok(RunRecord { header, trials, skipped, ends, machine_changes, unreadable })
     }
 
-    /// Forgets a run and all its trials.
+    /// Removes a run and its trials.
     ///
     /// # Errors
-    /// When there is no such run, it is a baseline, or the file cannot be written; nothing was removed then.
+    /// When there is no such run, it is a baseline, or the store cannot be written; nothing is removed then.
     pub fn remove(&mut self, run: &RunId) -> Result<(), StoreError> {
         self.write("remove a run from", |transaction| {
             let number = number_of(transaction, run)?;
@@ -127,7 +120,7 @@ impl Store {
     }
 }
 
-/// The row of a run, unread.
+/// A run's row, not yet parsed.
 pub(crate) struct HeaderRow {
     number: i64,
     complete: bool,
@@ -136,7 +129,7 @@ pub(crate) struct HeaderRow {
 }
 
 impl HeaderRow {
-    /// From number, complete, header and checksum, in columns from `first` on.
+    /// From number, complete, header and checksum, in columns starting at `first`.
     pub(crate) fn of(row: &Row<'_>, first: usize) -> Result<Self, DatabaseError> {
         let (number, complete) = (row.get(first)?, row.get(first + 1)?);
         Ok(Self { number, complete, text: row.get(first + 2)?, checksum: row.optional_count(first + 3)? })
@@ -169,7 +162,7 @@ fn header(database: &Database, run: &RunId) -> Result<Option<HeaderRow>, Databas
     database.query_row(sql, &values![&run.0], |row| HeaderRow::of(row, 0))
 }
 
-/// Each is read where it stands: the texts of thousands together would be more than what is read of them.
+/// Parses each row in place, because the texts of thousands of trials would take more memory than the records.
 fn trials(
     snapshot: &Database,
     number: i64,
@@ -215,7 +208,7 @@ pub(crate) fn changes(
     parts(database, sql, number, |what| what, record::change_of, unreadable)
 }
 
-/// What can be read of the rows of a query that returns a name and a text.
+/// Parses the rows of a query that returns a name and a text.
 fn parts<T>(
     database: &Database,
     sql: &str,

@@ -1,4 +1,4 @@
-//! Where runs are kept: a file, or a database of a PostgreSQL server. Must not know what is kept there, and shows no password.
+//! Location of the store: a file or a PostgreSQL database. Never displays passwords.
 
 use std::{
     fmt, fs,
@@ -10,10 +10,10 @@ use std::{
 use percent_encoding::percent_decode_str;
 use tokio_postgres::{Config, config::SslMode};
 
-use crate::{database::told, error::StoreError};
+use crate::{database::message, error::StoreError};
 
 const SCHEMES: [&str; 2] = ["postgres://", "postgresql://"];
-/// Settings at the start of a libpq or ODBC connection string
+/// Setting names at the start of a libpq or ODBC connection string
 /// (<https://www.postgresql.org/docs/current/libpq-connect.html#LIBPQ-PARAMKEYWORDS>).
 const SETTINGS: [&str; 13] = [
     "host",
@@ -32,49 +32,47 @@ const SETTINGS: [&str; 13] = [
 ];
 /// Settings with a secret value.
 const SECRETS: [&str; 5] = ["password", "passwd", "sslpassword", "pgpassword", "pwd"];
-/// Where Debian's server has its socket.
+/// Default socket directory on Debian.
 const SOCKETS: &str = "/var/run/postgresql";
 const PORT: u16 = 5432;
-/// From then on a peer that does not answer is taken for gone; the system's own times are hours.
+/// Connection timeout for a silent peer; the system default is hours.
 const SILENCE: Duration = Duration::from_secs(30);
 const PROBES: (Duration, u32) = (Duration::from_secs(10), 3);
 
-/// Where runs are kept. What is displayed of it has no password.
+/// Location of the store. Displayed without its password.
 #[derive(Debug, Clone)]
 pub enum Location {
-    /// An SQLite file.
     File(PathBuf),
-    /// A database that others share.
     Server(Box<ServerAddress>),
 }
 
-/// A database of a PostgreSQL server: how it is reached, and by whom.
+/// Address and login of a PostgreSQL database.
 #[derive(Debug, Clone)]
 pub struct ServerAddress {
-    /// All but the hosts.
+    /// Everything except the hosts.
     pub(crate) settings: Config,
-    /// In the order in which they are tried, with their ports; a folder is that of a socket.
+    /// Hosts and ports in connection order; a path is a socket directory.
     pub(crate) hosts: Vec<(String, u16)>,
     pub(crate) certificate: Certificate,
     shown: String,
 }
 
-/// What is asked of a server's certificate.
+/// Verification of the server's certificate.
 #[derive(Debug, Clone)]
 pub(crate) enum Certificate {
     Unchecked,
-    /// It has to lead to one of those in this file, and to name the host.
+    /// It must be signed by a CA in this file and match the host name.
     Checked {
         authorities: PathBuf,
     },
 }
 
 impl Location {
-    /// Parses a file name, or an address with `postgres://` or `postgresql://`. Refuses addresses in other forms: they may hold a
-    /// password, which would become part of a file name.
+    /// Parses a file name, or an address with `postgres://` or `postgresql://`. Rejects addresses in other forms: they
+    /// may contain a password, which would become part of a file name.
     ///
     /// # Errors
-    /// When an address is not understood.
+    /// When the address is invalid.
     pub fn parse(place: &Path) -> Result<Self, StoreError> {
         let strip =
             |text: &str| SCHEMES.iter().find_map(|scheme| text.strip_prefix(scheme)).map(str::to_owned);
@@ -89,7 +87,7 @@ impl Location {
             .map_err(|reason| StoreError::Address { reason })
     }
 
-    /// What another one of its kind is.
+    /// The noun for messages.
     pub(crate) const fn kind(&self) -> &'static str {
         match self {
             Self::File(_) => "file",
@@ -97,12 +95,12 @@ impl Location {
         }
     }
 
-    /// Why it may be that nothing can be written, and what to do.
+    /// Cause and remedy for a read-only store.
     pub(crate) const fn when_read_only(&self) -> &'static str {
         match self {
-            Self::File(_) => "it, or its folder, is read-only; make it writable or choose another file",
+            Self::File(_) => "the file or its folder is read-only; make it writable or choose another file",
             Self::Server(_) => {
-                "the server takes no writes from this user, as a standby does; name the primary or choose another database"
+                "the server allows this user no writes, or is a standby; use the primary or choose another database"
             }
         }
     }
@@ -117,27 +115,26 @@ impl fmt::Display for Location {
     }
 }
 
-/// The parameters of an address.
 struct Parameters<'a> {
     sslmode: &'a str,
     sslrootcert: Option<PathBuf>,
     hosts: Vec<&'a str>,
     port: u16,
-    /// Those that the client understands.
+    /// Passed to the client library.
     others: Vec<&'a str>,
 }
 
 impl ServerAddress {
-    /// `USER:PASSWORD@HOST:PORT,HOST:PORT/DATABASE?KEY=VALUE&KEY=VALUE`, each part but the slash optional, as libpq has it
-    /// (<https://www.postgresql.org/docs/current/libpq-connect.html#LIBPQ-CONNSTRING-URIS>).
+    /// Format: `USER:PASSWORD@HOST:PORT,HOST:PORT/DATABASE?KEY=VALUE&KEY=VALUE`. All parts except the slash are
+    /// optional, like in libpq (<https://www.postgresql.org/docs/current/libpq-connect.html#LIBPQ-CONNSTRING-URIS>).
     fn parse(address: &str) -> Result<Self, String> {
         let (head, query) = address.split_once('?').unwrap_or((address, ""));
         let (authority, database) = head.split_once('/').unwrap_or((head, ""));
         let (user, hosts) =
             authority.split_once('@').map_or((None, authority), |(user, hosts)| (Some(user), hosts));
-        // Behind a second one there is the end of a password, which must not be taken for a host and shown.
+        // A second @ means that part of a password would be shown as the host.
         if [hosts, database, query].iter().any(|part| part.contains('@')) {
-            return Err("write @, :, / and ? of a name or a password as %40, %3A, %2F and %3F".to_owned());
+            return Err("write @, :, / and ? in a user name or password as %40, %3A, %2F and %3F".to_owned());
         }
         let parameters = Parameters::parse(query)?;
         let (mode, certificate) = parameters.encryption()?;
@@ -164,14 +161,14 @@ impl<'a> Parameters<'a> {
                 "sslrootcert" => parameters.sslrootcert = Some(decoded(value)?.into()),
                 "host" => parameters.hosts.extend(value.split(',')),
                 "port" => parameters.port = port(value)?,
-                "hostaddr" => return Err("name an address as the host, in place of `hostaddr`".to_owned()),
+                "hostaddr" => return Err("use the address as the host instead of `hostaddr`".to_owned()),
                 _ => parameters.others.push(pair),
             }
         }
         Ok(parameters)
     }
 
-    /// The hosts of an address, and those of its parameters.
+    /// Hosts of an address, including those in its parameters.
     fn hosts(&self, written: &str) -> Result<Vec<(String, u16)>, String> {
         let written = written.split(',').filter(|host| !host.is_empty()).map(|host| self.host(host));
         let named = self.hosts.iter().map(|host| Ok((decoded(host)?, self.port)));
@@ -185,7 +182,7 @@ impl<'a> Parameters<'a> {
     /// `HOST`, `HOST:PORT`, or with an IPv6 address `[HOST]:PORT`.
     fn host(&self, written: &str) -> Result<(String, u16), String> {
         let (host, behind) = match written.strip_prefix('[') {
-            Some(rest) => rest.split_once(']').ok_or("a host's address has no closing bracket")?,
+            Some(rest) => rest.split_once(']').ok_or("an IPv6 address has no closing bracket")?,
             None => written.split_at(written.find(':').unwrap_or(written.len())),
         };
         let port = match behind {
@@ -205,16 +202,16 @@ impl<'a> Parameters<'a> {
                                           the authority that signed the server's"
                     .to_owned())
             }
-            (_, Some(_)) => Err("sslrootcert is for sslmode=verify-full".to_owned()),
+            (_, Some(_)) => Err("sslrootcert requires sslmode=verify-full".to_owned()),
             ("disable", None) => Ok((SslMode::Disable, Certificate::Unchecked)),
             ("prefer", None) => Ok((SslMode::Prefer, Certificate::Unchecked)),
             ("require", None) => Ok((SslMode::Require, Certificate::Unchecked)),
-            _ => Err("sslmode is disable, prefer, require or verify-full".to_owned()),
+            _ => Err("sslmode must be disable, prefer, require or verify-full".to_owned()),
         }
     }
 }
 
-/// Returns the reason to refuse a text as a file name: it looks like a database address in another form, which may hold a
+/// Returns why a text is rejected as a file name: it resembles a database address in another form, which may contain a
 /// password.
 fn mistaken_address(text: &str) -> Option<&'static str> {
     let is_around = |c: char| c.is_whitespace() || c == '\'' || c == '"';
@@ -238,11 +235,11 @@ fn mistaken_address(text: &str) -> Option<&'static str> {
     (has_password && !is_path).then_some("`postgres://` is missing before the user")
 }
 
-/// All but the hosts, which are connected to one by one.
+/// Everything except the hosts, which are tried one by one.
 fn settings(user: Option<&str>, database: &str, others: &[&str]) -> Result<Config, String> {
     let user = user.map(|user| format!("{user}@")).unwrap_or_default();
     let address = format!("postgresql://{user}/{database}?{}", others.join("&"));
-    let mut settings = address.parse::<Config>().map_err(|error| told(&error))?;
+    let mut settings = address.parse::<Config>().map_err(|error| message(&error))?;
     if settings.get_application_name().is_none() {
         settings.application_name(own_name());
     }
@@ -255,7 +252,7 @@ fn settings(user: Option<&str>, database: &str, others: &[&str]) -> Result<Confi
     Ok(settings)
 }
 
-/// By which others know whose a connection is: `plumb 4711 on h1`.
+/// Application name of the connection, for other users of the database: `plumb 4711 on h1`.
 fn own_name() -> String {
     let host = fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
     match host.trim() {
@@ -266,12 +263,13 @@ fn own_name() -> String {
 
 fn decoded(text: &str) -> Result<String, String> {
     let text = percent_decode_str(text).decode_utf8();
-    text.map(String::from).map_err(|_| "what is written with % is no UTF-8".to_owned())
+    text.map(String::from).map_err(|_| "a %-encoded part is not valid UTF-8".to_owned())
 }
 
-/// It is not repeated in the message: without an @ behind it, it may be a password.
+/// The message omits the text, which may be a password if the @ is missing.
 fn port(text: &str) -> Result<u16, String> {
-    text.parse().map_err(|_| "a port is no number below 65536, or an @ is missing before the host".to_owned())
+    text.parse()
+        .map_err(|_| "a port is not a number below 65536, or an @ is missing before the host".to_owned())
 }
 
 #[cfg(test)]
@@ -295,7 +293,7 @@ mod tests {
     }
 
     #[test]
-    fn an_address_is_shown_without_its_password() {
+    fn displays_address_without_password() {
         check("postgres://u:secret@db.lab/runs", "postgres://u@db.lab/runs", &[("db.lab", 5432)]);
         check(
             "postgresql://u:se%2Fcret@a:1,[fd00::1]:2,[fd00::2]/runs",
@@ -316,7 +314,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_address_is_answered_without_a_password() {
+    fn rejects_invalid_addresses_without_showing_passwords() {
         for (address, part) in [
             ("postgres://u:se@cret@h/runs", "%40"),
             ("postgres://u:sec/ret@h/runs", "%2F"),
@@ -327,7 +325,7 @@ mod tests {
             ("postgres://[fd00::1/runs", "bracket"),
             ("postgres://h/runs?sslmode=verify-ca", "verify-full"),
             ("postgres://h/runs?sslmode=verify-full", "sslrootcert=FILE"),
-            ("postgres://h/runs?sslmode=require&sslrootcert=ca.pem", "is for sslmode=verify-full"),
+            ("postgres://h/runs?sslmode=require&sslrootcert=ca.pem", "requires sslmode=verify-full"),
             ("postgres://h/runs?colour=red", "colour"),
             ("postgres://h/runs?sslmode", "no value"),
             ("postgress://u:secret@h/runs", "a scheme other than"),
@@ -365,7 +363,7 @@ mod tests {
     }
 
     #[test]
-    fn anything_else_is_a_file() {
+    fn treats_other_texts_as_files() {
         for file in [
             "runs.db",
             "./postgres:",

@@ -1,5 +1,5 @@
-//! Keeping what was measured in a store that cannot be written just now: it is held in memory and tried again until it is
-//! kept or the user asks for the end. Must not know what is kept.
+//! Retries writes to a temporarily unavailable store. Results stay in memory until they are stored or the user aborts.
+//! Independent of the data.
 
 use std::{cell::RefCell, thread, time::Duration};
 
@@ -7,22 +7,21 @@ use samples::{CellEnd, MachineChange, RunHeader, RunId, Sink, SkippedCell, Trial
 
 use crate::{error::StoreError, store::Store};
 
-/// How soon it is tried again, beyond what a lock is waited for anyway.
+/// Retry interval, in addition to the lock timeout.
 const AGAIN: Duration = Duration::from_millis(200);
 
-/// A store that is waited for.
-#[expect(missing_debug_implementations, reason = "it has closures, and lives as long as one run")]
+#[expect(missing_debug_implementations, reason = "contains closures; lives for one run")]
 pub struct PatientStore<'a> {
     store: RefCell<&'a mut Store>,
-    tell: &'a dyn Fn(&str),
+    notify: &'a dyn Fn(&str),
     is_stopped: &'a dyn Fn() -> bool,
 }
 
 impl<'a> PatientStore<'a> {
-    /// Keeps in `store`; `tell` is told when it has to be waited for and when that is over, `is_stopped` whether the user asked
-    /// for the end.
-    pub fn new(store: &'a mut Store, tell: &'a dyn Fn(&str), is_stopped: &'a dyn Fn() -> bool) -> Self {
-        Self { store: RefCell::new(store), tell, is_stopped }
+    /// Wraps `store`. `notify` receives a message when a wait starts and ends; `is_stopped` returns whether the user has
+    /// asked to stop.
+    pub fn new(store: &'a mut Store, notify: &'a dyn Fn(&str), is_stopped: &'a dyn Fn() -> bool) -> Self {
+        Self { store: RefCell::new(store), notify, is_stopped }
     }
 
     fn keep(
@@ -32,24 +31,24 @@ impl<'a> PatientStore<'a> {
         keep: impl Fn(&mut Store) -> Result<(), StoreError>,
     ) -> Result<(), StoreError> {
         let store = &mut **self.store.borrow_mut();
-        let (mut told, mut is_unanswered) = (false, false);
+        let (mut notified, mut is_unanswered) = (false, false);
         loop {
             let error = match keep(store) {
                 Err(error) if error.may_pass() => error,
                 other => {
-                    // What a server kept before it could say so.
+                    // The server may have stored it before the connection broke.
                     let is_kept = is_unanswered && matches!(other, Err(StoreError::RunExists { .. }));
                     let other = if is_kept { Ok(()) } else { other };
-                    if told && other.is_ok() {
-                        (self.tell)(&format!("{what} is kept now, and the run goes on"));
+                    if notified && other.is_ok() {
+                        (self.notify)(&format!("{what} is stored now; the run continues"));
                     }
                     return other;
                 }
             };
             let place = store.location().to_string();
             if matches!(error, StoreError::Moved { .. }) && store.follow_path(run).is_ok() {
-                (self.tell)(&format!(
-                    "{place} was deleted or moved: the run goes on in a new file there, with all that it had"
+                (self.notify)(&format!(
+                    "{place} was deleted or moved: the run continues in a new file there, including all earlier results"
                 ));
                 continue;
             }
@@ -57,11 +56,11 @@ impl<'a> PatientStore<'a> {
             if (self.is_stopped)() {
                 return Err(error);
             }
-            if !told {
-                (self.tell)(&format!(
-                    "{error}. {what} is held in memory until it can be kept (Ctrl-C gives it up)"
+            if !notified {
+                (self.notify)(&format!(
+                    "{error}. {what} stays in memory and is retried (Ctrl-C discards it)"
                 ));
-                told = true;
+                notified = true;
             }
             thread::sleep(AGAIN);
         }
@@ -80,7 +79,7 @@ impl Sink for PatientStore<'_> {
     }
 
     fn skipped(&mut self, run: &RunId, skipped: &SkippedCell) -> Result<(), StoreError> {
-        self.keep(run, &format!("That {} is skipped", skipped.cell), |store| store.skipped(run, skipped))
+        self.keep(run, &format!("The skipped result {}", skipped.cell), |store| store.skipped(run, skipped))
     }
 
     fn ended(&mut self, run: &RunId, end: &CellEnd) -> Result<(), StoreError> {
@@ -88,7 +87,7 @@ impl Sink for PatientStore<'_> {
     }
 
     fn machine_changed(&mut self, run: &RunId, change: &MachineChange) -> Result<(), StoreError> {
-        self.keep(run, "The change of the machine", |store| store.machine_changed(run, change))
+        self.keep(run, "The machine change", |store| store.machine_changed(run, change))
     }
 
     fn complete(&mut self, run: &RunId) -> Result<(), StoreError> {

@@ -1,5 +1,4 @@
-//! Records as the text that is kept, and back. What could not be read again is not kept.
-//! Must not know where the text lies.
+//! Encodes and decodes records. Refuses records that could not be read back. Independent of the storage.
 
 use std::fmt;
 
@@ -15,8 +14,8 @@ pub(crate) fn trial_text(run: &RunId, trial: &Trial) -> Result<String, StoreErro
     trial.text().map_err(|error| unkeepable(run, format!("trial {}", trial.index), &error))
 }
 
-/// The text of an imported trial, in a buffer that is used again. It is not read once more as that of a measured one, whose
-/// loss nobody could mend: the log can be imported again, and the importer hands on finite numbers alone.
+/// Encodes an imported trial into a reused buffer. Skips the check that it can be read back: importers produce only
+/// finite numbers, and the log can be imported again.
 pub(crate) fn trial_text_into<'a>(
     buffer: &'a mut Vec<u8>,
     run: &RunId,
@@ -31,23 +30,24 @@ pub(crate) fn end_text(run: &RunId, end: &CellEnd) -> Result<String, StoreError>
     end.text().map_err(|error| unkeepable(run, format!("the end of cell {}", end.cell), &error))
 }
 
-/// What is kept beside a text, so that a digit of it that changed later is noticed (CRC-32, which finds every change
-/// within four bytes).
+/// Checksum stored with a text to detect later changes (CRC-32, which detects all changes within four bytes).
 pub(crate) fn checksum(text: &str) -> u32 {
     crc32fast::hash(text.as_bytes())
 }
 
-/// The text, unless it is not the one that was kept; earlier versions kept no checksum.
-pub(crate) fn intact(text: &str, kept: Option<u32>) -> Result<&str, String> {
-    match kept {
-        Some(kept) if kept != checksum(text) => Err("it was altered after it was kept (checksum)".to_owned()),
+/// Verifies the checksum; earlier versions stored none.
+pub(crate) fn intact(text: &str, stored: Option<u32>) -> Result<&str, String> {
+    match stored {
+        Some(stored) if stored != checksum(text) => {
+            Err("it was altered after it was stored (checksum mismatch)".to_owned())
+        }
         _ => Ok(text),
     }
 }
 
-/// A trial of a run whose header was written in this version of records.
-pub(crate) fn trial_of(written: u32, text: &str, kept: Option<u32>) -> Result<Trial, String> {
-    Trial::read(written, intact(text, kept)?).map_err(|error| error.to_string())
+/// Decodes a trial. `written` is the record version of its run.
+pub(crate) fn trial_of(written: u32, text: &str, stored: Option<u32>) -> Result<Trial, String> {
+    Trial::read(written, intact(text, stored)?).map_err(|error| error.to_string())
 }
 
 pub(crate) fn change_text(run: &RunId, change: &MachineChange) -> Result<String, StoreError> {

@@ -1,5 +1,5 @@
-//! What is wrong with the file, and a new one of what can be read of it. The old one is never written.
-//! Must not know what a run holds.
+//! Checks the file, and salvages its readable data to a new file. Never writes to the old file. Independent of the
+//! contents of runs.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -19,35 +19,33 @@ use crate::{
     store::Store,
 };
 
-/// So many complaints of SQLite's are told.
-const TOLD: usize = 10;
-/// Behind the last row that can be reached in order, so many numbers are tried where the highest is not known.
+/// Maximum number of SQLite messages reported.
+const REPORTED: usize = 10;
+/// Row numbers to try beyond the last row reached in order, if the highest is unknown.
 const FURTHER: i64 = 10_000;
 
-/// What became of the runs of a file that was repaired.
 #[derive(Debug)]
 pub struct Repair {
     pub kept: Vec<RepairedRun>,
-    /// What could not be taken along, beside parts of runs that could.
+    /// Unreadable parts, except those of salvaged runs.
     pub lost: Vec<UnreadablePart>,
-    /// Where the old file is now.
+    /// New path of the old file.
     pub old: PathBuf,
 }
 
-/// A run that was taken along.
 #[derive(Debug)]
 pub struct RepairedRun {
     pub id: RunId,
-    /// Trials that could be read.
+    /// Readable trials.
     pub trials: u32,
     pub lost: Vec<UnreadablePart>,
 }
 
 impl Store {
-    /// What SQLite finds wrong with the file as a database; nothing of one that is whole. A server looks after its files itself.
+    /// Runs SQLite's integrity check. Returns no messages for an intact file or a server, which checks its own files.
     ///
     /// # Errors
-    /// When it is locked, or cannot be read for another reason than damage.
+    /// When the file is locked, or cannot be read for reasons other than damage.
     pub fn integrity(&self) -> Result<Vec<String>, StoreError> {
         match self.complaints() {
             Err(StoreError::Corrupt { reason, .. }) => Ok(vec![reason]),
@@ -59,10 +57,10 @@ impl Store {
         if self.database.file().is_none() {
             return Ok(Vec::new());
         }
-        let sql = format!("PRAGMA integrity_check({TOLD})");
-        let said: Vec<String> =
+        let sql = format!("PRAGMA integrity_check({REPORTED})");
+        let messages: Vec<String> =
             self.database.query(&sql, &[], |row| row.get(0)).map_err(self.place.explain("check"))?;
-        Ok(said
+        Ok(messages
             .iter()
             .flat_map(|text| text.lines())
             .filter(|line| *line != "ok")
@@ -70,11 +68,12 @@ impl Store {
             .collect())
     }
 
-    /// Writes what can be read to a new file, which takes this one's place; this one is kept beside it. A run that lost
-    /// trials is unfinished then, so that they can be made again.
+    /// Writes the readable data to a new file that replaces this one, which is renamed. Runs that lost trials become
+    /// unfinished, so that the trials can be repeated.
     ///
     /// # Errors
-    /// When a run is under way, nothing can be read, the new file cannot be written, or it is no file; nothing was changed then.
+    /// When a run is in progress, nothing can be read, the new file cannot be written, or the store is a server;
+    /// nothing is changed then.
     pub fn repair(self) -> Result<Repair, StoreError> {
         let Database::File { path, .. } = &self.database else {
             return Err(StoreError::NotAFile { place: self.place.location });
@@ -82,9 +81,9 @@ impl Store {
         let path = path.clone();
         self.refuse_under_way()?;
         let new_path = beside(&path, "repaired");
-        // One of a repair that was interrupted.
+        // Left by an interrupted repair.
         let _ = fs::remove_file(&new_path);
-        // SQLite would follow a link that another user puts there.
+        // Creating it safely: SQLite would follow a symlink planted by another user.
         let failed = |error: sys::Error| StoreError::Folder { folder: path.clone(), source: error.into() };
         output_file::write_new(&new_path, b"", 0o666).map_err(failed)?;
         let mut new = Self::open_with_patience(&new_path, self.place.patience)?;
@@ -130,7 +129,7 @@ impl Store {
         for (number, (header, _)) in headers {
             let (trials, lost) = trials.remove(&number).unwrap_or_default();
             let mut record = RunRecord::new(header, trials);
-            self.take_the_rest(number, &mut record);
+            self.salvage_other_parts(number, &mut record);
             let last = record.trials.iter().map(|trial| trial.index + 1).max().unwrap_or(0);
             let is_short = record.trials.len() < record.header.planned.max(last) as usize;
             if record.header.origin.imported().is_none() && (!lost.is_empty() || lost_some && is_short) {
@@ -148,7 +147,7 @@ impl Store {
         Ok((kept, lost))
     }
 
-    /// The numbers of a table's rows; where they cannot all be listed, those that there may be.
+    /// Row numbers of a table, or candidates if they cannot all be listed.
     fn numbers(&self, table: &str) -> Vec<i64> {
         let mut numbers: Vec<i64> = Vec::new();
         let sql = format!("SELECT number FROM {table} NOT INDEXED ORDER BY number");
@@ -170,7 +169,7 @@ impl Store {
         self.header(&id, &row).map(Some).map_err(|error| error.to_string())
     }
 
-    /// The run that it belongs to, with the trial or why it is none; `None` where there is no such row.
+    /// The trial (or the error) with its run; `None` if there is no such row.
     #[expect(
         clippy::type_complexity,
         reason = "a row that may be missing, with a record that may be unreadable"
@@ -191,8 +190,8 @@ impl Store {
         Ok(Some((run, trial.map_err(|because| UnreadablePart { what: format!("trial {place}"), because }))))
     }
 
-    /// What belongs to a run beside its trials, as far as it can be read.
-    fn take_the_rest(&self, number: i64, record: &mut RunRecord) {
+    /// Salvages the other parts of a run.
+    fn salvage_other_parts(&self, number: i64, record: &mut RunRecord) {
         let database = &self.database;
         let mut unreadable = Vec::new();
         record.skipped = listing::skipped(database, number).unwrap_or_default();
@@ -210,5 +209,5 @@ fn beside(path: &Path, ending: &str) -> PathBuf {
 fn free_name(path: &Path) -> PathBuf {
     let numbered = (2..).map(|number| beside(path, &format!("before-repair-{number}")));
     let mut names = [beside(path, "before-repair")].into_iter().chain(numbered);
-    names.find(|name| !name.exists()).expect("there are more numbers than files")
+    names.find(|name| !name.exists()).expect("some number is free")
 }

@@ -1,26 +1,25 @@
-//! Which run is meant: a whole identity, its beginning, `latest`, `latest:SCENARIO`, or `baseline:NAME`.
-//! Must not know what a run holds.
+//! Resolves a run by its name, a unique prefix, `latest`, `latest:SCENARIO` or `baseline:NAME`. Independent of the
+//! contents of runs.
 
 use samples::RunId;
 
 use crate::{error::StoreError, listing::RunListing, store::Store};
 
-/// So many runs are named in a hint.
+/// Maximum number of runs in a hint.
 const NAMED: usize = 5;
-/// From so much likeness (Jaro and Winkler's, 0 to 1) a name may have been meant.
+/// Minimum similarity (Jaro-Winkler, 0 to 1) of a suggested name.
 const NEAR: f64 = 0.9;
 
 impl Store {
-    /// The run that `text` means: its identity, the beginning of only one, `latest`, `latest:SCENARIO`, or
-    /// `baseline:NAME`.
+    /// Resolves `text`: a name, a unique prefix, `latest`, `latest:SCENARIO` or `baseline:NAME`.
     ///
     /// # Errors
-    /// When none or several are meant, naming the nearest; when the file cannot be read.
+    /// When no run or several match (the error lists the nearest), or the store cannot be read.
     pub fn resolve(&self, text: &str) -> Result<RunId, StoreError> {
         match text.strip_prefix("baseline:") {
             Some(name) => self.baseline(name),
             None => choose(text, &self.runs()?).or_else(|error| match error {
-                // A baseline's name alone, as no run is meant by it.
+                // A bare baseline name, if it does not match a run.
                 StoreError::Unknown { .. } | StoreError::Ambiguous { .. } => {
                     self.baseline(text).map_err(|_| error)
                 }
@@ -31,13 +30,13 @@ impl Store {
 }
 
 impl StoreError {
-    /// A run that is gone, or never was.
+    /// A removed or unknown run.
     pub(crate) fn no_such_run(run: &RunId) -> Self {
-        Self::Unknown { text: run.0.clone(), hint: "it was never kept, or it was removed".to_owned() }
+        Self::Unknown { text: run.0.clone(), hint: "it does not exist or was removed".to_owned() }
     }
 }
 
-/// `runs` are newest first.
+/// `runs` is sorted, newest first.
 fn choose(text: &str, runs: &[RunListing]) -> Result<RunId, StoreError> {
     if text == "latest" {
         return newest(text, None, runs);
@@ -58,7 +57,7 @@ fn choose(text: &str, runs: &[RunListing]) -> Result<RunId, StoreError> {
 
 fn newest(text: &str, scenario: Option<&str>, runs: &[RunListing]) -> Result<RunId, StoreError> {
     let mut meant = runs.iter().filter(|run| scenario.is_none_or(|name| run.scenario == name)).peekable();
-    // One that was interrupted before its first trial hides no run that has something to show.
+    // Runs interrupted before their first trial are skipped if others have results.
     let newest = meant.peek().copied();
     meant.find(|run| run.made > 0).or(newest).map(|run| run.id.clone()).ok_or_else(|| match scenario {
         Some(name) if !runs.is_empty() => no_run_of(text, name, runs),
@@ -72,29 +71,29 @@ fn no_run_of(text: &str, scenario: &str, runs: &[RunListing]) -> StoreError {
     names.dedup();
     let rest = names.split_off(names.len().min(NAMED)).len();
     let more = if rest > 0 { format!(" and {rest} more") } else { String::new() };
-    let hint = format!("the scenario `{scenario}` has no run; there are runs of {}{more}", names.join(", "));
+    let hint =
+        format!("the scenario `{scenario}` has no runs; scenarios with runs: {}{more}", names.join(", "));
     StoreError::Unknown { text: text.to_owned(), hint }
 }
 
 fn unknown(text: &str, runs: &[RunListing]) -> StoreError {
     let hint = if runs.is_empty() {
-        "no runs are kept yet: `plumb run quick` makes one".to_owned()
+        "no runs are stored yet; create one with `plumb run quick`".to_owned()
     } else {
-        let near = nearest(text, runs).map(|near| format!("near it {near}, and ")).unwrap_or_default();
-        format!("{near}`latest` is {}; `plumb runs` lists all", runs[0].id)
+        let near = nearest(text, runs).map(|near| format!("similar names: {near}; ")).unwrap_or_default();
+        format!("{near}`latest` is {}; list all with `plumb runs`", runs[0].id)
     };
     StoreError::Unknown { text: text.to_owned(), hint }
 }
 
-/// Names that are like it; `None` where none is.
+/// Similar names; `None` if there are none.
 fn nearest(text: &str, runs: &[RunListing]) -> Option<String> {
     let near = |run: &RunListing| strsim::jaro_winkler(text, &run.id.0);
     let mut ranked: Vec<&RunListing> = runs.iter().filter(|run| near(run) >= NEAR).collect();
-    // A stable sort: among equals the newest stays first.
+    // The sort is stable, so the newest comes first among equals.
     ranked.sort_by(|a, b| near(b).total_cmp(&near(a)));
     ranked.truncate(3);
-    let is = if ranked.len() == 1 { "is" } else { "are" };
-    (!ranked.is_empty()).then(|| format!("{is} {}", names(&ranked)))
+    (!ranked.is_empty()).then(|| names(&ranked))
 }
 
 fn names(runs: &[&RunListing]) -> String {
@@ -127,8 +126,8 @@ mod tests {
     }
 
     fn check(text: &str, expected: Result<&str, &str>) {
-        let kept = runs(&["quick-20261121-1300", "proxmox-vxlan-20261121-1200", "quick-20261120-1100"]);
-        match (choose(text, &kept), expected) {
+        let stored = runs(&["quick-20261121-1300", "proxmox-vxlan-20261121-1200", "quick-20261120-1100"]);
+        match (choose(text, &stored), expected) {
             (Ok(id), Ok(expected)) => assert_eq!(id.0, expected, "{text}"),
             (Err(error), Err(part)) => {
                 assert!(error.to_string().contains(part), "{text}: {error}");
@@ -138,7 +137,7 @@ mod tests {
     }
 
     #[test]
-    fn a_run_is_found_by_its_identity_its_beginning_or_as_the_latest() {
+    fn resolves_name_prefix_and_latest() {
         check("quick-20261120-1100", Ok("quick-20261120-1100"));
         check("prox", Ok("proxmox-vxlan-20261121-1200"));
         check("latest", Ok("quick-20261121-1300"));
@@ -146,20 +145,20 @@ mod tests {
     }
 
     #[test]
-    fn an_unclear_name_is_answered_with_what_could_be_meant() {
-        check("quick-2026", Err("quick-20261121-1300, quick-20261120-1100; write more of it"));
-        check("quikc-20261120-1100", Err("near it are quick-20261120-1100"));
+    fn suggests_names_for_unknown_or_ambiguous_text() {
+        check("quick-2026", Err("quick-20261121-1300, quick-20261120-1100; use a longer prefix"));
+        check("quikc-20261120-1100", Err("similar names: quick-20261120-1100"));
         check(
             "latest:proxmox-vxlna",
-            Err("the scenario `proxmox-vxlna` has no run; there are runs of proxmox-vxlan, quick"),
+            Err("the scenario `proxmox-vxlna` has no runs; scenarios with runs: proxmox-vxlan, quick"),
         );
         check("latestt", Err("`latestt`; `latest` is quick-20261121-1300"));
         check("", Err("no run is called ``"));
     }
 
     #[test]
-    fn an_empty_store_says_how_to_fill_it() {
-        let error = choose("latest", &[]).expect_err("nothing is kept").to_string();
+    fn empty_store_suggests_first_run() {
+        let error = choose("latest", &[]).expect_err("the store is empty").to_string();
         assert!(error.contains("plumb run quick"), "{error}");
     }
 }

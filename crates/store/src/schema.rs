@@ -1,6 +1,5 @@
-//! The tables and how an older format becomes the current one.
-//! Owns `user_version`, `application_id`, the comment that is a server's `application_id`, and the lists of migrations; must not
-//! know what the tables hold.
+//! Database schemas and migrations. Owns `user_version`, `application_id`, the comment that replaces it on a server,
+//! and the list of migrations. Independent of the data.
 
 mod objects;
 
@@ -10,16 +9,16 @@ use crate::{
     location::Location,
 };
 
-/// `Plmb`: tells our files from other programs' databases.
+/// `Plmb`: marks SQLite files created by plumb.
 const APPLICATION: i32 = 0x506c_6d62;
 
 /// The table that stores the format, unchanged since format 1.
-const PRESENT_SINCE_FIRST: &str = "migration";
+const MIGRATION_TABLE: &str = "migration";
 
-/// What a server tells our tables from other programs' by, as the comment of the table of migrations.
+/// Comment on the migration table that marks databases created by plumb.
 const COMMENT: &str = "runs of plumb";
 
-/// Step `n` makes format `n + 1` of format `n`. Steps that were released are never edited.
+/// Step `n` migrates format `n` to `n + 1`. Released steps are never edited.
 const OF_FILES: &[&str] = &[
     include_str!("schema/1.sql"),
     include_str!("schema/2.sql"),
@@ -27,10 +26,10 @@ const OF_FILES: &[&str] = &[
     include_str!("schema/4.sql"),
 ];
 
-/// The same for servers, whose formats are counted apart.
+/// The same for PostgreSQL, which has its own format numbers.
 const OF_SERVERS: &[&str] = &[include_str!("schema/postgres/1.sql")];
 
-/// Makes the tables of a new place, brings an older one up to date, and refuses what is not ours or newer.
+/// Creates the tables, migrates an older format, and rejects foreign and newer databases.
 pub(crate) fn prepare(database: &Database, place: &Place) -> Result<(), StoreError> {
     let known = steps(database).len() as u32;
     let found = format(database, place)?;
@@ -51,8 +50,8 @@ const fn steps(database: &Database) -> &'static [&'static str] {
     }
 }
 
-/// The format: what the table of migrations says, which has been there since format 1. `user_version` of a file is anybody's to
-/// alter; it counts where that table is not there.
+/// The format according to the migration table, which exists since format 1. Without it, `user_version` of the file is
+/// used, which anyone can alter.
 fn version(database: &Database) -> Result<u32, DatabaseError> {
     let newest = "SELECT max(version) FROM migration";
     let found: Option<i64> = match has_migrations(database)? {
@@ -74,7 +73,7 @@ fn has_migrations(database: &Database) -> Result<bool, DatabaseError> {
             database.query_row(sql, &[], |row| row.get(0))?
         }
         Database::Server(_) => {
-            // `to_regclass` may answer as of before the lock was waited for; tables are read as of now.
+            // `to_regclass` may use a snapshot from before the lock; catalog tables are read as of now.
             let sql = "SELECT EXISTS (SELECT 1 FROM pg_class JOIN pg_description ON objoid = pg_class.oid
                        WHERE classoid = 'pg_class'::regclass AND objsubid = 0 AND relname = 'migration'
                        AND pg_table_is_visible(pg_class.oid) AND description = ?1)";
@@ -84,14 +83,14 @@ fn has_migrations(database: &Database) -> Result<bool, DatabaseError> {
     Ok(found.unwrap_or(false))
 }
 
-/// The format of a place of ours, or of a new one: 0.
+/// The format, or 0 for a new database.
 fn format(database: &Database, place: &Place) -> Result<u32, StoreError> {
     let explain = place.explain("read the format of");
-    // One look: another process that makes the tables meanwhile has made all of them or none.
+    // One transaction: another process may be creating the tables.
     let look = database.transaction(TransactionKind::Read).map_err(&explain)?;
-    let is_ours = is_ours(&look).map_err(&explain)?;
+    let is_marked = is_marked(&look).map_err(&explain)?;
     let has_tables = has_tables(&look).map_err(&explain)?;
-    let of_ours = match (&place.location, is_ours) {
+    let of_ours = match (&place.location, is_marked) {
         (Location::File(path), Some(true)) => Some(path),
         (Location::File(_), _) if has_tables => {
             return Err(StoreError::Foreign { place: place.location.clone() });
@@ -105,11 +104,11 @@ fn format(database: &Database, place: &Place) -> Result<u32, StoreError> {
     if let Some(path) = of_ours.filter(|_| (1..=OF_FILES.len() as u32).contains(&found)) {
         objects::refuse_unknown(&look, path, found).map_err(|error| error.explained(&explain))?;
     }
-    match (has_tables, is_ours) {
+    match (has_tables, is_marked) {
         (false, None) if found == 0 => Ok(0),
         (true, Some(true)) if found == 0 => {
             let reason =
-                "its tables are of no known format (user_version and the table `migration`)".to_owned();
+                "its tables have no known format (user_version and the table `migration`)".to_owned();
             Err(StoreError::Corrupt { path: place.location.to_string().into(), reason })
         }
         (_, Some(true)) => Ok(found),
@@ -117,8 +116,8 @@ fn format(database: &Database, place: &Place) -> Result<u32, StoreError> {
     }
 }
 
-/// Whether it is marked as ours; `None` where nobody has marked it.
-fn is_ours(database: &Database) -> Result<Option<bool>, DatabaseError> {
+/// Whether the database is marked as plumb's; `None` if unmarked.
+fn is_marked(database: &Database) -> Result<Option<bool>, DatabaseError> {
     if database.file().is_none() {
         return Ok(has_migrations(database)?.then_some(true));
     }
@@ -126,7 +125,7 @@ fn is_ours(database: &Database) -> Result<Option<bool>, DatabaseError> {
     Ok(mark.filter(|mark| *mark != 0).map(|mark| mark == i64::from(APPLICATION)))
 }
 
-/// Those of extensions are nobody's.
+/// Ignores tables of extensions.
 fn has_tables(database: &Database) -> Result<bool, DatabaseError> {
     let sql = match database {
         Database::File { .. } => "SELECT count(*) > 0 FROM sqlite_schema",
@@ -139,7 +138,7 @@ fn has_tables(database: &Database) -> Result<bool, DatabaseError> {
     Ok(database.query_row(sql, &[], |row| row.get(0))?.unwrap_or(false))
 }
 
-/// Who brought it to its format; the table has been there since format 1.
+/// The program that last migrated the database.
 fn writer(database: &Database) -> Option<String> {
     let newest = "SELECT tool FROM migration ORDER BY version DESC LIMIT 1";
     let tool: String = database.query_row(newest, &[], |row| row.get(0)).ok()??;
@@ -148,14 +147,14 @@ fn writer(database: &Database) -> Option<String> {
 
 fn migrate(database: &Database) -> Result<(), DatabaseError> {
     if let Some(file) = database.file() {
-        // Only heeded while the file has no tables: what a removed run occupied goes back to the file system.
+        // Only effective before the first table is created. Returns the space of removed runs to the file system.
         file.pragma_update(None, "auto_vacuum", "FULL")?;
     }
     let transaction = database.transaction(TransactionKind::Write)?;
     if database.file().is_none() {
         transaction.execute("SELECT pg_advisory_xact_lock(?1)", &values![i64::from(APPLICATION)])?;
     }
-    // Another process may have been first.
+    // Another process may have migrated it already.
     let found = version(&transaction)?;
     for (step, sql) in steps(database).iter().enumerate().skip(found as usize) {
         take_step(&transaction, step as u32 + 1, sql)?;

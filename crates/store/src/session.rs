@@ -1,4 +1,4 @@
-//! A connection to a server, which is made anew after it broke. Must not know what is asked over it.
+//! A server connection that is re-established after a failure. Independent of the queries.
 
 use std::{
     cell::{Cell, RefCell},
@@ -16,16 +16,16 @@ use crate::{
     certificates,
     claim::ServerClaim,
     client::Client,
-    database::{DatabaseError, Row, Value, told},
+    database::{DatabaseError, Row, Value, message},
     location::{Certificate, ServerAddress},
 };
 
-/// A connection may take so long at least.
+/// Minimum timeout for connecting.
 pub(crate) const LEAST_PATIENCE: Duration = Duration::from_secs(1);
-/// An answer may take so long, and as long as a lock is waited for.
+/// Timeout for replies, in addition to the lock timeout.
 const ANSWER: Duration = Duration::from_secs(30);
 
-/// A connection to a server. Outside of a transaction one that broke is made anew, with the claims that were made over it.
+/// A server connection. Outside of transactions it reconnects after a failure and renews its claims.
 pub(crate) struct Session {
     pub(crate) address: ServerAddress,
     pub(crate) patience: Duration,
@@ -39,7 +39,7 @@ impl Session {
         let mut client = connected(address, patience)?;
         let mut address = address.clone();
         if address.settings.get_user().is_none() {
-            // Who asks is called otherwise in a user namespace, which may be entered before the next connection.
+            // The default user name changes in a user namespace, which may be entered before reconnecting.
             let mut name = String::new();
             let sql = "SELECT session_user::text";
             let _ = ask(&mut client, sql, &[], &mut |row| row.get(0).map(|user| name = user))?;
@@ -68,12 +68,12 @@ impl Session {
     }
 
     pub(crate) fn begin(&self, sql: &str) -> Result<(), DatabaseError> {
-        self.once_more(|| self.batch(sql))?;
+        self.with_retry(|| self.batch(sql))?;
         self.is_in_transaction.set(true);
         Ok(())
     }
 
-    /// Of a connection that broke there is nothing to end, and no other is made for it.
+    /// A broken connection has no transaction to end.
     pub(crate) fn end(&self, sql: &str) -> Result<(), DatabaseError> {
         let is_connected = self.client.borrow().is_some();
         let ended = if is_connected { self.batch(sql) } else { Err(broken()) };
@@ -81,8 +81,8 @@ impl Session {
         ended
     }
 
-    /// Does what changes nothing a second time where it turned out that the connection had broken before.
-    pub(crate) fn once_more<T>(
+    /// Runs an idempotent operation, and again if the connection turned out to be broken.
+    pub(crate) fn with_retry<T>(
         &self,
         work: impl Fn() -> Result<T, DatabaseError>,
     ) -> Result<T, DatabaseError> {
@@ -93,7 +93,7 @@ impl Session {
         }
     }
 
-    /// Has the claim made again wherever the connection is.
+    /// Renews the claim after reconnecting.
     pub(crate) fn remember(&self, claim: &Arc<ServerClaim>) {
         self.claims.borrow_mut().push(Arc::downgrade(claim));
     }
@@ -124,7 +124,7 @@ impl Session {
         Ok(client)
     }
 
-    /// Whoever lost a run to another process meanwhile must not go on with it.
+    /// Fails if another process has taken over a run in the meantime.
     pub(crate) fn renew_claims(&self) -> Result<(), DatabaseError> {
         let mut claims = self.claims.borrow_mut();
         claims.retain(|claim| claim.strong_count() > 0);
@@ -142,7 +142,7 @@ fn broken() -> DatabaseError {
     DatabaseError::Away("the connection broke in a transaction".to_owned())
 }
 
-/// Connects to the first host that answers.
+/// Connects to the first host that replies.
 pub(crate) fn connected(address: &ServerAddress, patience: Duration) -> Result<Client, DatabaseError> {
     let reach = address.settings.get_connect_timeout().copied().unwrap_or(patience.max(LEAST_PATIENCE));
     let limits = (reach, patience + ANSWER);
@@ -159,7 +159,8 @@ pub(crate) fn connected(address: &ServerAddress, patience: Duration) -> Result<C
     Ok(client)
 }
 
-/// Names are resolved here: the client would start a thread for it, and a process with threads may enter no user namespace.
+/// Resolves names here, because the client library would start a thread, and a multithreaded process cannot enter a
+/// user namespace.
 fn connected_to(
     settings: &Config,
     host: &str,
@@ -179,9 +180,9 @@ fn connected_to(
     }))
 }
 
-/// The first that does not fail for want of an answer.
+/// The first attempt that does not time out or fail to connect.
 fn first(attempts: impl Iterator<Item = Result<Client, DatabaseError>>) -> Result<Client, DatabaseError> {
-    let mut last = DatabaseError::Away("it has no address".to_owned());
+    let mut last = DatabaseError::Away("the host has no address".to_owned());
     for attempt in attempts {
         match attempt {
             Err(error) if error.is_away() => last = error,
@@ -191,7 +192,7 @@ fn first(attempts: impl Iterator<Item = Result<Client, DatabaseError>>) -> Resul
     Err(last)
 }
 
-/// `limits` are for the connection and for each answer.
+/// `limits` are the timeouts for connecting and for each reply.
 fn connect<T>(
     settings: &Config,
     tls: T,
@@ -202,14 +203,14 @@ where
     T::Stream: Send + 'static,
 {
     Client::connect(settings, tls, reach, limit).map_err(|error| match error {
-        DatabaseError::Server(error) if is_away(&error) => DatabaseError::Away(told(&error)),
-        DatabaseError::Server(error) => DatabaseError::Denied(told(&error)),
+        DatabaseError::Server(error) if is_away(&error) => DatabaseError::Away(message(&error)),
+        DatabaseError::Server(error) => DatabaseError::Denied(message(&error)),
         other => other,
     })
 }
 
-/// A lock is waited for no longer than one of a file, a client that is gone is noticed within a minute, and one that is there may be
-/// silent: it measures. How long a statement takes is limited here, not by the role. What an older server does not know is left out.
+/// Sets the same lock timeout as for files, detects dead clients within a minute, and permits idle connections during
+/// measurements. Statement timeouts are set here and not by the role. Settings unknown to older servers are omitted.
 fn session_settings(patience: Duration) -> String {
     let patience = patience.as_millis().clamp(1, i32::MAX as u128);
     format!(
@@ -228,13 +229,13 @@ pub(crate) fn ask(
     client.ask(&sql.replace('?', "$"), values.iter().map(Value::typed), &mut |row| read(&Row::Server(row)))
 }
 
-/// Whether the server, or the way to it, is away and may come back.
+/// Whether the server is unreachable, possibly temporarily.
 pub(crate) fn is_away(error: &tokio_postgres::Error) -> bool {
     if let Some(code) = error.code().map(|code| code.code()) {
         return code.starts_with("08") || matches!(code, "57P01" | "57P02" | "57P03" | "57P05" | "53300");
     }
     let reason = error.source().and_then(|source| source.downcast_ref::<io::Error>());
-    // A certificate that is refused is told as a failure to read, too, and so is what is no message of the protocol.
+    // Rejected certificates and invalid protocol messages are also reported as read errors.
     let is_refused =
         |error: &io::Error| matches!(error.kind(), ErrorKind::InvalidData | ErrorKind::InvalidInput);
     error.is_closed() || reason.is_some_and(|error| !is_refused(error))

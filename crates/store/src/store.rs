@@ -1,5 +1,5 @@
-//! The open file and what is written to it: each record in a transaction of its own.
-//! Owns the connection's settings; must not know how a run is read again or found by name.
+//! The open store and its writes, one transaction per record. Owns the connection settings; independent of reading and
+//! name resolution.
 
 use std::{
     fs,
@@ -19,14 +19,13 @@ use crate::{
     session::Session,
 };
 
-/// For how long a lock of another process is waited for.
+/// Default lock timeout.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// Runs, in one SQLite file or in a database of a PostgreSQL server. Several processes may have it open at once.
+/// Runs in an SQLite file or a PostgreSQL database. Several processes may open it at once.
 ///
-/// A file has a rollback journal rather than a write-ahead log: it is complete in itself whenever nobody writes,
-/// so that it can be copied, sent and read from a read-only place, and a commit between two trials need not
-/// be fast.
+/// Files use a rollback journal instead of a write-ahead log. The file is complete whenever no process writes, so it
+/// can be copied, sent and read from a read-only location. Commits between trials need not be fast.
 #[derive(Debug)]
 pub struct Store {
     pub(crate) database: Database,
@@ -34,19 +33,20 @@ pub struct Store {
 }
 
 impl Store {
-    /// Opens the file, creating it and its folder where they are missing, or the database that an address names
-    /// (`postgres://...`), and brings it up to date.
+    /// Opens or creates the file and its folder, or opens the database of an address (`postgres://...`), and migrates
+    /// it to the current format.
     ///
     /// # Errors
-    /// When it cannot be created or opened, is locked for 5 s, damaged, another program's, or of a later plumb.
+    /// When it cannot be created or opened, is locked for 5 s, damaged, another program's, or written by a newer
+    /// version.
     pub fn open(place: impl AsRef<Path>) -> Result<Self, StoreError> {
         Self::open_with_patience(place, PATIENCE)
     }
 
-    /// As [`Store::open`], but waits this long for locks of other processes.
+    /// Like [`Store::open`], with another lock timeout.
     ///
     /// # Errors
-    /// As [`Store::open`].
+    /// Like [`Store::open`].
     pub fn open_with_patience(place: impl AsRef<Path>, patience: Duration) -> Result<Self, StoreError> {
         Self::open_at(Place { location: Location::parse(place.as_ref())?, patience })
     }
@@ -67,28 +67,27 @@ impl Store {
         &self.place.location
     }
 
-    /// Keeps a whole run that comes from elsewhere, under its own identity or, where another run has that, one with a number
-    /// behind it; which one it was.
+    /// Stores a complete run from elsewhere. Appends a number to its name if that is taken, and returns the name.
     ///
     /// # Errors
-    /// When it cannot be kept; nothing was kept then.
+    /// When it cannot be stored; nothing is stored then.
     pub fn keep(&mut self, record: &RunRecord) -> Result<RunId, StoreError> {
         let mut header = record.header.clone();
-        self.write("keep a run in", |transaction| {
+        self.write("store a run in", |transaction| {
             let number = import::insert_under_free_name(transaction, &mut header)?;
             insert_parts(transaction, number, record)
         })?;
         Ok(header.id)
     }
 
-    /// Opens the file that its path names now, after it was deleted, moved or replaced, and takes along what was kept of this
-    /// run: it can still be read.
+    /// Reopens the path after the file was deleted, moved or replaced, and copies this run from the old file, which
+    /// remains readable.
     ///
     /// # Errors
-    /// When it cannot be read, or the new file cannot be written; this store is what it was then.
+    /// When it cannot be read, or the new file cannot be written; the store is unchanged then.
     pub fn follow_path(&mut self, run: &RunId) -> Result<(), StoreError> {
-        let begun = self.runs()?.iter().any(|listed| listed.id == *run);
-        let record = if begun { Some(self.load(run)?) } else { None };
+        let is_stored = self.runs()?.iter().any(|listed| listed.id == *run);
+        let record = if is_stored { Some(self.load(run)?) } else { None };
         let mut new = Self::open_at(self.place.clone())?;
         let is_there = new.runs()?.iter().any(|listed| listed.id == *run);
         if let Some(record) = record.filter(|_| !is_there) {
@@ -98,7 +97,7 @@ impl Store {
         Ok(())
     }
 
-    /// Runs `work` in one transaction: all of it is kept, or nothing.
+    /// Runs `work` in a transaction, which is rolled back on failure.
     pub(crate) fn write<T>(
         &mut self,
         doing: &'static str,
@@ -112,7 +111,7 @@ impl Store {
     }
 }
 
-/// Why a transaction was given up: it could not be done, or the record is invalid here.
+/// Why a transaction failed: a database error, or an invalid record.
 pub(crate) enum WriteError {
     Database(DatabaseError),
     Refused(StoreError),
@@ -138,23 +137,23 @@ impl Sink for Store {
 
     fn begin(&mut self, header: &RunHeader) -> Result<(), StoreError> {
         let text = record::header_text(header)?;
-        self.write("keep a new run in", |transaction| insert_run(transaction, header, &text).map(drop))
+        self.write("store a new run in", |transaction| insert_run(transaction, header, &text).map(drop))
     }
 
     fn trial(&mut self, run: &RunId, trial: &Trial) -> Result<(), StoreError> {
         let text = record::trial_text(run, trial)?;
-        self.write("keep a trial in", |transaction| {
+        self.write("store a trial in", |transaction| {
             let number = number_of(transaction, run)?;
             if !trial.discarded.is_empty() {
                 let sql = "DELETE FROM trial WHERE run = ?1 AND place = ?2";
                 transaction.execute(sql, &values![number, trial.index])?;
             }
-            keep_trial(transaction, run, number, trial, &text)
+            store_trial(transaction, run, number, trial, &text)
         })
     }
 
     fn skipped(&mut self, run: &RunId, skipped: &SkippedCell) -> Result<(), StoreError> {
-        self.write("keep a skipped cell in", |transaction| {
+        self.write("store a skipped result in", |transaction| {
             let number = number_of(transaction, run)?;
             insert_skipped(transaction, number, skipped)
         })
@@ -162,7 +161,7 @@ impl Sink for Store {
 
     fn ended(&mut self, run: &RunId, end: &CellEnd) -> Result<(), StoreError> {
         let text = record::end_text(run, end)?;
-        self.write("keep the end of a cell in", |transaction| {
+        self.write("store the end of a result in", |transaction| {
             let number = number_of(transaction, run)?;
             insert_end(transaction, number, end, &text)
         })
@@ -170,7 +169,7 @@ impl Sink for Store {
 
     fn machine_changed(&mut self, run: &RunId, change: &MachineChange) -> Result<(), StoreError> {
         let text = record::change_text(run, change)?;
-        self.write("keep a change of the machine in", |transaction| {
+        self.write("store a machine change in", |transaction| {
             let number = number_of(transaction, run)?;
             insert_change(transaction, number, &text)
         })
@@ -185,7 +184,6 @@ impl Sink for Store {
     }
 }
 
-/// The row of a run.
 pub(crate) fn number_of(database: &Database, run: &RunId) -> Result<i64, WriteError> {
     let sql = "SELECT number FROM run WHERE id = ?1";
     database
@@ -193,7 +191,7 @@ pub(crate) fn number_of(database: &Database, run: &RunId) -> Result<i64, WriteEr
         .ok_or_else(|| WriteError::Refused(StoreError::no_such_run(run)))
 }
 
-/// Adds the row of a run; its number.
+/// Inserts a run and returns its row number.
 pub(crate) fn insert_run(
     transaction: &Transaction<'_>,
     header: &RunHeader,
@@ -220,25 +218,25 @@ pub(crate) fn insert_run(
     Ok(number)
 }
 
-/// Adds the row of a trial; one that is there with the same record was kept before, and its answer lost on the way.
-fn keep_trial(
+/// Inserts a trial. An identical existing trial was stored before, and the reply was lost.
+fn store_trial(
     transaction: &Transaction<'_>,
     run: &RunId,
     number: i64,
     trial: &Trial,
     text: &str,
 ) -> Result<(), WriteError> {
-    let kept = insert_trial(transaction, run, number, trial, text);
-    if matches!(kept, Err(WriteError::Refused(StoreError::TrialExists { .. }))) {
+    let inserted = insert_trial(transaction, run, number, trial, text);
+    if matches!(inserted, Err(WriteError::Refused(StoreError::TrialExists { .. }))) {
         let sql = "SELECT record FROM trial WHERE run = ?1 AND place = ?2";
-        let there =
+        let is_same =
             transaction.query_row(sql, &values![number, trial.index], |row| Ok(row.text(0)? == text))?;
-        return if there == Some(true) { Ok(()) } else { kept };
+        return if is_same == Some(true) { Ok(()) } else { inserted };
     }
-    kept
+    inserted
 }
 
-/// Adds the row of a trial to the run of this number.
+/// Inserts a trial into the run of this row number.
 fn insert_trial(
     transaction: &Transaction<'_>,
     run: &RunId,
@@ -268,14 +266,14 @@ fn insert_end(
     end: &CellEnd,
     text: &str,
 ) -> Result<(), WriteError> {
-    // The later one is also the last in order.
+    // Keeps the later one last in order.
     transaction.execute("DELETE FROM ended WHERE run = ?1 AND cell = ?2", &values![number, &end.cell])?;
     let sql = "INSERT INTO ended (run, cell, record) VALUES (?1, ?2, ?3)";
     transaction.execute(sql, &values![number, &end.cell, text])?;
     Ok(())
 }
 
-/// The same change is kept once, however often it is sent.
+/// Stores a repeated change only once.
 fn insert_change(transaction: &Transaction<'_>, number: i64, text: &str) -> Result<(), WriteError> {
     let sql = "INSERT INTO machine_change (run, record) SELECT ?1, ?2
                WHERE NOT EXISTS (SELECT 1 FROM machine_change WHERE run = ?1 AND record = ?2)";
@@ -283,7 +281,7 @@ fn insert_change(transaction: &Transaction<'_>, number: i64, text: &str) -> Resu
     Ok(())
 }
 
-/// Adds all that belongs to a run but its row.
+/// Inserts all parts of a run except its row.
 fn insert_parts(transaction: &Transaction<'_>, number: i64, record: &RunRecord) -> Result<(), WriteError> {
     let run = &record.header.id;
     let refused = WriteError::Refused;
@@ -305,7 +303,7 @@ fn insert_parts(transaction: &Transaction<'_>, number: i64, record: &RunRecord) 
     Ok(())
 }
 
-/// Adds a row; where one with its key is there, that is the error. The SQL does nothing then.
+/// Inserts a row, or returns the error if its key exists. The SQL must ignore conflicts.
 pub(crate) fn insert(
     transaction: &Transaction<'_>,
     sql: &str,
@@ -343,10 +341,10 @@ fn connect(place: &Place) -> Result<Database, DatabaseError> {
             return Ok(Database::Server(Box::new(Session::open(address, place.patience)?)));
         }
     };
-    // Without SQLITE_OPEN_URI: a path is only ever a path.
+    // Without SQLITE_OPEN_URI, so that a path is never interpreted as a URI.
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE;
     let connection = Connection::open_with_flags(path, flags | OpenFlags::SQLITE_OPEN_NO_MUTEX)?;
-    // The file may come from another user: its schema runs no code.
+    // The file may come from another user: disables code in its schema.
     for (setting, is_on) in [
         (DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true),
         (DbConfig::SQLITE_DBCONFIG_TRUSTED_SCHEMA, false),

@@ -1,5 +1,5 @@
-//! A file that cannot be used is named, left as it is, and the message says how to go on.
-#![expect(clippy::disallowed_methods, reason = "files are broken here on purpose")]
+//! Unusable files are rejected unchanged, with the file name and a remedy in the message.
+#![expect(clippy::disallowed_methods, reason = "damages files on purpose")]
 
 mod record;
 
@@ -12,9 +12,9 @@ use store::{Store, StoreError};
 
 fn refused(bytes: &[u8], part: &str) {
     let (_folder, path) = place();
-    fs::create_dir_all(path.parent().expect("has a folder")).expect("creates it");
+    fs::create_dir_all(path.parent().expect("has a folder")).expect("creates the folder");
     fs::write(&path, bytes).expect("writes");
-    let error = Store::open(&path).expect_err("cannot be used");
+    let error = Store::open(&path).expect_err("unusable");
     let message = error.to_string();
     assert!(matches!(error, StoreError::Corrupt { .. }), "{error:?}");
     assert!(message.contains(part) && message.contains("runs.db"), "{message}");
@@ -23,7 +23,7 @@ fn refused(bytes: &[u8], part: &str) {
 }
 
 #[test]
-fn a_file_that_is_no_database_is_left_as_it_is() {
+fn leaves_files_that_are_not_databases_unchanged() {
     refused(
         b"name = \"quick\"\n# a scenario, given by mistake, longer than a database's first line",
         ".recover",
@@ -32,7 +32,7 @@ fn a_file_that_is_no_database_is_left_as_it_is() {
 }
 
 #[test]
-fn a_database_cut_in_the_middle_is_corrupt() {
+fn rejects_truncated_database() {
     let (_folder, path) = place();
     let mut store = Store::open(&path).expect("opens");
     let header = header("quick-20261121-1", 1);
@@ -42,48 +42,48 @@ fn a_database_cut_in_the_middle_is_corrupt() {
     let whole = fs::read(&path).expect("exists");
     fs::write(&path, &whole[..whole.len() / 3]).expect("writes");
     let outcome = Store::open(&path).and_then(|store| store.load(&header.id).map(drop));
-    let error = outcome.expect_err("cannot be read");
+    let error = outcome.expect_err("truncated");
     assert!(matches!(error, StoreError::Corrupt { .. }), "{error:?}");
 }
 
 #[test]
-fn an_empty_file_becomes_a_store() {
+fn turns_empty_file_into_a_store() {
     let (_folder, path) = place();
-    fs::create_dir_all(path.parent().expect("has a folder")).expect("creates it");
+    fs::create_dir_all(path.parent().expect("has a folder")).expect("creates the folder");
     fs::write(&path, b"").expect("writes");
     Store::open(&path).expect("opens").begin(&header("quick-20261121-1", 1)).expect("begins");
 }
 
 #[test]
-fn a_newer_file_without_a_table_of_migrations_is_newer() {
+fn rejects_newer_format_without_migration_table() {
     let (_folder, path) = place();
     drop(Store::open(&path).expect("opens"));
     let later = Connection::open(&path).expect("opens");
     later.pragma_update(None, "user_version", 9).expect("a later format");
     later.execute("DROP TABLE migration", []).expect("a later plumb");
-    let message = Store::open(&path).expect_err("is newer").to_string();
+    let message = Store::open(&path).expect_err("newer format").to_string();
     assert!(message.contains("written by a later plumb (format 9"), "{message}");
 }
 
 #[test]
-fn a_format_that_is_altered_is_no_other_format() {
+fn ignores_altered_user_version() {
     let (_folder, path) = place();
     let header = header("quick-20261121-1", 1);
     Store::open(&path).and_then(|mut store| store.begin(&header)).expect("begins");
     let other = Connection::open(&path).expect("opens");
     for format in [0, 1, 3, -1, 9, i32::MIN] {
-        other.pragma_update(None, "user_version", format).expect("is altered");
-        let store = Store::open(&path).expect("the table of migrations tells");
+        other.pragma_update(None, "user_version", format).expect("alters the format");
+        let store = Store::open(&path).expect("uses the migration table");
         assert_eq!(store.load(&header.id).expect("loads").header, header, "{format}");
     }
-    other.execute_batch("DROP TABLE migration; PRAGMA user_version = 0").expect("nothing tells");
-    let message = Store::open(&path).expect_err("of no format").to_string();
+    other.execute_batch("DROP TABLE migration; PRAGMA user_version = 0").expect("removes the format");
+    let message = Store::open(&path).expect_err("no known format").to_string();
     assert!(message.contains("no known format") && !message.contains("CREATE"), "{message}");
 }
 
-/// Each look at a file's format would fall between two steps of the other's making it.
+/// Otherwise each format check could fall between two migration steps of the other process.
 #[test]
-fn a_new_file_that_several_open_at_once_is_nobody_elses() {
+fn several_processes_can_create_the_same_file() {
     for _ in 0..100 {
         let (_folder, path) = place();
         std::thread::scope(|scope| {
@@ -94,7 +94,7 @@ fn a_new_file_that_several_open_at_once_is_nobody_elses() {
     }
 }
 
-/// Changes to the schema by another user.
+/// Schema changes by another user.
 const HOSTILE: [(&str, &str); 10] = [
     ("thief", "CREATE TRIGGER thief AFTER INSERT ON trial BEGIN DELETE FROM trial; END"),
     ("thief", "CREATE TRIGGER thief AFTER UPDATE ON run BEGIN DELETE FROM run; END"),
@@ -124,7 +124,7 @@ const HOSTILE: [(&str, &str); 10] = [
 ];
 
 #[test]
-fn refuses_objects_that_plumb_did_not_create_and_runs_none_of_them() {
+fn rejects_unknown_schema_objects_without_running_them() {
     for (name, sql) in HOSTILE {
         let (_folder, path) = place();
         let header = header("quick-20261121-1", 1);
@@ -137,7 +137,7 @@ fn refuses_objects_that_plumb_did_not_create_and_runs_none_of_them() {
         let message = error.to_string();
         assert!(message.contains(&format!("`{name}`")) && message.contains("runs.db"), "{message}");
         assert_eq!(fs::read(&path).expect("exists"), before, "{sql}");
-        // A store that was open before runs no trigger either.
+        // An already open store runs no triggers either.
         if sql.starts_with("CREATE TRIGGER") {
             open.trial(&header.id, &trial(0)).and_then(|()| open.complete(&header.id)).expect("is stored");
             assert_eq!(open.load(&header.id).expect("loads").trials.len(), 1, "{sql}");
@@ -146,7 +146,7 @@ fn refuses_objects_that_plumb_did_not_create_and_runs_none_of_them() {
 }
 
 #[test]
-fn opens_a_file_that_was_analyzed() {
+fn opens_analyzed_file() {
     let (_folder, path) = place();
     let header = header("quick-20261121-1", 1);
     Store::open(&path).and_then(|mut store| store.begin(&header)).expect("begins");
@@ -154,12 +154,12 @@ fn opens_a_file_that_was_analyzed() {
     assert_eq!(Store::open(&path).and_then(|store| store.runs()).expect("opens").len(), 1);
 }
 
-/// SQLite would wait for the other end of a pipe.
+/// SQLite would block on a pipe.
 #[test]
-fn refuses_pipes_in_place_of_the_file_and_of_those_next_to_it() {
+fn rejects_pipes_in_place_of_database_files() {
     for ending in ["", "-journal", "-wal", "-shm"] {
         let (_folder, path) = place();
-        fs::create_dir_all(path.parent().expect("has a folder")).expect("creates it");
+        fs::create_dir_all(path.parent().expect("has a folder")).expect("creates the folder");
         if !ending.is_empty() {
             drop(Store::open(&path).expect("opens"));
         }
@@ -172,7 +172,7 @@ fn refuses_pipes_in_place_of_the_file_and_of_those_next_to_it() {
 }
 
 #[test]
-fn a_path_that_cannot_be_a_file_is_named() {
+fn names_path_that_cannot_be_a_file() {
     let (folder, _path) = place();
     let message = Store::open(folder.path()).expect_err("is a folder").to_string();
     assert!(message.contains("cannot open") && message.contains("is it a file"), "{message}");

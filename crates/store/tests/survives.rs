@@ -1,6 +1,5 @@
-//! What the world does to a store: a full disk, a read-only place.
-//!
-//! Children are this test binary again, run for one ignored test; what they work on is named by STORE_PATH.
+//! A full disk and a read-only location.
+//! Child processes run an ignored test of this binary, with the store in STORE_PATH.
 
 mod record;
 
@@ -11,61 +10,61 @@ use samples::Sink;
 use store::{Store, StoreError};
 
 #[test]
-fn a_full_disk_loses_only_the_trial_that_did_not_fit() {
+fn full_disk_loses_only_the_trial_that_does_not_fit() {
     on_a_mount("size=400k", "fills_its_disk");
 }
 
 #[test]
-fn a_read_only_place_can_be_read_and_is_named_when_written() {
+fn read_only_store_can_be_read_but_not_written() {
     on_a_mount("size=4m", "finds_its_place_read_only");
 }
 
 #[test]
-#[ignore = "a child of a_full_disk_loses_only_the_trial_that_did_not_fit"]
+#[ignore = "a child of full_disk_loses_only_the_trial_that_does_not_fit"]
 fn fills_its_disk() {
-    let Some(path) = told("STORE_PATH").map(PathBuf::from) else { return };
+    let Some(path) = variable("STORE_PATH").map(PathBuf::from) else { return };
     let header = header("quick-20261121-1", 1);
     let mut store = Store::open(&path).expect("opens");
     store.begin(&header).expect("begins");
     let (full, error) = (0..10_000)
         .find_map(|index| store.trial(&header.id, &trial(index)).err().map(|error| (index, error)))
-        .expect("the disk becomes full");
+        .expect("the disk fills up");
     assert!(matches!(error, StoreError::Full { .. }), "{error:?}");
-    assert!(full > 3, "only {full} trials fitted");
+    assert!(full > 3, "only {full} trials fit");
     drop(store);
     let store = Store::open(&path).expect("opens on a full disk");
-    let kept = store.load(&header.id).expect("loads on a full disk").trials;
-    assert_eq!(kept, (0..full).map(trial).collect::<Vec<_>>());
+    let loaded = store.load(&header.id).expect("loads on a full disk").trials;
+    assert_eq!(loaded, (0..full).map(trial).collect::<Vec<_>>());
 }
 
 #[test]
-#[ignore = "a child of a_read_only_place_can_be_read_and_is_named_when_written"]
+#[ignore = "a child of read_only_store_can_be_read_but_not_written"]
 fn finds_its_place_read_only() {
-    let Some(path) = told("STORE_PATH").map(PathBuf::from) else { return };
+    let Some(path) = variable("STORE_PATH").map(PathBuf::from) else { return };
     let header = header("quick-20261121-1", 1);
     Store::open(&path).expect("opens").begin(&header).expect("begins");
     let folder = path.parent().expect("has one");
     let done = Command::new("mount").args(["-o", "remount,ro"]).arg(folder).status().expect("mount runs");
-    assert!(done.success(), "the mount became read-only");
+    assert!(done.success(), "remounts read-only");
 
     let mut store = Store::open(&path).expect("opens for reading");
     assert_eq!(store.load(&header.id).expect("loads").header, header);
-    let error = store.trial(&header.id, &trial(0)).expect_err("cannot be written");
+    let error = store.trial(&header.id, &trial(0)).expect_err("read-only");
     assert!(matches!(error, StoreError::ReadOnly { .. }), "{error:?}");
-    let new_file = Store::open(folder.join("other.db")).expect_err("cannot be made");
+    let new_file = Store::open(folder.join("other.db")).expect_err("read-only");
     assert!(matches!(new_file, StoreError::CannotOpen { .. }), "{new_file:?}");
-    let new_folder = Store::open(folder.join("other/runs.db")).expect_err("cannot be made");
+    let new_folder = Store::open(folder.join("other/runs.db")).expect_err("read-only");
     assert!(matches!(new_folder, StoreError::Folder { .. }), "{new_folder:?}");
 }
 
-/// What the parent said; `None` when run by hand, as `--include-ignored` does.
-fn told(name: &str) -> Option<String> {
+/// Set by the parent; `None` when run by hand with `--include-ignored`.
+fn variable(name: &str) -> Option<String> {
     env::var(name).ok()
 }
 
-/// Runs an ignored test with STORE_PATH on a small file system that only it sees. Needs to mount: as root,
-/// or where unprivileged user namespaces are allowed; does nothing elsewhere.
-#[expect(clippy::disallowed_macros, reason = "says why it does nothing")]
+/// Runs an ignored test with STORE_PATH on a small file system in a private mount namespace. Requires root or
+/// unprivileged user namespaces; skipped otherwise.
+#[expect(clippy::disallowed_macros, reason = "prints the reason for skipping")]
 fn on_a_mount(options: &str, test: &str) {
     let (folder, _path) = place();
     let unshare = || {
@@ -76,7 +75,7 @@ fn on_a_mount(options: &str, test: &str) {
     let mount = ["mount", "-t", "tmpfs", "-o", options, "tmpfs"];
     let able = unshare().args(mount).arg(folder.path()).output();
     if !able.as_ref().is_ok_and(|output| output.status.success()) {
-        println!("skipped, because this user may not mount in a namespace of its own: {able:?}");
+        println!("skipped, because this user may not mount in a namespace: {able:?}");
         return;
     }
     let script = "mount -t tmpfs -o \"$1\" tmpfs \"$2\" && exec \"$3\" \"$4\" --exact --ignored --nocapture";

@@ -1,4 +1,4 @@
-//! A run that is claimed beside a file: a lock that the kernel lets go of when its holder ends, over a file of its own.
+//! Claims next to an SQLite file: a lock file per run, unlocked by the kernel when its owner ends.
 
 use std::{
     ffi::OsStr,
@@ -13,13 +13,13 @@ use sys::output_file;
 
 use crate::error::StoreError;
 
-/// How the file of a lock ends.
+/// Suffix of lock files.
 const LOCK: &str = ".lock";
 
 #[derive(Debug)]
 pub(super) struct FileClaim {
     path: PathBuf,
-    /// Holds the lock.
+    /// Keeps the lock.
     _file: File,
 }
 
@@ -32,10 +32,10 @@ pub(super) fn claim(database: &Path, run: &RunId) -> Result<FileClaim, StoreErro
     loop {
         let mut file = output_file::open_lock(&path).map_err(|error| cannot(error.into()))?;
         match file.try_lock() {
-            // Its last owner may have removed it between both steps: what is locked then is nobody's lock.
+            // The previous owner may have removed the file between open and lock.
             Ok(()) if !is_at(&file, &path) => {}
             Ok(()) => {
-                // Only for whoever finds it locked: nothing depends on it.
+                // Best effort: the PID is only used in messages.
                 let _ = file.set_len(0).and_then(|()| write!(file, "{}", std::process::id()));
                 return Ok(FileClaim { path, _file: file });
             }
@@ -47,7 +47,7 @@ pub(super) fn claim(database: &Path, run: &RunId) -> Result<FileClaim, StoreErro
     }
 }
 
-/// Whether somebody has claimed it.
+/// Whether a process has claimed the run.
 pub(super) fn is_claimed(database: &Path, run: &RunId) -> bool {
     let Ok(lock) = output_file::open_existing(&lock_path(database, &run.0)) else { return false };
     matches!(lock.try_lock_shared(), Err(TryLockError::WouldBlock))
@@ -59,7 +59,7 @@ pub(crate) fn lock_path(database: &Path, run: &str) -> PathBuf {
     PathBuf::from(name)
 }
 
-/// Nobody holds the lock of a process that was killed, and only its file is left.
+/// Removes unlocked lock files left by killed processes.
 fn remove_left_locks(database: &Path) {
     let Some(name) = database.file_name().and_then(OsStr::to_str) else { return };
     let folder = database.parent().filter(|folder| !folder.as_os_str().is_empty());
@@ -76,14 +76,14 @@ fn remove_left_locks(database: &Path) {
     }
 }
 
-/// Whether this file is what the path names.
+/// Whether `path` still refers to this file.
 fn is_at(file: &File, path: &Path) -> bool {
     let identity = |metadata: fs::Metadata| (metadata.dev(), metadata.ino());
-    let there = fs::symlink_metadata(path).map(identity);
-    there.is_ok_and(|there| file.metadata().is_ok_and(|file| identity(file) == there))
+    let at_path = fs::symlink_metadata(path).map(identity);
+    at_path.is_ok_and(|at_path| file.metadata().is_ok_and(|file| identity(file) == at_path))
 }
 
-/// Who holds a lock: `process 4711 (plumb run quick)`.
+/// Describes the owner of a lock: `process 4711 (plumb run quick)`.
 fn owner(mut file: File) -> String {
     let mut pid = String::new();
     if file.read_to_string(&mut pid).is_err() || pid.parse::<u32>().is_err() {
@@ -100,7 +100,7 @@ fn owner(mut file: File) -> String {
 
 impl Drop for FileClaim {
     fn drop(&mut self) {
-        // One that stays is only an empty file, and is locked anew by whoever resumes the run.
+        // A leftover is an empty file, reused when the run is resumed.
         let _ = fs::remove_file(&self.path);
     }
 }

@@ -1,5 +1,5 @@
-//! A run that is claimed on a server: an advisory lock of a connection of its own, which the server takes back when that ends
-//! (<https://www.postgresql.org/docs/current/explicit-locking.html#ADVISORY-LOCKS>).
+//! Claims on a PostgreSQL server: an advisory lock of a separate connection, released by the server when the connection
+//! ends (<https://www.postgresql.org/docs/current/explicit-locking.html#ADVISORY-LOCKS>).
 
 use std::{
     fmt,
@@ -17,43 +17,43 @@ use crate::{
     session::{self, Session},
 };
 
-/// By which a run is known among the locks of its database.
+/// Lock key of a run.
 const KEY: &str = "hashtextextended('plumb run ' || ?1, 0)";
 
 pub(crate) struct ServerClaim {
     run: RunId,
     address: ServerAddress,
     patience: Duration,
-    held: Mutex<HeldLock>,
+    lock: Mutex<HeldLock>,
 }
 
 struct HeldLock {
     client: Client,
-    /// The server's process for this connection.
+    /// PID of the server process of this connection.
     backend: i64,
 }
 
 impl ServerClaim {
     pub(crate) fn take(session: &Session, run: &RunId) -> Result<Self, DatabaseError> {
         let (run, address, patience) = (run.clone(), session.address.clone(), session.patience);
-        let held = lock(session::connected(&address, patience)?, &run, None)?;
-        Ok(Self { run, address, patience, held: Mutex::new(held) })
+        let held = acquire(session::connected(&address, patience)?, &run, None)?;
+        Ok(Self { run, address, patience, lock: Mutex::new(held) })
     }
 
-    /// Takes it once more where the server has lost it, as one does that was restarted.
+    /// Takes the lock again if the server lost it, e.g. after a restart.
     pub(crate) fn renew(&self) -> Result<(), DatabaseError> {
-        let mut held = self.held.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut held = self.lock.lock().unwrap_or_else(PoisonError::into_inner);
         if held.client.batch("").is_ok() {
             return Ok(());
         }
         let new = session::connected(&self.address, self.patience)?;
-        *held = lock(new, &self.run, Some(held.backend))?;
+        *held = acquire(new, &self.run, Some(held.backend))?;
         Ok(())
     }
 }
 
-/// `before` was the server's process for the connection that had the lock and broke.
-fn lock(mut client: Client, run: &RunId, before: Option<i64>) -> Result<HeldLock, DatabaseError> {
+/// `before` is the backend PID of the broken connection that had the lock.
+fn acquire(mut client: Client, run: &RunId, before: Option<i64>) -> Result<HeldLock, DatabaseError> {
     let (mut is_locked, mut is_standby, mut backend) = (false, false, 0);
     let sql = "SELECT pg_is_in_recovery(), pg_backend_pid()::bigint";
     let _ = session::ask(&mut client, sql, &[], &mut |row| {
@@ -61,7 +61,7 @@ fn lock(mut client: Client, run: &RunId, before: Option<i64>) -> Result<HeldLock
         Ok(())
     })?;
     if is_standby {
-        let reason = "a standby answered, whose locks nobody shares; target_session_attrs=read-write in the address finds the primary";
+        let reason = "this server is a standby, whose locks are local; add target_session_attrs=read-write to the address to reach the primary";
         return Err(DatabaseError::Denied(reason.to_owned()));
     }
     let sql = format!("SELECT pg_try_advisory_lock({KEY})");
@@ -77,13 +77,13 @@ fn lock(mut client: Client, run: &RunId, before: Option<i64>) -> Result<HeldLock
         Ok(())
     })?;
     if holder.is_some() && holder == before {
-        let reason = "it has not noticed yet that the last connection broke";
+        let reason = "the server has not noticed yet that the previous connection broke";
         return Err(DatabaseError::Away(reason.to_owned()));
     }
     Err(DatabaseError::Refused(Box::new(StoreError::UnderWay { run: run.clone(), owner })))
 }
 
-/// Who makes a run, as its connection is called: `plumb 4711 on h1`.
+/// Describes the owner by its application name: `plumb 4711 on h1`.
 pub(super) fn owner(database: &Database, run: &RunId) -> Result<Option<String>, DatabaseError> {
     database.query_row(&owner_sql(), &[Value::from(&run.0)], |row| row.get(0))
 }
@@ -104,8 +104,8 @@ impl fmt::Debug for ServerClaim {
 
 impl Drop for ServerClaim {
     fn drop(&mut self) {
-        // The server would take it back too, but a moment after the connection ends.
-        let HeldLock { client, .. } = self.held.get_mut().unwrap_or_else(PoisonError::into_inner);
+        // Otherwise the server would release it only after noticing the end of the connection.
+        let HeldLock { client, .. } = self.lock.get_mut().unwrap_or_else(PoisonError::into_inner);
         client.limit(session::LEAST_PATIENCE);
         let sql = format!("SELECT pg_advisory_unlock({KEY})");
         let _ = session::ask(client, &sql, &values![&self.run.0], &mut |_| Ok(()));

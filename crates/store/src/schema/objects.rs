@@ -1,11 +1,11 @@
-//! Refuses SQLite files with other tables, indexes, views or triggers than plumb creates: a trigger could delete rows, a view
-//! could be an endless query.
+//! Rejects SQLite files with other tables, indexes, views or triggers than plumb creates: a trigger could delete rows,
+//! and a view could be an endless query.
 
 use std::path::Path;
 
 use rusqlite::Connection;
 
-use super::{OF_FILES, PRESENT_SINCE_FIRST};
+use super::{MIGRATION_TABLE, OF_FILES};
 use crate::{
     database::{Database, DatabaseError},
     error::StoreError,
@@ -16,7 +16,6 @@ const ALL: &str = "SELECT type, name, coalesce(sql, '') FROM sqlite_schema";
 /// Prefix of SQLite's own objects: indexes of constraints, and the statistics of ANALYZE.
 const RESERVED: &str = "sqlite_";
 
-/// An entry of `sqlite_schema`.
 #[derive(Debug, PartialEq, Eq)]
 struct SchemaObject {
     kind: String,
@@ -34,12 +33,12 @@ impl SchemaObject {
     }
 }
 
-/// Refuses a file with another table of migrations, from which the format is read.
+/// Rejects a modified migration table, which stores the format.
 pub(super) fn refuse_unknown_migrations(database: &Database, path: &Path) -> Result<(), WriteError> {
-    refuse(database, path, 1, |object| object.name.eq_ignore_ascii_case(PRESENT_SINCE_FIRST))
+    refuse(database, path, 1, |object| object.name.eq_ignore_ascii_case(MIGRATION_TABLE))
 }
 
-/// Refuses a file with objects that do not belong to this format.
+/// Rejects objects that do not belong to this format.
 pub(super) fn refuse_unknown(database: &Database, path: &Path, format: u32) -> Result<(), WriteError> {
     refuse(database, path, format, |object| !object.is_reserved())
 }
@@ -75,8 +74,8 @@ fn created(format: u32) -> Result<Vec<SchemaObject>, DatabaseError> {
     Ok(statement.query_map([], row)?.collect::<Result<_, _>>()?)
 }
 
-/// Splits a statement into words and punctuation in lower case, without comments. The steps contain no quotes, so a quote
-/// never matches.
+/// Splits a statement into lower-case words and punctuation, without comments. The migrations contain no quotes, so a
+/// quote never matches.
 fn tokens(sql: &str) -> Vec<String> {
     let mut tokens = Vec::new();
     let mut rest = sql;

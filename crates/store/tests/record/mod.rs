@@ -1,4 +1,4 @@
-//! A small run with awkward values in it, and a store in a folder of its own.
+//! A small run with unusual values, and a store in a temporary folder.
 
 use std::{collections::BTreeMap, path::PathBuf};
 
@@ -13,14 +13,13 @@ use workload::{
     StreamSettings, TcpSample, Until, WorkloadSettings,
 };
 
-/// A folder that is removed at the end, and a path in it at which nothing is yet.
+/// A temporary folder, and an unused path in it.
 pub(crate) fn place() -> (TempDir, PathBuf) {
     let folder = tempfile::tempdir().expect("a folder for the test");
     let path = folder.path().join("kept").join("runs.db");
     (folder, path)
 }
 
-/// The header of a run that was just begun.
 pub(crate) fn header(id: &str, started: i64) -> RunHeader {
     let scenario = id.split_once("-2026").map_or(id, |(name, _)| name).to_owned();
     RunHeader {
@@ -103,7 +102,7 @@ pub(crate) fn trial(index: u32) -> Trial {
         syscalls: Vec::new(),
         observed: None,
         counters: None,
-        // Not exact in binary, and one that a careless reader of numbers gets wrong in the last bit.
+        // Not exact in binary; a careless parser gets the last bit wrong.
         doubts: vec![
             ValidityWarning::Stolen { share: 0.1 + 0.2 },
             ValidityWarning::GeneratorLimited { end: "client".into(), busy: 51.248_178_143_210_5 },

@@ -1,4 +1,4 @@
-//! What was altered or cannot be read is left out and named, and the rest of a run is as it was.
+//! Altered or unreadable parts are omitted and named; the rest of the run is intact.
 
 use samples::{CellEnd, EndReason, Environment, MachineChange, RunHeader, RunRecord, Sink, UnixMillis};
 use store::Store;
@@ -8,8 +8,8 @@ use crate::{
     record::{header, trial},
 };
 
-/// A run of five trials.
-fn kept(place: &Place) -> (Store, RunHeader) {
+/// A run with five trials.
+fn stored_run(place: &Place) -> (Store, RunHeader) {
     let mut store = place.open();
     let header = header("quick-20261121-1", 1);
     store.begin(&header).expect("begins");
@@ -19,21 +19,21 @@ fn kept(place: &Place) -> (Store, RunHeader) {
     (store, header)
 }
 
-/// Alters what is kept by SQL; what is then left out, with the reason.
-fn check(place: &Place, sql: &str, left_out: &[&str], because: &str) {
-    let (mut store, header) = kept(place);
+/// Alters the store by SQL and checks which parts are omitted, and why.
+fn check(place: &Place, sql: &str, omitted: &[&str], because: &str) {
+    let (mut store, header) = stored_run(place);
     assert!(place.other().change(sql) > 0, "{sql}");
-    let record = store.load(&header.id).expect("the rest can be read");
+    let record = store.load(&header.id).expect("reads the rest");
     let named: Vec<&str> = record.unreadable.iter().map(|part| part.what.as_str()).collect();
-    assert_eq!(named, left_out, "{sql}");
+    assert_eq!(named, omitted, "{sql}");
     assert!(record.unreadable.iter().all(|part| part.because.contains(because)), "{:?}", record.unreadable);
-    let is_left_out = |index: u32| left_out.contains(&format!("trial {index}").as_str());
-    let expected: Vec<_> = (0..5).filter(|index| !is_left_out(*index)).map(trial).collect();
+    let is_omitted = |index: u32| omitted.contains(&format!("trial {index}").as_str());
+    let expected: Vec<_> = (0..5).filter(|index| !is_omitted(*index)).map(trial).collect();
     assert_eq!(record.trials, expected, "{sql}");
-    store.remove(&header.id).expect("goes on without it");
+    store.remove(&header.id).expect("removes the run");
 }
 
-pub(crate) fn a_trial_that_cannot_be_read_is_left_out_and_named(place: &Place) {
+pub(crate) fn omits_and_names_unreadable_trials(place: &Place) {
     for record in ["'{\"index\": 3}'", "''", "'null'", "substr(record, 1, 100)"] {
         let sql = format!("UPDATE trial SET record = {record} WHERE place = 3");
         check(place, &sql, &["trial 3"], "checksum");
@@ -44,25 +44,25 @@ pub(crate) fn a_trial_that_cannot_be_read_is_left_out_and_named(place: &Place) {
     check(place, sql, &["the end of cell wire/stream"], "missing field");
 }
 
-pub(crate) fn an_altered_header_is_no_header(place: &Place) {
-    let (store, header) = kept(place);
+pub(crate) fn rejects_altered_header(place: &Place) {
+    let (store, header) = stored_run(place);
     let sql = "UPDATE run SET header = replace(header, '\"planned\":12', '\"planned\":13')";
     assert_eq!(place.other().change(sql), 1);
-    let message = store.load(&header.id).expect_err("was altered").to_string();
+    let message = store.load(&header.id).expect_err("altered header").to_string();
     assert!(
         message.contains("the header of run quick-20261121-1") && message.contains("checksum"),
         "{message}"
     );
 }
 
-pub(crate) fn a_run_from_elsewhere_is_kept_whole_and_takes_no_others_name(place: &Place) {
-    let (mut store, header) = kept(place);
+pub(crate) fn stores_complete_run_under_a_free_name(place: &Place) {
+    let (mut store, header) = stored_run(place);
     let environment = Environment { kernel: "6.1".into(), ..Environment::default() };
     let change = MachineChange { at: UnixMillis(7), trials_before: 5, environment };
     store.machine_changed(&header.id, &change).expect("keeps");
     let record = store.load(&header.id).expect("loads");
     assert_eq!(record.machine_changes, [change]);
-    let id = store.keep(&record).expect("keeps it again");
+    let id = store.keep(&record).expect("stores it again");
     assert_eq!(id.0, "quick-20261121-1-2");
     let again = store.load(&id).expect("loads");
     assert_eq!(again, RunRecord { header: RunHeader { id, ..header }, ..record });

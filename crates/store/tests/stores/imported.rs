@@ -1,4 +1,4 @@
-//! A run that is imported is kept whole or not at all.
+//! Imports are atomic.
 
 use std::time::Duration;
 
@@ -14,7 +14,7 @@ fn complete(header: &RunHeader) -> RunHeader {
     RunHeader { state: RunState::Complete, planned: 2, ..header.clone() }
 }
 
-pub(crate) fn an_imported_run_has_its_trials_and_its_last_header(place: &Place) {
+pub(crate) fn imported_run_has_its_trials_and_final_header(place: &Place) {
     let mut store = place.open();
     let begin = header("import-1", 1000);
     store
@@ -24,14 +24,14 @@ pub(crate) fn an_imported_run_has_its_trials_and_its_last_header(place: &Place) 
             Ok(complete(&begin))
         })
         .expect("imports");
-    let kept = store.load(&begin.id).expect("loads");
-    assert_eq!(kept.header, complete(&begin));
-    assert_eq!(kept.trials, [trial(0), trial(1)]);
+    let loaded = store.load(&begin.id).expect("loads");
+    assert_eq!(loaded.header, complete(&begin));
+    assert_eq!(loaded.trials, [trial(0), trial(1)]);
     let listed = store.runs().expect("lists");
     assert_eq!((listed[0].made, listed[0].planned, listed[0].state), (2, 2, RunState::Complete));
 }
 
-pub(crate) fn nothing_is_kept_of_an_import_that_fails(place: &Place) {
+pub(crate) fn failed_import_stores_nothing(place: &Place) {
     let mut store = place.open();
     let begin = header("import-1", 1000);
     let failed = store.import(&begin.id, |importing| -> Result<RunHeader, StoreError> {
@@ -45,12 +45,12 @@ pub(crate) fn nothing_is_kept_of_an_import_that_fails(place: &Place) {
     let twice = |store: &mut Store| {
         store.import(&begin.id, |_| -> Result<RunHeader, StoreError> { Ok(complete(&begin)) })
     };
-    assert_eq!(twice(&mut store).expect("the name is free again"), begin.id);
-    assert_eq!(twice(&mut store).expect("another has it by then").0, "import-1-2");
+    assert_eq!(twice(&mut store).expect("the name is free"), begin.id);
+    assert_eq!(twice(&mut store).expect("the name is taken").0, "import-1-2");
     assert_eq!(store.runs().expect("lists").len(), 2);
 }
 
-pub(crate) fn others_write_while_an_import_reads(place: &Place) {
+pub(crate) fn other_processes_can_write_during_an_import(place: &Place) {
     let mut store = place.open();
     let mut other = place.open_with_patience(Duration::ZERO);
     let (begin, beside) = (header("import-1", 1000), header("run-1", 1000));
@@ -67,7 +67,7 @@ pub(crate) fn others_write_while_an_import_reads(place: &Place) {
     assert_eq!(store.load(&begin.id).expect("loads").trials, [trial(0), trial(1)]);
 }
 
-pub(crate) fn an_imported_run_is_listed_as_one_also_of_a_file_that_did_not_note_it(place: &Place) {
+pub(crate) fn list_marks_imported_runs_of_older_formats(place: &Place) {
     let listed = |store: &Store| {
         let runs = store.runs().expect("lists");
         runs.into_iter().map(|run| (run.id.0, run.imported)).collect::<Vec<_>>()
@@ -82,11 +82,11 @@ pub(crate) fn an_imported_run_is_listed_as_one_also_of_a_file_that_did_not_note_
     let older = rusqlite::Connection::open(place.path()).expect("opens");
     let since = "DROP TABLE imported; DROP TABLE machine_change; ALTER TABLE run DROP COLUMN checksum;
         ALTER TABLE trial DROP COLUMN checksum; DELETE FROM migration WHERE version > 2";
-    older.execute_batch(since).expect("as it was");
-    older.pragma_update(None, "user_version", 2).expect("as it was");
+    older.execute_batch(since).expect("restores the old format");
+    older.pragma_update(None, "user_version", 2).expect("restores the old format");
     drop(older);
     let mut store = place.open();
     assert_eq!(listed(&store), wanted);
-    store.remove(&begin.id).expect("its note goes with it");
+    store.remove(&begin.id).expect("removes the run and its mark");
     assert_eq!(listed(&store), wanted[1..]);
 }

@@ -1,4 +1,4 @@
-//! A store that cannot be written is waited for, with what is to be kept in memory.
+//! Results stay in memory while the store cannot be written.
 
 use std::{
     cell::{Cell, RefCell},
@@ -16,17 +16,17 @@ use crate::{
 
 const SHORT: Duration = Duration::from_millis(20);
 
-/// Others hold it for longer than a lock is waited for, until the wait is told of.
-pub(crate) fn a_locked_store_is_waited_for_with_one_notice_and_nothing_is_lost(place: &Place) {
+/// The other program locks it beyond the lock timeout, until the wait is reported.
+pub(crate) fn retries_locked_store_with_one_notice_and_without_loss(place: &Place) {
     for (index, lock) in (0..).zip(place.locks()) {
         let mut store = place.open_with_patience(SHORT);
         let header = header(&format!("quick-20261121-{index}"), 1);
         store.begin(&header).expect("begins");
         let other = RefCell::new(Some(place.other()));
         other.borrow_mut().as_mut().expect("is open").run(lock);
-        let (said, looks) = (RefCell::new(Vec::new()), Cell::new(0));
-        let tell = |text: &str| said.borrow_mut().push(text.to_owned());
-        // Asked after every attempt: the lock outlasts three of them.
+        let (notices, looks) = (RefCell::new(Vec::new()), Cell::new(0));
+        let notify = |text: &str| notices.borrow_mut().push(text.to_owned());
+        // Called after every attempt: the lock lasts for three of them.
         let is_stopped = || {
             looks.set(looks.get() + 1);
             if looks.get() == 3 {
@@ -34,54 +34,57 @@ pub(crate) fn a_locked_store_is_waited_for_with_one_notice_and_nothing_is_lost(p
             }
             false
         };
-        let mut patient = PatientStore::new(&mut store, &tell, &is_stopped);
-        patient.trial(&header.id, &trial(0)).expect("is kept in the end");
+        let mut patient = PatientStore::new(&mut store, &notify, &is_stopped);
+        patient.trial(&header.id, &trial(0)).expect("is stored eventually");
         patient.complete(&header.id).expect("is free");
-        let said = said.into_inner();
-        assert_eq!(said.len(), 2, "{lock}: {said:?}");
-        assert!(said[0].contains("locked by another process") && said[0].contains("Trial 0"), "{said:?}");
-        assert!(said[1].contains("is kept now"), "{said:?}");
+        let notices = notices.into_inner();
+        assert_eq!(notices.len(), 2, "{lock}: {notices:?}");
+        assert!(
+            notices[0].contains("locked by another process") && notices[0].contains("Trial 0"),
+            "{notices:?}"
+        );
+        assert!(notices[1].contains("is stored now"), "{notices:?}");
         assert_eq!(store.load(&header.id).expect("loads").trials, [trial(0)]);
     }
 }
 
-pub(crate) fn whoever_asks_for_the_end_is_not_kept_waiting(place: &Place) {
+pub(crate) fn stop_request_ends_the_wait(place: &Place) {
     let mut store = place.open_with_patience(SHORT);
     let header = header("quick-20261121-1", 1);
     store.begin(&header).expect("begins");
     let mut other = place.other();
     other.run(place.locks()[0]);
     let mut patient = PatientStore::new(&mut store, &|_| (), &|| true);
-    let error = patient.trial(&header.id, &trial(0)).expect_err("is given up");
+    let error = patient.trial(&header.id, &trial(0)).expect_err("is aborted");
     assert!(matches!(error, StoreError::Locked { .. }), "{error:?}");
     other.run("COMMIT");
-    patient.trial(&header.id, &trial(0)).expect("nothing of the attempt is left");
+    patient.trial(&header.id, &trial(0)).expect("the attempt stored nothing");
 }
 
-pub(crate) fn a_file_that_is_gone_is_made_anew_and_told_of(place: &Place) {
+pub(crate) fn recreates_deleted_file_and_reports_it(place: &Place) {
     let mut store = place.open();
     let header = header("quick-20261121-1", 1);
     store.begin(&header).expect("begins");
-    let said = RefCell::new(String::new());
-    let tell = |text: &str| said.borrow_mut().push_str(text);
-    let mut patient = PatientStore::new(&mut store, &tell, &|| false);
+    let notices = RefCell::new(String::new());
+    let notify = |text: &str| notices.borrow_mut().push_str(text);
+    let mut patient = PatientStore::new(&mut store, &notify, &|| false);
     patient.trial(&header.id, &trial(0)).expect("keeps");
-    fs::remove_file(place.path()).expect("is deleted");
+    fs::remove_file(place.path()).expect("deletes the file");
     patient.trial(&header.id, &trial(1)).expect("keeps");
     patient.complete(&header.id).expect("keeps");
-    assert!(said.borrow().contains("was deleted or moved"), "{}", said.borrow());
-    let there = place.open().load(&header.id).expect("loads");
-    assert_eq!(there.trials, [trial(0), trial(1)]);
+    assert!(notices.borrow().contains("was deleted or moved"), "{}", notices.borrow());
+    let reopened = place.open().load(&header.id).expect("loads");
+    assert_eq!(reopened.trials, [trial(0), trial(1)]);
 }
 
-/// A value that cannot be kept is an error at once.
-pub(crate) fn what_waiting_cannot_mend_is_not_waited_for(place: &Place) {
+/// An invalid value fails immediately.
+pub(crate) fn fails_immediately_on_permanent_errors(place: &Place) {
     let mut store = place.open();
     let header = header("quick-20261121-1", 1);
-    let mut patient = PatientStore::new(&mut store, &|_| panic!("nothing is waited for"), &|| false);
-    let unknown = patient.trial(&header.id, &trial(0)).expect_err("was never begun");
+    let mut patient = PatientStore::new(&mut store, &|_| panic!("must not wait"), &|| false);
+    let unknown = patient.trial(&header.id, &trial(0)).expect_err("unknown run");
     assert!(matches!(unknown, StoreError::Unknown { .. }), "{unknown:?}");
     patient.begin(&header).expect("begins");
-    let again = patient.begin(&header).expect_err("is there");
+    let again = patient.begin(&header).expect_err("exists already");
     assert!(matches!(again, StoreError::RunExists { .. }), "{again:?}");
 }

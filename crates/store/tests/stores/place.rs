@@ -1,4 +1,4 @@
-//! Where a test keeps runs: a file, or a database of a server, in which nothing is yet.
+//! An empty store for a test: a file, or a database of a server.
 
 use std::{
     fs,
@@ -16,7 +16,7 @@ use crate::record;
 
 pub(crate) struct Place {
     path: PathBuf,
-    /// Of a file.
+    /// For a file.
     folder: Option<TempDir>,
 }
 
@@ -36,7 +36,7 @@ impl Place {
         Self { path: server.database().into(), folder: None }
     }
 
-    /// A path, or an address.
+    /// A path or an address.
     pub(crate) fn path(&self) -> &Path {
         &self.path
     }
@@ -53,12 +53,12 @@ impl Place {
         Store::open_with_patience(&self.path, patience).expect("opens")
     }
 
-    /// How many bytes a file has.
+    /// Size of the file in bytes.
     pub(crate) fn size(&self) -> Option<u64> {
-        self.is_file().then(|| fs::metadata(&self.path).expect("is there").len())
+        self.is_file().then(|| fs::metadata(&self.path).expect("exists").len())
     }
 
-    /// How another program keeps trials from being written.
+    /// SQL by which another program blocks writes of trials.
     pub(crate) const fn locks(&self) -> &'static [&'static str] {
         match self.is_file() {
             true => &["BEGIN EXCLUSIVE", "BEGIN IMMEDIATE", "BEGIN; SELECT count(*) FROM run"],
@@ -66,10 +66,10 @@ impl Place {
         }
     }
 
-    /// Makes it as if nothing had been there.
+    /// Resets it to an empty store.
     pub(crate) fn empty(&self) {
         if self.is_file() {
-            // There may be none yet.
+            // It may not exist yet.
             let _ = fs::remove_file(&self.path);
         } else {
             self.other().run("DROP SCHEMA public CASCADE; CREATE SCHEMA public");
@@ -78,7 +78,7 @@ impl Place {
 
     pub(crate) fn other(&self) -> OtherProgram {
         if self.is_file() {
-            fs::create_dir_all(self.path.parent().expect("has a folder")).expect("creates it");
+            fs::create_dir_all(self.path.parent().expect("has a folder")).expect("creates the folder");
             return OtherProgram::File(Box::new(Connection::open(&self.path).expect("opens")));
         }
         let address = self.path.to_str().expect("is text");
@@ -89,20 +89,20 @@ impl Place {
 impl OtherProgram {
     pub(crate) fn run(&mut self, sql: &str) {
         match self {
-            Self::File(connection) => connection.execute_batch(sql).expect("is done"),
-            Self::Server(client) => client.batch_execute(sql).expect("is done"),
+            Self::File(connection) => connection.execute_batch(sql).expect("succeeds"),
+            Self::Server(client) => client.batch_execute(sql).expect("succeeds"),
         }
     }
 
-    /// How many rows a statement changed.
+    /// Number of rows changed by a statement.
     pub(crate) fn change(&mut self, sql: &str) -> u64 {
         match self {
-            Self::File(connection) => connection.execute(sql, []).expect("is done") as u64,
-            Self::Server(client) => client.execute(sql, &[]).expect("is done"),
+            Self::File(connection) => connection.execute(sql, []).expect("succeeds") as u64,
+            Self::Server(client) => client.execute(sql, &[]).expect("succeeds"),
         }
     }
 
-    /// Whether a statement makes sense.
+    /// Whether a statement is valid.
     pub(crate) fn can(&mut self, sql: &str) -> bool {
         match self {
             Self::File(connection) => connection.execute_batch(sql).is_ok(),

@@ -1,4 +1,4 @@
-//! A place that cannot be used is named, left as it is, and the message says how to go on.
+//! Unusable stores are rejected unchanged, with the location and a remedy in the message.
 
 use std::{thread, time::Duration};
 
@@ -10,32 +10,32 @@ use crate::{
     record::{header, trial},
 };
 
-pub(crate) fn a_newer_store_says_which_plumb_wrote_it(place: &Place) {
+pub(crate) fn newer_store_names_the_version_that_wrote_it(place: &Place) {
     drop(place.open());
     assert_eq!(place.other().change("INSERT INTO migration VALUES (9, '3.7.0')"), 1);
-    let message = Store::open(place.path()).expect_err("is newer").to_string();
+    let message = Store::open(place.path()).expect_err("newer format").to_string();
     assert!(message.contains("written by plumb 3.7.0 (format 9, this plumb reads up to"), "{message}");
 }
 
-pub(crate) fn a_run_of_a_newer_shape_is_not_misread(place: &Place) {
+pub(crate) fn rejects_run_of_newer_record_version(place: &Place) {
     let mut store = place.open();
     let mut header = header("quick-20261121-1", 1);
     header.schema = samples::SCHEMA + 1;
     header.tool = "3.7.0".into();
     store.begin(&header).expect("begins");
-    let message = store.load(&header.id).expect_err("is newer").to_string();
+    let message = store.load(&header.id).expect_err("newer format").to_string();
     assert!(message.contains("plumb 3.7.0"), "{message}");
 }
 
-pub(crate) fn another_programs_database_is_left_alone(place: &Place) {
+pub(crate) fn leaves_database_of_another_program_unchanged(place: &Place) {
     let mut other = place.other();
     other.run("CREATE TABLE migration (version INTEGER, tool TEXT)");
-    let error = Store::open(place.path()).expect_err("is not ours");
+    let error = Store::open(place.path()).expect_err("another program's");
     assert!(matches!(error, StoreError::Foreign { .. }), "{error:?}");
     assert!(!other.can("SELECT 1 FROM run"), "no table was added");
 }
 
-pub(crate) fn a_lock_is_waited_for_and_then_named(place: &Place) {
+pub(crate) fn reports_lock_after_the_timeout(place: &Place) {
     let patience = Duration::from_millis(300);
     let mut store = place.open_with_patience(patience);
     let mut patient = place.open_with_patience(1000 * patience);
@@ -54,12 +54,12 @@ pub(crate) fn a_lock_is_waited_for_and_then_named(place: &Place) {
         thread::sleep(patience);
         other.run("COMMIT");
     });
-    patient.trial(&header.id, &trial(0)).expect("the lock was given up in time");
+    patient.trial(&header.id, &trial(0)).expect("the lock is released");
     release.join().expect("ended");
 }
 
-/// Each look at the format would fall between two steps of another's making it.
-pub(crate) fn a_new_store_that_several_open_at_once_is_nobody_elses(place: &Place) {
+/// Otherwise each format check could fall between two migration steps of another process.
+pub(crate) fn several_processes_can_create_the_same_store(place: &Place) {
     for _ in 0..20 {
         place.empty();
         thread::scope(|scope| {

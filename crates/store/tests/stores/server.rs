@@ -1,4 +1,4 @@
-//! What only a server does: it ends, restarts, breaks connections, and lets in whom it knows.
+//! Server-specific behaviour: outages, restarts, broken connections and access control.
 
 use std::{
     cell::{Cell, RefCell},
@@ -17,53 +17,51 @@ use crate::{
     record::{header, trial},
 };
 
-/// The name of a database in its address.
+/// The database name in the address.
 fn name(place: &Place) -> &str {
-    place.path().file_name().and_then(|name| name.to_str()).expect("an address ends in it")
+    place.path().file_name().and_then(|name| name.to_str()).expect("the address ends with the name")
 }
 
-/// Ends the connections to a database, and waits until they have ended.
+/// Terminates all connections to a database and waits for their end.
 fn break_connections(server: &PostgresServer, place: &Place) {
-    let of = format!("FROM pg_stat_activity WHERE datname = '{}'", name(place));
-    let _ = server.sql("postgres", &format!("SELECT pg_terminate_backend(pid) {of}"));
-    let count = || server.sql("postgres", &format!("SELECT count(*) {of}"));
-    assert!(wait_until(PATIENCE, || count() == "0"), "they end");
+    let condition = format!("FROM pg_stat_activity WHERE datname = '{}'", name(place));
+    let _ = server.sql("postgres", &format!("SELECT pg_terminate_backend(pid) {condition}"));
+    let count = || server.sql("postgres", &format!("SELECT count(*) {condition}"));
+    assert!(wait_until(PATIENCE, || count() == "0"), "the connections end");
 }
 
-pub(crate) fn a_connection_that_breaks_between_two_trials_is_made_anew_with_its_claim(
-    server: &PostgresServer,
-) {
+pub(crate) fn reconnects_between_trials_and_renews_the_claim(server: &PostgresServer) {
     let place = Place::database(server);
     let header = header("quick-20261121-1", 1);
     let mut store = place.open();
-    let _claim = store.claim(&header.id).expect("nobody has it");
+    let _claim = store.claim(&header.id).expect("the run is free");
     store.begin(&header).expect("begins");
     store.trial(&header.id, &trial(0)).expect("keeps");
     break_connections(server, &place);
-    store.trial(&header.id, &trial(1)).expect("over another connection");
-    let refused = place.open().claim(&header.id).expect_err("it was claimed again");
+    store.trial(&header.id, &trial(1)).expect("uses a new connection");
+    let refused = place.open().claim(&header.id).expect_err("the claim was renewed");
     assert!(matches!(refused, StoreError::UnderWay { .. }), "{refused:?}");
     break_connections(server, &place);
     assert_eq!(store.load(&header.id).expect("loads").trials, [trial(0), trial(1)]);
 }
 
-pub(crate) fn a_run_that_another_took_over_meanwhile_is_not_gone_on_with(server: &PostgresServer) {
+pub(crate) fn stops_after_another_process_took_over_the_run(server: &PostgresServer) {
     let place = Place::database(server);
     let header = header("quick-20261121-1", 1);
     let mut store = place.open();
-    let _claim = store.claim(&header.id).expect("nobody has it");
+    let _claim = store.claim(&header.id).expect("the run is free");
     store.begin(&header).expect("begins");
     break_connections(server, &place);
     let address = format!("{}?application_name=another%20controller", place.path().display());
     let other = Store::open(address).expect("opens");
-    let _taken = other.claim(&header.id).expect("its connection broke");
-    let error = store.trial(&header.id, &trial(0)).expect_err("it is another's now");
+    let _taken = other.claim(&header.id).expect("the other connection broke");
+    let error = store.trial(&header.id, &trial(0)).expect_err("another process owns it");
     assert!(matches!(error, StoreError::UnderWay { .. }), "{error:?}");
     assert!(error.to_string().contains("another controller"), "{error}");
     assert!(other.load(&header.id).expect("loads").trials.is_empty());
 }
 
-pub(crate) fn whoever_may_only_read_can_read_and_is_told_when_writing(server: &PostgresServer) {
+pub(crate) fn read_only_user_can_read_but_not_write(server: &PostgresServer) {
     let place = Place::database(server);
     let header = header("quick-20261121-1", 1);
     place.open().begin(&header).expect("begins");
@@ -72,21 +70,21 @@ pub(crate) fn whoever_may_only_read_can_read_and_is_told_when_writing(server: &P
     let address = place.path().display().to_string().replace("plumb@", "reader@");
     let mut store = Store::open(address).expect("opens");
     assert_eq!(store.load(&header.id).expect("loads").header, header);
-    let error = store.trial(&header.id, &trial(0)).expect_err("may only look");
+    let error = store.trial(&header.id, &trial(0)).expect_err("read-only user");
     assert!(matches!(error, StoreError::Denied { .. }), "{error:?}");
 
     let readers = format!("ALTER DATABASE {} SET default_transaction_read_only = on", name(&place));
     let _ = server.sql("postgres", &readers);
     let mut store = place.open();
     assert_eq!(store.load(&header.id).expect("loads").header, header);
-    let error = store.trial(&header.id, &trial(0)).expect_err("as a standby");
+    let error = store.trial(&header.id, &trial(0)).expect_err("like a standby");
     assert!(matches!(error, StoreError::ReadOnly { .. }), "{error:?}");
-    assert!(error.to_string().contains("name the primary"), "{error}");
+    assert!(error.to_string().contains("use the primary"), "{error}");
 }
 
-pub(crate) fn whom_the_server_does_not_let_in_is_told_what_to_look_at(server: &PostgresServer) {
+pub(crate) fn denied_access_error_has_a_remedy(server: &PostgresServer) {
     let refused = |address: String, part: &str| {
-        let error = Store::open(&address).expect_err("is not open");
+        let error = Store::open(&address).expect_err("access denied");
         assert!(matches!(error, StoreError::Denied { .. }), "{error:?}");
         assert!(error.to_string().contains(part), "{error}");
     };
@@ -96,18 +94,18 @@ pub(crate) fn whom_the_server_does_not_let_in_is_told_what_to_look_at(server: &P
     refused(server.database().replace("plumb@", "guest@"), "permission denied for schema public");
 }
 
-/// It ends twice, once as by a fault, and starts when a trial has been tried three times.
-pub(crate) fn a_server_that_is_away_is_waited_for_and_nothing_is_lost() {
+/// The server stops twice, once by a crash, and restarts after a trial was tried three times.
+pub(crate) fn retries_unreachable_server_without_loss() {
     let server = PostgresServer::new();
     let place = Place::database(&server);
     let header = header("quick-20261121-1", 1);
     let mut store = place.open_with_patience(Duration::from_secs(1));
-    let _claim = store.claim(&header.id).expect("nobody has it");
+    let _claim = store.claim(&header.id).expect("the run is free");
     store.begin(&header).expect("begins");
     for (index, end) in (0..).zip([PostgresServer::stop, PostgresServer::crash]) {
         end(&server);
-        let (said, looks) = (RefCell::new(Vec::new()), Cell::new(0));
-        let tell = |text: &str| said.borrow_mut().push(text.to_owned());
+        let (notices, looks) = (RefCell::new(Vec::new()), Cell::new(0));
+        let notify = |text: &str| notices.borrow_mut().push(text.to_owned());
         let is_stopped = || {
             looks.set(looks.get() + 1);
             if looks.get() == 3 {
@@ -115,24 +113,27 @@ pub(crate) fn a_server_that_is_away_is_waited_for_and_nothing_is_lost() {
             }
             false
         };
-        let mut patient = PatientStore::new(&mut store, &tell, &is_stopped);
-        patient.trial(&header.id, &trial(index)).expect("is kept in the end");
-        let said = said.into_inner();
-        assert_eq!(said.len(), 2, "{said:?}");
-        assert!(said[0].contains("cannot reach postgres://plumb@"), "{said:?}");
-        assert!(said[0].contains("is held in memory") && said[1].contains("is kept now"), "{said:?}");
-        let refused = place.open().claim(&header.id).expect_err("it was claimed again");
+        let mut patient = PatientStore::new(&mut store, &notify, &is_stopped);
+        patient.trial(&header.id, &trial(index)).expect("is stored eventually");
+        let notices = notices.into_inner();
+        assert_eq!(notices.len(), 2, "{notices:?}");
+        assert!(notices[0].contains("cannot reach postgres://plumb@"), "{notices:?}");
+        assert!(
+            notices[0].contains("stays in memory") && notices[1].contains("is stored now"),
+            "{notices:?}"
+        );
+        let refused = place.open().claim(&header.id).expect_err("the claim was renewed");
         assert!(matches!(refused, StoreError::UnderWay { .. }), "{refused:?}");
     }
     store.complete(&header.id).expect("completes");
     assert_eq!(store.load(&header.id).expect("loads").trials, [trial(0), trial(1)]);
     server.stop();
-    let error = Store::open(place.path()).expect_err("is away");
+    let error = Store::open(place.path()).expect_err("unreachable");
     assert!(matches!(error, StoreError::Away { .. }) && error.may_pass(), "{error:?}");
 }
 
-/// By name and by number, with the right password and a wrong one, with and without encryption.
-pub(crate) fn a_password_and_a_certificate_are_checked_and_no_password_is_shown() {
+/// By name and by number, with right and wrong passwords, with and without TLS.
+pub(crate) fn checks_password_and_certificate_without_showing_passwords() {
     let server = PostgresServer::new();
     let [authority, other] = ["authority", "other"].map(|name| authority(&server, name));
     server.stop();
@@ -147,8 +148,8 @@ pub(crate) fn a_password_and_a_certificate_are_checked_and_no_password_is_shown(
         let name = format!("attempt{}", attempt.get());
         let address = format!("postgres://writer:{password}@{host}:{}/shared", server.port());
         let opened = Store::open(format!("{address}?{query}&application_name={name}")).inspect(|_| {
-            let of = format!("FROM pg_stat_activity WHERE application_name = '{name}'");
-            let sql = format!("SELECT ssl FROM pg_stat_ssl WHERE pid = (SELECT pid {of})");
+            let condition = format!("FROM pg_stat_activity WHERE application_name = '{name}'");
+            let sql = format!("SELECT ssl FROM pg_stat_ssl WHERE pid = (SELECT pid {condition})");
             let expected = if query.contains("sslmode=disable") { "f" } else { "t" };
             assert_eq!(server.sql("postgres", &sql), expected, "{query}");
         });
@@ -176,7 +177,7 @@ pub(crate) fn a_password_and_a_certificate_are_checked_and_no_password_is_shown(
         ("localhost", "wrong-s3cret", "sslmode=disable", "password authentication failed"),
         ("127.0.0.1", right, of_authority.as_str(), "certificate"),
         ("localhost", right, of_other.as_str(), "certificate"),
-        ("localhost", right, "sslmode=verify-full&sslrootcert=/proc/version", "no certificate"),
+        ("localhost", right, "sslmode=verify-full&sslrootcert=/proc/version", "no PEM certificate"),
     ] {
         let message = open(host, password, query).expect_err(query);
         assert!(message.contains(part) && message.contains("postgres://writer@"), "{query}: {message}");
@@ -188,7 +189,7 @@ fn shows_nothing(value: &impl Debug) {
     assert!(!shown.contains("s3cret"), "{shown}");
 }
 
-/// Who signs certificates: as PEM, with the key beside it.
+/// A CA certificate as PEM, with its key in the same folder.
 fn authority(server: &PostgresServer, name: &str) -> PathBuf {
     let file = server.file(&format!("{name}.pem"), b"");
     let key = file.with_extension("key");
@@ -196,7 +197,7 @@ fn authority(server: &PostgresServer, name: &str) -> PathBuf {
     file
 }
 
-/// The server's certificate, for its name alone.
+/// The server's certificate, for its host name only.
 fn signed(server: &PostgresServer, authority: &Path) -> PathBuf {
     let (key, names) =
         (server.file("server.key", b""), server.file("names", b"subjectAltName=DNS:localhost\n"));
@@ -217,47 +218,45 @@ fn openssl(arguments: &[&str], out: &Path, key: &Path) {
 }
 
 fn succeed(command: &mut Command) {
-    let made = command.output();
-    assert!(made.as_ref().is_ok_and(|made| made.status.success()), "{command:?}: {made:?}");
+    let output = command.output();
+    assert!(output.as_ref().is_ok_and(|output| output.status.success()), "{command:?}: {output:?}");
 }
 
-/// The kernel of one that is stopped acknowledges all that is sent.
-pub(crate) fn a_server_that_stands_still_is_given_up_and_asked_again() {
+/// The kernel of a stopped server still acknowledges packets.
+pub(crate) fn times_out_on_stopped_server_and_retries() {
     let server = PostgresServer::new();
     let place = Place::database(&server);
     let header = header("quick-20261121-1", 1);
     let mut store = place.open_with_patience(Duration::from_secs(1));
-    let _claim = store.claim(&header.id).expect("nobody has it");
+    let _claim = store.claim(&header.id).expect("the run is free");
     store.begin(&header).expect("begins");
     server.signal("STOP");
     let opened = Store::open_with_patience(place.path(), Duration::from_secs(1)).expect_err("no answer");
-    let kept = store.trial(&header.id, &trial(0)).expect_err("no answer");
+    let written = store.trial(&header.id, &trial(0)).expect_err("no answer");
     server.signal("CONT");
-    for error in [opened, kept] {
+    for error in [opened, written] {
         assert!(matches!(error, StoreError::Away { .. }), "{error:?}");
         assert!(error.to_string().contains("no answer within"), "{error}");
     }
-    let (tell, is_stopped) = (|_: &str| (), || false);
-    let mut patient = PatientStore::new(&mut store, &tell, &is_stopped);
-    patient.trial(&header.id, &trial(0)).expect("it answers again");
+    let (notify, is_stopped) = (|_: &str| (), || false);
+    let mut patient = PatientStore::new(&mut store, &notify, &is_stopped);
+    patient.trial(&header.id, &trial(0)).expect("the server replies again");
     assert_eq!(place.open().load(&header.id).expect("loads").trials, [trial(0)]);
 }
 
-/// Whoever makes the run writes over another connection, which did not break.
-pub(crate) fn a_claim_whose_own_connection_broke_is_made_again_before_anything_is_kept(
-    server: &PostgresServer,
-) {
+/// Trials are written over another connection, which did not break.
+pub(crate) fn renews_broken_claim_before_writing(server: &PostgresServer) {
     let place = Place::database(server);
     let header = header("quick-20261121-1", 1);
     let mut store = place.open();
-    let _claim = store.claim(&header.id).expect("nobody has it");
+    let _claim = store.claim(&header.id).expect("the run is free");
     store.begin(&header).expect("begins");
     let holder = "SELECT pg_terminate_backend(pid) FROM pg_locks WHERE locktype = 'advisory' AND database = \
                   (SELECT oid FROM pg_database WHERE datname = current_database())";
     assert_eq!(server.sql(name(&place), holder), "t");
     let other = place.open();
-    assert!(wait_until(PATIENCE, || !other.is_under_way(&header.id)), "the server lets go of it");
+    assert!(wait_until(PATIENCE, || !other.is_under_way(&header.id)), "the server releases the claim");
     store.trial(&header.id, &trial(0)).expect("keeps");
-    let refused = other.claim(&header.id).expect_err("it was claimed again");
+    let refused = other.claim(&header.id).expect_err("the claim was renewed");
     assert!(matches!(refused, StoreError::UnderWay { .. }), "{refused:?}");
 }

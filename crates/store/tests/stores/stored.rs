@@ -1,4 +1,4 @@
-//! What is kept comes back as it was, in order, whole.
+//! Stored data is read back unchanged, complete and in order.
 
 use samples::{
     CellEnd, DiscardedAttempt, Disturber, EndReason, RunId, RunRecord, RunState, Sink, SkippedCell, Trial,
@@ -11,8 +11,8 @@ use crate::{
     record::{header, trial},
 };
 
-pub(crate) fn a_run_comes_back_byte_for_byte(place: &Place) {
-    let mut kept = RunRecord {
+pub(crate) fn run_is_read_back_unchanged(place: &Place) {
+    let mut record = RunRecord {
         trials: [3, 0, 2, 1].map(trial).to_vec(),
         skipped: vec![
             SkippedCell { cell: "b".into(), because: "no vxlan: modprobe vxlan".into() },
@@ -24,25 +24,25 @@ pub(crate) fn a_run_comes_back_byte_for_byte(place: &Place) {
         ],
         ..RunRecord::new(header("quick-20261121-113015", 1000), Vec::new())
     };
-    let run = kept.header.id.clone();
+    let run = record.header.id.clone();
     let mut store = place.open();
-    store.begin(&kept.header).expect("begins");
-    kept.trials.iter().for_each(|trial| store.trial(&run, trial).expect("keeps a trial"));
-    kept.skipped.iter().for_each(|skipped| store.skipped(&run, skipped).expect("keeps a skipped cell"));
-    store.skipped(&run, &kept.skipped[0]).expect("saying so again changes nothing");
-    let earlier = CellEnd { why: EndReason::Planned, ..kept.ends[0].clone() };
-    store.ended(&run, &earlier).expect("keeps an end");
-    kept.ends.iter().for_each(|end| store.ended(&run, end).expect("a later word replaces an earlier one"));
-    assert_eq!(store.load(&run).expect("loads"), kept);
+    store.begin(&record.header).expect("begins");
+    record.trials.iter().for_each(|trial| store.trial(&run, trial).expect("stores a trial"));
+    record.skipped.iter().for_each(|skipped| store.skipped(&run, skipped).expect("stores a skipped result"));
+    store.skipped(&run, &record.skipped[0]).expect("repeating it changes nothing");
+    let earlier = CellEnd { why: EndReason::Planned, ..record.ends[0].clone() };
+    store.ended(&run, &earlier).expect("stores an end");
+    record.ends.iter().for_each(|end| store.ended(&run, end).expect("a later end replaces an earlier one"));
+    assert_eq!(store.load(&run).expect("loads"), record);
 
     store.complete(&run).expect("completes");
     drop(store);
-    kept.header.state = RunState::Complete;
+    record.header.state = RunState::Complete;
     let again = place.open().load(&run).expect("loads again");
-    assert_eq!(again.text().expect("serialises"), kept.text().expect("serialises"));
+    assert_eq!(again.text().expect("serialises"), record.text().expect("serialises"));
 }
 
-pub(crate) fn a_trial_made_again_takes_the_place_of_the_attempt_that_was_kept(place: &Place) {
+pub(crate) fn repeated_trial_replaces_the_stored_attempt(place: &Place) {
     let mut store = place.open();
     let header = header("quick-20261121-113015", 0);
     store.begin(&header).expect("begins");
@@ -55,11 +55,11 @@ pub(crate) fn a_trial_made_again_takes_the_place_of_the_attempt_that_was_kept(pl
     };
     let discarded = vec![DiscardedAttempt { started: first.started, because }];
     let again = Trial { discarded, doubts: Vec::new(), ..first };
-    store.trial(&header.id, &again).expect("keeps it in the other's place");
+    store.trial(&header.id, &again).expect("replaces the earlier one");
     assert_eq!(store.load(&header.id).expect("loads").trials, [second, again]);
 }
 
-pub(crate) fn every_number_comes_back_to_its_last_bit(place: &Place) {
+pub(crate) fn numbers_are_read_back_exactly(place: &Place) {
     let mut store = place.open();
     let header = header("quick-20261121-113015", 0);
     store.begin(&header).expect("begins");
@@ -75,7 +75,7 @@ pub(crate) fn every_number_comes_back_to_its_last_bit(place: &Place) {
     assert_eq!(store.load(&header.id).expect("loads").trials, [trial]);
 }
 
-pub(crate) fn runs_are_listed_newest_first_with_how_far_they_got(place: &Place) {
+pub(crate) fn lists_runs_newest_first_with_progress(place: &Place) {
     let mut store = place.open();
     for (id, started) in [("quick-20261121-1", 20), ("quick-20261121-2", 10), ("other-20261121-3", 30)] {
         store.begin(&header(id, started)).expect("begins");
@@ -101,7 +101,7 @@ pub(crate) fn runs_are_listed_newest_first_with_how_far_they_got(place: &Place) 
     assert_eq!(store.resolve("latest:quick").expect("resolves"), first);
 }
 
-pub(crate) fn what_runs_are_searched_by_is_taken_as_it_is(place: &Place) {
+pub(crate) fn search_text_is_literal(place: &Place) {
     let mut store = place.open();
     for (id, started) in [("quick-20261121-1", 1), ("other-20261121-2", 2), ("quick-20261121-3", 3)] {
         store.begin(&header(id, started)).expect("begins");
@@ -132,45 +132,47 @@ pub(crate) fn what_runs_are_searched_by_is_taken_as_it_is(place: &Place) {
     assert_eq!((part.runs.len(), part.runs[1].made), (2, 0));
     let rest = store.browse(&text(""), part.next, 2).expect("the rest");
     assert_eq!((rest.runs.len(), rest.runs[0].made, rest.next), (1, 3, None));
-    let progress = store.progress(&first).expect("is there");
+    let progress = store.progress(&first).expect("exists");
     assert_eq!((progress.made, progress.planned, progress.state), (3, 12, RunState::Complete));
     let after = store.trials_after(&first, progress.newest - 1).expect("reads");
     assert_eq!(after, [trial(2)]);
 }
 
-pub(crate) fn a_removed_run_is_gone_with_its_trials_and_its_space(place: &Place) {
+pub(crate) fn removing_a_run_frees_its_trials_and_space(place: &Place) {
     let mut store = place.open();
-    let (gone, stays) = (header("quick-20261121-1", 1), header("quick-20261121-2", 2));
-    for header in [&gone, &stays] {
+    let (removed, other) = (header("quick-20261121-1", 1), header("quick-20261121-2", 2));
+    for header in [&removed, &other] {
         store.begin(header).expect("begins");
         (0..40).for_each(|index| store.trial(&header.id, &trial(index)).expect("keeps"));
     }
     let before = place.size();
-    store.remove(&gone.id).expect("removes");
-    // A server's own vacuum gives space back, and later.
+    store.remove(&removed.id).expect("removes");
+    // A server frees space later, by its own vacuum.
     if let (Some(before), Some(after)) = (before, place.size()) {
-        assert!(after < before * 6 / 10, "{after} of {before} bytes are left");
+        assert!(after < before * 6 / 10, "{after} of {before} bytes remain");
     }
-    assert!(matches!(store.load(&gone.id), Err(StoreError::Unknown { .. })));
-    assert!(matches!(store.remove(&gone.id), Err(StoreError::Unknown { .. })));
-    assert_eq!(store.load(&stays.id).expect("loads").trials.len(), 40);
+    assert!(matches!(store.load(&removed.id), Err(StoreError::Unknown { .. })));
+    assert!(matches!(store.remove(&removed.id), Err(StoreError::Unknown { .. })));
+    assert_eq!(store.load(&other.id).expect("loads").trials.len(), 40);
 }
 
-pub(crate) fn what_makes_no_sense_is_refused_and_changes_nothing(place: &Place) {
+pub(crate) fn rejects_invalid_writes_without_changes(place: &Place) {
     let mut store = place.open();
     let header = header("quick-20261121-1", 1);
-    let nobody = RunId("nobody".into());
-    assert!(matches!(store.trial(&nobody, &trial(0)), Err(StoreError::Unknown { .. })));
-    assert!(matches!(store.complete(&nobody), Err(StoreError::Unknown { .. })));
+    let unknown = RunId("unknown".into());
+    assert!(matches!(store.trial(&unknown, &trial(0)), Err(StoreError::Unknown { .. })));
+    assert!(matches!(store.complete(&unknown), Err(StoreError::Unknown { .. })));
     store.begin(&header).expect("begins");
     assert!(matches!(store.begin(&header), Err(StoreError::RunExists { .. })));
     store.trial(&header.id, &trial(0)).expect("keeps");
-    store.trial(&header.id, &trial(0)).expect("the same once more: its answer may have been lost");
+    store
+        .trial(&header.id, &trial(0))
+        .expect("repeating it is allowed, because the reply may have been lost");
     let other = Trial { doubts: Vec::new(), ..trial(0) };
     assert!(matches!(store.trial(&header.id, &other), Err(StoreError::TrialExists { index: 0, .. })));
     let mut broken = trial(1);
     broken.doubts = vec![ValidityWarning::Stolen { share: f64::NAN }];
-    let error = store.trial(&header.id, &broken).expect_err("could not be read again");
+    let error = store.trial(&header.id, &broken).expect_err("not readable");
     assert!(error.to_string().contains("trial 1"), "{error}");
     assert_eq!(store.load(&header.id).expect("loads").trials, [trial(0)]);
 }
