@@ -1,6 +1,5 @@
-//! Which CPUs a thread may run on.
-//!
-//! It must not know why a placement is wanted. See sched_setaffinity(2).
+//! CPU affinity of threads.
+//! See sched_setaffinity(2).
 
 use rustix::{
     process::Pid,
@@ -9,27 +8,24 @@ use rustix::{
 
 use crate::error::{Context, Error, Result};
 
-/// The CPUs that the calling thread may run on, ascending; empty only if the kernel would not tell.
+/// CPUs of the calling thread, ascending; empty only if the system call fails.
 #[must_use]
 pub fn available() -> Vec<u32> {
     sched_getaffinity(None).map(|set| list(&set)).unwrap_or_default()
 }
 
-/// The CPU that the calling thread runs on at this moment: getcpu(2), which is no system call where the
-/// kernel maps it into the process.
+/// CPU on which the calling thread is running: getcpu(2), served by the vDSO where available.
 #[must_use]
 pub fn current_cpu() -> u32 {
     u32::try_from(rustix::thread::sched_getcpu()).unwrap_or(0)
 }
 
-/// Binds the calling thread, and threads that it starts later, to exactly `cpus`; on an error nothing has
-/// changed.
+/// Binds the calling thread, and threads that it starts later, to exactly `cpus`. Changes nothing on failure.
 pub fn pin_thread(cpus: &[u32]) -> Result<()> {
     bind(None, cpus)
 }
 
-/// Binds the thread numbered `thread`, of any process, and threads that it starts later, to exactly `cpus`; on an error
-/// nothing has changed.
+/// Binds a thread of any process, and threads that it starts later, to exactly `cpus`. Changes nothing on failure.
 pub fn pin(thread: u32, cpus: &[u32]) -> Result<()> {
     let known = i32::try_from(thread).ok().and_then(Pid::from_raw);
     let known = known.ok_or_else(|| Error::new(PIN, format!("CPUs {cpus:?}"), libc::ESRCH))?;
@@ -41,7 +37,7 @@ fn bind(thread: Option<Pid>, cpus: &[u32]) -> Result<()> {
     let wanted = set_of(cpus).ok_or_else(|| Error::new(PIN, object(), libc::EINVAL))?;
     let before = sched_getaffinity(thread).named(PIN, object)?;
     sched_setaffinity(thread, &wanted).named(PIN, object)?;
-    // The kernel drops CPUs that it does not have without a word; a placement must not shrink silently.
+    // The kernel silently ignores missing CPUs, but a partial placement must be an error.
     if sched_getaffinity(thread) != Ok(wanted) {
         sched_setaffinity(thread, &before).named("restore CPUs of", || "the thread")?;
         let hint = format!("the thread may run on {:?}", list(&before));
@@ -68,13 +64,13 @@ fn list(set: &CpuSet) -> Vec<u32> {
 mod tests {
     use super::*;
 
-    /// On a thread of its own, because the harness may use this one again.
+    /// Runs on a separate thread, because the test harness reuses its own.
     fn check(work: impl FnOnce() + Send) {
         std::thread::scope(|scope| scope.spawn(work).join().expect("no panic"));
     }
 
     #[test]
-    fn a_pinned_thread_runs_only_where_it_was_pinned() {
+    fn pinned_thread_runs_only_on_its_cpus() {
         check(|| {
             for cpu in available() {
                 let pinned_from_all = std::thread::scope(|scope| {
@@ -90,24 +86,24 @@ mod tests {
     }
 
     #[test]
-    fn another_thread_is_pinned_by_its_number() {
+    fn pins_another_thread_by_id() {
         let (to_us, number) = std::sync::mpsc::channel();
-        let (ask, asked) = std::sync::mpsc::channel::<()>();
+        let (release, released) = std::sync::mpsc::channel::<()>();
         let other = std::thread::spawn(move || {
             to_us.send(rustix::thread::gettid().as_raw_nonzero().get().cast_unsigned()).expect("awaited");
-            let _ = asked.recv();
+            let _ = released.recv();
             available()
         });
-        let last = *available().last().expect("one at least");
-        pin(number.recv().expect("it tells"), &[last]).expect("an available CPU");
-        drop(ask);
+        let last = *available().last().expect("at least one");
+        pin(number.recv().expect("the thread id"), &[last]).expect("an available CPU");
+        drop(release);
         assert_eq!(other.join().expect("no panic"), [last]);
         assert_eq!(pin(0, &[last]).expect_err("no thread").errno(), libc::ESRCH);
         assert_eq!(pin(u32::MAX, &[last]).expect_err("no thread").errno(), libc::ESRCH);
     }
 
     #[test]
-    fn a_cpu_that_does_not_exist_is_refused_and_changes_nothing() {
+    fn rejects_missing_cpu_without_changes() {
         check(|| {
             let before = available();
             for wrong in [vec![before[0], 1023], vec![1023], vec![before[0], 4_000_000], vec![]] {

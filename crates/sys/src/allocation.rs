@@ -1,47 +1,46 @@
-//! An allocator that counts, for tests that show that something takes no memory.
-//!
-//! It must not know what is tested. A test makes [`Counting`] its global allocator.
-#![expect(unsafe_code, reason = "an allocator is one by an unsafe trait")]
+//! A counting allocator, for tests of code that must not allocate.
+//! A test makes [`Counting`] its global allocator.
+#![expect(unsafe_code, reason = "GlobalAlloc is an unsafe trait")]
 
 use std::{
     alloc::{GlobalAlloc, Layout, System},
     sync::atomic::{AtomicU64, Ordering},
 };
 
-/// Counts, and leaves the work to the system's.
+/// Counts allocations and forwards to the system allocator.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Counting;
 
 static TAKEN: AtomicU64 = AtomicU64::new(0);
 
-/// How often memory was taken, or enlarged, until now, by all threads; 0 where [`Counting`] is not the allocator.
+/// Number of allocations and reallocations of all threads; 0 if [`Counting`] is not the allocator.
 #[must_use]
 pub fn taken() -> u64 {
     TAKEN.load(Ordering::Relaxed)
 }
 
-// SAFETY: every call is passed on as it came.
+// SAFETY: all calls are forwarded unchanged.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         TAKEN.fetch_add(1, Ordering::Relaxed);
-        // SAFETY: the caller keeps what `alloc` asks for.
+        // SAFETY: the caller upholds the contract of `alloc`.
         unsafe { System.alloc(layout) }
     }
 
     unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
         TAKEN.fetch_add(1, Ordering::Relaxed);
-        // SAFETY: the caller keeps what `alloc_zeroed` asks for.
+        // SAFETY: the caller upholds the contract of `alloc_zeroed`.
         unsafe { System.alloc_zeroed(layout) }
     }
 
     unsafe fn realloc(&self, memory: *mut u8, layout: Layout, size: usize) -> *mut u8 {
         TAKEN.fetch_add(1, Ordering::Relaxed);
-        // SAFETY: the memory came from here, with this layout, and the caller keeps what `realloc` asks for.
+        // SAFETY: the memory was allocated here with this layout, and the caller upholds the contract of `realloc`.
         unsafe { System.realloc(memory, layout, size) }
     }
 
     unsafe fn dealloc(&self, memory: *mut u8, layout: Layout) {
-        // SAFETY: the memory came from here, with this layout.
+        // SAFETY: the memory was allocated here with this layout.
         unsafe { System.dealloc(memory, layout) }
     }
 }
@@ -51,10 +50,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_way_to_take_memory_is_counted_and_giving_it_back_is_not() {
+    fn counts_allocations_but_not_deallocations() {
         let layout = Layout::from_size_align(64, 8).expect("a layout");
         let before = taken();
-        // SAFETY: the layout has a size, and the memory is given back by the allocator that gave it.
+        // SAFETY: the layout is not empty, and the memory is freed by its allocator.
         unsafe {
             let memory = Counting.alloc(layout);
             let memory = Counting.realloc(memory, layout, 128);

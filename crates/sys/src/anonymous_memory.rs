@@ -1,7 +1,6 @@
-//! Anonymous memory: mapped, touched, given back when it goes, and what that cost in page faults. See mmap(2), madvise(2),
-//! getrusage(2). Must not know why it is touched.
-#![expect(unsafe_code, reason = "mmap, madvise, getrusage, and writes to what is mapped")]
-#![expect(clippy::disallowed_methods, reason = "what is free is told in a file of /proc")]
+//! Anonymous memory mappings and page fault counts. See mmap(2), madvise(2), getrusage(2).
+#![expect(unsafe_code, reason = "mmap, madvise, getrusage, and writes to mapped memory")]
+#![expect(clippy::disallowed_methods, reason = "reads /proc/meminfo")]
 
 use std::{fs, ptr};
 
@@ -9,107 +8,104 @@ use rustix::mm::{Advice, MapFlags, ProtFlags};
 
 use crate::error::{Context, Error, Result};
 
-/// The smallest page of x86-64, and of most other machines.
+/// Small page size of x86-64 and most other machines.
 pub const PAGE: usize = 4 << 10;
-/// The huge page of x86-64: memory begins at a multiple of it.
+/// Huge page size of x86-64, and the alignment of the memory.
 pub const HUGE_PAGE: usize = 2 << 20;
 
-/// Memory of this process, none of whose pages is there before it is touched.
+/// Private memory whose pages do not exist before the first access.
 #[derive(Debug)]
 pub struct AnonymousMemory {
     mapped: *mut libc::c_void,
     mapped_length: usize,
-    /// Where it begins in what is mapped.
+    /// Start within the mapping.
     offset: usize,
     length: usize,
 }
 
 impl AnonymousMemory {
-    /// Maps so many bytes. With `huge` the kernel is told to make huge pages of them, otherwise to make none.
+    /// Maps `length` bytes. `huge` requests huge pages; otherwise they are disabled.
     ///
     /// # Errors
-    /// When there is no room for them, or the kernel has no huge pages.
+    /// When there is not enough memory, or the kernel has no huge pages.
     pub fn map(length: usize, huge: bool) -> Result<Self> {
         let object = || format!("{length} bytes of memory");
         let mapped_length = length.saturating_add(HUGE_PAGE);
         let (access, kind) = (ProtFlags::READ | ProtFlags::WRITE, MapFlags::PRIVATE);
-        // SAFETY: the kernel chooses an address, so no other mapping is touched.
+        // SAFETY: the kernel chooses the address, so no other mapping is affected.
         let mapped = unsafe { rustix::mm::mmap_anonymous(ptr::null_mut(), mapped_length, access, kind) };
         let mapped = mapped.named("map", object)?;
         let memory = Self { mapped, mapped_length, offset: mapped.align_offset(HUGE_PAGE), length };
-        // A process that is forked off meanwhile would have every page copied, and so fault, when it is touched again.
-        // SAFETY: the range is what was mapped above, and the advice changes no content.
+        // After a fork, the next access to a page would copy it and fault.
+        // SAFETY: the range is the new mapping, and the advice does not change its contents.
         let _ = unsafe { rustix::mm::madvise(mapped, mapped_length, Advice::LinuxDontFork) };
         let advice = if huge { Advice::LinuxHugepage } else { Advice::LinuxNoHugepage };
-        // SAFETY: the range lies within what was mapped above, and the advice changes no content.
+        // SAFETY: the range is within the new mapping, and the advice does not change its contents.
         let advised = unsafe { rustix::mm::madvise(mapped, mapped_length, advice) };
-        // A kernel without huge pages makes none of itself.
+        // A kernel without huge pages rejects the advice and never creates any.
         if huge && advised.is_err() {
-            let lacking = Error::new("have huge pages for", object(), libc::EOPNOTSUPP);
-            return Err(lacking.with_hint("a kernel with CONFIG_TRANSPARENT_HUGEPAGE has them"));
+            let unsupported = Error::new("have huge pages for", object(), libc::EOPNOTSUPP);
+            return Err(unsupported.with_hint("requires a kernel with CONFIG_TRANSPARENT_HUGEPAGE"));
         }
         Ok(memory)
     }
 
-    /// How many small pages it has.
     pub(crate) const fn pages(&self) -> usize {
         self.length / PAGE
     }
 
-    /// Where the small page of this number begins.
     pub(crate) fn page(&self, number: usize) -> *mut libc::c_void {
         assert!(number < self.pages(), "page {number} of {}", self.pages());
         self.mapped.cast::<u8>().wrapping_add(self.offset + number * PAGE).cast()
     }
 
-    /// Writes a byte to each small page from `from` to `to`, counted from its beginning; what is beyond its end is left out.
+    /// Writes a byte to each small page between the offsets `from` and `to`, clamped to the length.
     pub fn touch(&mut self, from: usize, to: usize) {
         let start = self.mapped.cast::<u8>();
         for at in (from..to.min(self.length)).step_by(PAGE) {
-            // SAFETY: it lies within the mapping, which nobody else has, for `offset` is less than what was mapped beyond
-            // `length`; volatile, so that it is not left out.
+            // SAFETY: the address is within this private mapping, because `offset` is less than the excess of the
+            // mapping over `length`. Volatile prevents the compiler from removing the write.
             unsafe { start.add(self.offset + at).write_volatile(1) };
         }
     }
 }
 
-// SAFETY: the mapping is the process's, not the thread's, and nobody else refers to it.
+// SAFETY: mappings belong to the process, not the thread, and no other reference exists.
 unsafe impl Send for AnonymousMemory {}
 
 impl Drop for AnonymousMemory {
     fn drop(&mut self) {
-        // SAFETY: it was mapped with this length, and nothing refers to it any more.
+        // SAFETY: it was mapped with this length, and no references remain.
         let _ = unsafe { rustix::mm::munmap(self.mapped, self.mapped_length) };
     }
 }
 
-/// Page faults.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct PageFaults {
-    /// Without input or output.
+    /// Without I/O.
     pub minor: u64,
-    /// That waited for input or output.
+    /// With I/O.
     pub major: u64,
 }
 
 impl PageFaults {
-    /// Those of the calling thread so far.
+    /// Counts of the calling thread.
     ///
     /// # Errors
-    /// When the kernel does not tell.
+    /// When getrusage fails.
     pub fn of_this_thread() -> Result<Self> {
         let mut usage = std::mem::MaybeUninit::<libc::rusage>::zeroed();
-        // SAFETY: the kernel fills the whole structure, which lives as long as the call.
+        // SAFETY: the kernel fills the structure, which outlives the call.
         if unsafe { libc::getrusage(libc::RUSAGE_THREAD, usage.as_mut_ptr()) } != 0 {
             return Err(Error::last("count page faults of", "this thread"));
         }
-        // SAFETY: the call above has filled it, and zeroes are one of its values too.
+        // SAFETY: the call above has filled it, and zeros are valid too.
         let usage = unsafe { usage.assume_init() };
         let count = |count: libc::c_long| u64::try_from(count).unwrap_or(0);
         Ok(Self { minor: count(usage.ru_minflt), major: count(usage.ru_majflt) })
     }
 
-    /// Those since `before`.
+    /// Difference to an earlier reading.
     #[must_use]
     pub fn since(self, before: Self) -> Self {
         Self {
@@ -119,8 +115,8 @@ impl PageFaults {
     }
 }
 
-/// How many bytes can be had without swapping, by the kernel's estimate (`MemAvailable` of proc_meminfo(5)); `None` where it
-/// does not tell.
+/// Memory available without swapping, in bytes, as estimated by the kernel (`MemAvailable` of proc_meminfo(5)); `None`
+/// if unknown.
 #[must_use]
 pub fn available() -> Option<u64> {
     let text = fs::read_to_string("/proc/meminfo").ok()?;
@@ -132,7 +128,7 @@ pub fn available() -> Option<u64> {
 mod tests {
     use super::*;
 
-    /// In a thread of its own, so that nothing else of the test's faults is counted.
+    /// Runs on a separate thread, to exclude other faults of the test.
     fn faults(length: usize, huge: bool) -> Result<PageFaults> {
         std::thread::spawn(move || {
             let mut memory = AnonymousMemory::map(length, huge)?;
@@ -147,14 +143,14 @@ mod tests {
     }
 
     #[test]
-    fn each_small_page_faults_once_and_a_huge_page_stands_for_many() {
+    fn huge_pages_fault_less_often_than_small_pages() {
         let pages = |length: usize, page: usize| (length / page) as u64;
         let length = 64 * HUGE_PAGE;
-        let small = faults(length, false).expect("there is room");
+        let small = faults(length, false).expect("enough memory");
         let expected = pages(length, PAGE);
         assert!((expected..expected + 100).contains(&small.minor), "{small:?}, not {expected}");
         if let Ok(huge) = faults(length, true) {
-            // Where no huge page is free, small ones are made in its place.
+            // The kernel falls back to small pages if no huge page is free.
             assert!((pages(length, HUGE_PAGE)..=small.minor + 100).contains(&huge.minor), "{huge:?}");
         }
         assert!(available().is_some_and(|bytes| bytes > 0));

@@ -1,7 +1,6 @@
-//! What the first process of a machine does: mount the kernel's file systems, load modules, turn the machine off.
-//!
-//! It must not know why the machine runs. See mount(2), finit_module(2), reboot(2).
-#![expect(clippy::disallowed_methods, reason = "a module is handed to the kernel as an open file")]
+//! Functions of an init process: mounting kernel file systems, loading modules, powering off.
+//! See mount(2), finit_module(2), reboot(2).
+#![expect(clippy::disallowed_methods, reason = "the kernel reads a module from an open file")]
 
 use std::{fs::File, path::Path};
 
@@ -12,11 +11,10 @@ use rustix::{
 
 use crate::error::{Context, Error, Result};
 
-/// The kernel is to unpack the module itself (MODULE_INIT_COMPRESSED_FILE of linux/module.h).
+/// Asks the kernel to decompress the module (MODULE_INIT_COMPRESSED_FILE of linux/module.h).
 const COMPRESSED: i32 = 4;
 
-/// Mounts a file system of the kernel's own (`proc`, `sysfs`, `tmpfs`, ...) on `folder`. One that is mounted there
-/// already is no error.
+/// Mounts a kernel file system (`proc`, `sysfs`, `tmpfs`, ...) on `folder`. Succeeds if it is already mounted.
 pub fn mount_kernel_files(kind: &str, folder: &Path) -> Result<()> {
     match mount(kind, folder, kind, MountFlags::empty(), None) {
         Err(rustix::io::Errno::BUSY) => Ok(()),
@@ -24,7 +22,7 @@ pub fn mount_kernel_files(kind: &str, folder: &Path) -> Result<()> {
     }
 }
 
-/// Loads the kernel module in `file`. One that is loaded already is no error.
+/// Loads the kernel module in `file`. Succeeds if it is already loaded.
 pub fn load_module(file: &Path) -> Result<()> {
     let object = || format!("kernel module {}", file.display());
     let open = File::open(file).map_err(|error| Error::from_io("open", object(), &error))?;
@@ -35,13 +33,13 @@ pub fn load_module(file: &Path) -> Result<()> {
     }
 }
 
-/// Turns the machine off at once, whatever still runs. Comes back only with an error.
+/// Powers the machine off immediately. Returns only on failure.
 #[must_use]
 pub fn power_off() -> Error {
     end(RebootCommand::PowerOff, "turn off")
 }
 
-/// Restarts the machine at once, whatever still runs. Comes back only with an error.
+/// Restarts the machine immediately. Returns only on failure.
 #[must_use]
 pub fn restart() -> Error {
     end(RebootCommand::Restart, "restart")
@@ -57,8 +55,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_file_that_is_no_module_is_refused_by_name() {
-        let file = std::env::current_exe().expect("a test is a file");
+    fn rejects_file_that_is_not_a_module() {
+        let file = std::env::current_exe().expect("the test program");
         let error = load_module(&file).expect_err("not a module").to_string();
         assert!(
             error.starts_with("cannot load kernel module ") && error.contains(&*file.to_string_lossy()),
@@ -69,9 +67,9 @@ mod tests {
     }
 
     #[test]
-    fn a_file_system_that_the_kernel_lacks_is_named() {
+    fn names_unsupported_file_system() {
         let error =
-            mount_kernel_files("nonesuch", Path::new("/proc")).expect_err("there is none").to_string();
+            mount_kernel_files("nonesuch", Path::new("/proc")).expect_err("no such file system").to_string();
         assert!(error.contains("nonesuch on /proc"), "{error}");
     }
 }

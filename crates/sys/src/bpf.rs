@@ -1,30 +1,29 @@
-//! Whether this process may load and attach eBPF programs, found out by doing it.
-//!
-//! It must not know what programs are wanted for. See bpf(2).
+//! Checks whether this process can load and attach eBPF programs.
+//! See bpf(2).
 #![expect(unsafe_code, reason = "bpf(2) has no wrapper")]
 
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 
 use crate::error::{Error, Result};
 
-/// Loads a raw tracepoint program of two instructions, attaches it to `sys_enter`, and takes both back.
+/// Loads a raw tracepoint program with two instructions, attaches it to `sys_enter`, and removes both.
 ///
-/// EPERM is a lack of CAP_BPF and CAP_PERFMON (or root) in the first user namespace; ENOSYS and EINVAL are a
-/// kernel without `CONFIG_BPF_SYSCALL` or `CONFIG_BPF_EVENTS`.
+/// EPERM means that CAP_BPF and CAP_PERFMON (or root) in the initial user namespace are missing; ENOSYS and EINVAL,
+/// that the kernel was built without `CONFIG_BPF_SYSCALL` or `CONFIG_BPF_EVENTS`.
 pub fn try_load() -> Result<()> {
     let program = load()?;
     attach(&program).map(drop)
 }
 
-/// Of linux/bpf.h.
+/// From linux/bpf.h.
 const BPF_PROG_LOAD: libc::c_long = 5;
 const BPF_RAW_TRACEPOINT_OPEN: libc::c_long = 17;
 const BPF_PROG_TYPE_RAW_TRACEPOINT: u32 = 17;
 
-/// `r0 = 0; exit`, in the kernel's encoding of instructions.
+/// `r0 = 0; exit`, as encoded instructions.
 const INSTRUCTIONS: [u64; 2] = [0xb7, 0x95];
 
-/// The head of `union bpf_attr` for `BPF_PROG_LOAD`.
+/// Start of `union bpf_attr` for `BPF_PROG_LOAD`.
 #[repr(C)]
 struct Load {
     kind: u32,
@@ -33,7 +32,7 @@ struct Load {
     license: u64,
 }
 
-/// The head of `union bpf_attr` for `BPF_RAW_TRACEPOINT_OPEN`.
+/// Start of `union bpf_attr` for `BPF_RAW_TRACEPOINT_OPEN`.
 #[repr(C)]
 struct Attach {
     name: u64,
@@ -61,13 +60,13 @@ fn attach(program: &OwnedFd) -> Result<OwnedFd> {
     bpf(BPF_RAW_TRACEPOINT_OPEN, &request).map_err(|errno| Error::new("attach", object, errno))
 }
 
-/// A call that gives a descriptor; the error is the kernel's number.
+/// Calls bpf(2) and returns the new descriptor or the errno.
 fn bpf<T>(command: libc::c_long, request: &T) -> std::result::Result<OwnedFd, i32> {
-    // SAFETY: the kernel reads `size_of::<T>()` bytes and takes the rest of its union as zero; the pointers
-    // inside are to constants.
+    // SAFETY: the kernel reads `size_of::<T>()` bytes and treats the rest of its union as zero; the contained pointers
+    // refer to constants.
     let fd = unsafe { libc::syscall(libc::SYS_bpf, command, std::ptr::from_ref(request), size_of::<T>()) };
     match i32::try_from(fd) {
-        // SAFETY: a descriptor that the kernel has just made for this call alone.
+        // SAFETY: the kernel has just created this descriptor.
         Ok(fd) if fd >= 0 => Ok(unsafe { OwnedFd::from_raw_fd(fd) }),
         _ => Err(std::io::Error::last_os_error().raw_os_error().unwrap_or(libc::EIO)),
     }
@@ -78,7 +77,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_program_is_one_that_the_kernel_accepts_or_the_reason_is_one_of_rights() {
+    fn loads_program_or_fails_for_lack_of_privileges() {
         match try_load() {
             Ok(()) => {}
             Err(error) => assert!(
@@ -89,7 +88,7 @@ mod tests {
     }
 
     #[test]
-    fn a_tracepoint_that_does_not_exist_is_refused() {
+    fn rejects_unknown_tracepoint() {
         let Ok(program) = load() else { return };
         let request = Attach {
             name: c"no_such_tracepoint".as_ptr() as u64,

@@ -1,8 +1,7 @@
-//! Processes: children that die with their parent, processes that outlive it, and who is still alive.
-//!
-//! It must not know what a process does. See prctl(2), setsid(2), setpgid(2), proc_pid_stat(5).
+//! Starts child processes that end with their parent, or detached ones, and checks whether processes are alive.
+//! See prctl(2), setsid(2), setpgid(2), proc_pid_stat(5).
 #![expect(unsafe_code, reason = "code between fork and exec, and resetting signal dispositions")]
-#![expect(clippy::disallowed_methods, reason = "the state of a process is a file of /proc")]
+#![expect(clippy::disallowed_methods, reason = "reads process state from /proc")]
 
 use std::convert::Infallible;
 use std::ffi::CStr;
@@ -25,30 +24,29 @@ use crate::confine::{self, User};
 use crate::error::{Context, Error, Result};
 use crate::netns::NetNs;
 
-/// Starts `command` in `ns` (or where the caller is) as a child that the kernel kills when its parent dies.
-/// `label` names it in errors. The child leads a process group of its own, so that Ctrl-C on the terminal
-/// does not reach it, and begins with default signal dispositions.
+/// Starts `command` in `ns` (or the current namespace) as a child that the kernel kills when its parent dies. `label`
+/// names it in errors. The child leads its own process group, so that Ctrl-C on the terminal does not reach it, and
+/// starts with default signal dispositions.
 ///
-/// **Trap:** the kernel kills the child when the *thread* that called this ends, not only when the process
-/// does. Call it from a thread that lives as long as the child is meant to live, never from
-/// [`NetNs::run_in`] or a pool.
+/// **Caution:** the kernel kills the child when the calling *thread* ends, not only when the process does. Call this
+/// from a thread that outlives the child, never from [`NetNs::run_in`] or a pool.
 ///
-/// A `command` is good for one call: what this adds to it stays in it.
+/// Use each `command` only once: this adds hooks to it.
 pub fn spawn_in(command: &mut Command, ns: Option<&NetNs>, label: &str) -> Result<Child> {
     spawn(command, ns.map(NetNs::try_clone).transpose()?, None, label)
 }
 
-/// Starts `command` like [`spawn_in`], with fewer rights. It gets separate mount, PID and IPC namespaces if the kernel lets this
-/// process create them. The kernel kills the child when the returned value is dropped or this process ends.
+/// Starts `command` like [`spawn_in`], with fewer privileges. The child gets separate mount, PID and IPC namespaces if
+/// the kernel allows it. It is killed when the returned value is dropped or this process ends.
 pub fn spawn_confined(mut command: Command, confines: Confines, label: &str) -> Result<ConfinedChild> {
     let Confines { network, identity } = confines;
     let named = label.to_owned();
     let (result, started) = mpsc::sync_channel(1);
     let (keep, dropped) = mpsc::channel();
     let start = move || {
-        // The next child of this thread becomes PID 1 of the namespace. Afterwards this thread cannot start threads, and
-        // cannot return without rights over the previous namespace.
-        // SAFETY: CLONE_NEWPID does not touch the table of descriptors, which is what makes unshare unsafe.
+        // The next child of this thread becomes PID 1 of the namespace. Afterwards this thread cannot start threads,
+        // and cannot return without privileges over the previous namespace.
+        // SAFETY: CLONE_NEWPID does not affect the descriptor table, which is the reason for the unsafe function.
         let _ = unsafe { rustix::thread::unshare_unsafe(UnshareFlags::NEWPID) };
         let child = spawn(&mut command, Some(network), Some(identity), &named);
         // Closes this process's copies of the child's descriptors.
@@ -83,27 +81,25 @@ impl DerefMut for ConfinedChild {
     }
 }
 
-/// What a child may do less than its parent.
+/// Restrictions of a child.
 #[derive(Debug)]
 pub struct Confines {
-    /// The network that it sees.
+    /// Its network namespace.
     pub network: NetNs,
-    /// Who it is; it gains no privileges by the programs that it starts.
+    /// Its user; programs that it starts gain no privileges.
     pub identity: Identity,
 }
 
-/// Who a child is.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Identity {
-    /// Who its parent is.
     Same,
-    /// Another user, in these groups beside its own.
+    /// Another user, with supplementary groups.
     Other(User, Vec<u32>),
 }
 
 fn spawn(command: &mut Command, ns: Option<NetNs>, identity: Option<Identity>, label: &str) -> Result<Child> {
     let parent = Parent::this_process()?;
-    // The command may put descriptors of its own in the place of low numbers, before the child enters the namespace.
+    // The command may replace low descriptor numbers before the child enters the namespace.
     let ns = ns.map(NetNs::moved_up).transpose()?;
     let confined = identity.is_some();
     let other = match identity {
@@ -116,7 +112,7 @@ fn spawn(command: &mut Command, ns: Option<NetNs>, identity: Option<Identity>, l
         }
         reset_signals();
         if confined {
-            // Containers may refuse any of these calls.
+            // Containers may forbid these calls.
             let _ = unshare_mounts();
         }
         if let Some((user, groups)) = &other {
@@ -125,30 +121,30 @@ fn spawn(command: &mut Command, ns: Option<NetNs>, identity: Option<Identity>, l
         if confined {
             rustix::thread::set_no_new_privs(true)?;
         }
-        // Another user has no such signal any more, so this comes after.
+        // Changing the user clears the parent-death signal, so this comes last.
         die_with(&parent)
     };
     command.process_group(0);
-    // SAFETY: `prepare` only makes system calls: it takes no lock and allocates nothing.
+    // SAFETY: `prepare` only makes system calls, without locks or allocations.
     unsafe { command.pre_exec(prepare) };
     command.spawn().named("start", || label)
 }
 
-/// Starts `command` in a session of its own, where it outlives the caller. Its standard streams are the
-/// caller's choice; one that is inherited keeps a terminal or a pipe open.
+/// Starts `command` in a new session, where it outlives the caller. The caller chooses its standard streams; inherited
+/// ones keep a terminal or pipe open.
 pub fn spawn_detached(command: &mut Command, label: &str) -> Result<Child> {
     let prepare = || {
         reset_signals();
         rustix::process::setsid()?;
         Ok(())
     };
-    // SAFETY: `prepare` only makes system calls: it takes no lock and allocates nothing.
+    // SAFETY: `prepare` only makes system calls, without locks or allocations.
     unsafe { command.pre_exec(prepare) };
     command.spawn().named("start detached", || label)
 }
 
-/// Ends what [`spawn_in`] started, with all of its group (SIGKILL). It must not have been waited for: its number could be
-/// another's by now. That it is gone already is no error.
+/// Kills the process group of a child started by [`spawn_in`] (SIGKILL). Call this before waiting for the child,
+/// because its PID may be reused afterwards. Succeeds if the group has already ended.
 pub fn kill_group(child: &Child) -> Result<()> {
     match rustix::process::kill_process_group(Pid::from_child(child), Signal::KILL) {
         Err(Errno::SRCH) => Ok(()),
@@ -156,24 +152,24 @@ pub fn kill_group(child: &Child) -> Result<()> {
     }
 }
 
-/// When process `pid` started, in clock ticks (1/100 s) since boot; with the pid it identifies a process.
+/// Start time of a process, in clock ticks (1/100 s) since boot; identifies a process together with its PID.
 pub fn start_time(pid: u32) -> Result<u64> {
     Ok(stat(pid)?.start_time)
 }
 
-/// Whether `pid` is still the process that started at `start_time`, and has not ended (a zombie has).
+/// Whether `pid` is still the process started at `start_time` and has not ended (zombies have).
 #[must_use]
 pub fn is_alive(pid: u32, start_time: u64) -> bool {
     stat(pid).is_ok_and(|stat| stat.is_alive_since(start_time))
 }
 
-/// Gives the calling thread a name, and every thread that it starts without one; on the first thread it is the name of
-/// the process (/proc/PID/comm). The kernel keeps 15 bytes.
+/// Names the calling thread and unnamed threads that it starts. On the first thread this sets the process name
+/// (/proc/PID/comm). The kernel truncates it to 15 bytes.
 pub fn name_own(name: &CStr) -> Result<()> {
     rustix::thread::set_name(name).named("name", || "the calling thread")
 }
 
-/// Lets a child check whether its parent still runs.
+/// Lets a child check whether its parent is still running.
 struct Parent {
     pid: Pid,
     /// `None` before Linux 5.3.
@@ -190,7 +186,7 @@ impl Parent {
         Ok(Self { pid, pidfd })
     }
 
-    /// Only system calls, because it runs between fork and exec.
+    /// Runs between fork and exec: system calls only.
     fn has_ended(&self) -> bool {
         match (rustix::process::getppid(), &self.pidfd) {
             // The parent has no PID in the child's namespace.
@@ -204,30 +200,30 @@ impl Parent {
     }
 }
 
-/// Only system calls, because it runs between fork and exec.
+/// Runs between fork and exec: system calls only.
 fn die_with(parent: &Parent) -> io::Result<()> {
     rustix::process::set_parent_process_death_signal(Some(Signal::KILL))?;
-    // The parent may have died before the line above: then no signal will ever come.
+    // If the parent died before the call above, no signal will arrive.
     if parent.has_ended() {
         return Err(io::Error::from_raw_os_error(libc::ESRCH));
     }
     Ok(())
 }
 
-/// Creates mount and IPC namespaces and mounts /proc for the current PID namespace.
-/// Only system calls, because it runs between fork and exec.
+/// Creates mount and IPC namespaces and mounts /proc for the current PID namespace. Runs between fork and exec: system
+/// calls only.
 fn unshare_mounts() -> rustix::io::Result<()> {
-    // SAFETY: neither flag touches the table of descriptors, which is what makes unshare unsafe.
+    // SAFETY: neither flag affects the descriptor table, which is the reason for the unsafe function.
     unsafe { rustix::thread::unshare_unsafe(UnshareFlags::NEWNS | UnshareFlags::NEWIPC) }?;
     mount_change(c"/", MountPropagationFlags::PRIVATE | MountPropagationFlags::REC)?;
     let flags = MountFlags::NOSUID | MountFlags::NODEV | MountFlags::NOEXEC;
     mount(c"proc", c"/proc", c"proc", flags, None)
 }
 
-/// What a parent ignores stays ignored over exec. The standard library resets the mask and SIGPIPE only.
+/// Ignored signals stay ignored after exec. The standard library only resets the mask and SIGPIPE.
 fn reset_signals() {
     for signal in 1..=libc::SIGRTMAX() {
-        // SAFETY: SIG_DFL installs no code; signals that cannot be changed are refused without effect.
+        // SAFETY: SIG_DFL installs no handler; unchangeable signals are rejected without effect.
         unsafe { libc::signal(signal, libc::SIG_DFL) };
     }
 }
@@ -250,7 +246,8 @@ fn stat(pid: u32) -> Result<Stat> {
     parse_stat(&text).ok_or_else(|| Error::new("read state of", format!("process {pid}"), libc::EPROTO))
 }
 
-/// Field 2 is the name in brackets and may hold spaces and brackets, so counting starts after the last one.
+/// Field 2 is the name in parentheses, which may contain spaces and parentheses, so the fields start after the last
+/// one.
 pub(crate) fn parse_stat(text: &str) -> Option<Stat> {
     let mut fields = text[text.rfind(')')? + 1..].split_whitespace();
     let state = fields.next()?.chars().next()?;
@@ -284,7 +281,7 @@ mod tests {
     }
 
     #[test]
-    fn a_child_dies_with_the_thread_that_started_it() {
+    fn child_dies_with_the_thread_that_started_it() {
         let start = |keep: Duration| {
             let mut child = spawn_in(&mut sleeper(), None, "sleeper").expect("sleep exists");
             let start = start_time(child.id()).expect("runs");
@@ -300,23 +297,23 @@ mod tests {
     }
 
     #[test]
-    fn a_group_ends_with_all_that_its_child_has_started() {
+    fn kills_the_whole_process_group() {
         let mut command = Command::new("sh");
         command.args(["-c", "sleep 60 & echo $!; wait"]).stdin(Stdio::null()).stdout(Stdio::piped());
         let mut child = spawn_in(&mut command, None, "sh").expect("every system has sh");
         let mut line = String::new();
         let mut output = std::io::BufReader::new(child.stdout.take().expect("piped"));
-        std::io::BufRead::read_line(&mut output, &mut line).expect("it is text");
-        let below: u32 = line.trim().parse().expect("a number");
-        let start = start_time(below).expect("it runs");
-        kill_group(&child).expect("it is our own");
+        std::io::BufRead::read_line(&mut output, &mut line).expect("text");
+        let grandchild: u32 = line.trim().parse().expect("a number");
+        let start = start_time(grandchild).expect("a running process");
+        kill_group(&child).expect("own process");
         child.wait().expect("own child");
-        assert!(ends_within(below, start, Duration::from_secs(5)));
+        assert!(ends_within(grandchild, start, Duration::from_secs(5)));
     }
 
     #[test]
-    fn a_child_leads_its_own_group_with_default_signals() {
-        // SAFETY: SIG_IGN installs no code; no test sends this signal.
+    fn child_leads_its_own_group_with_default_signals() {
+        // SAFETY: SIG_IGN installs no handler; no test sends this signal.
         unsafe { libc::signal(libc::SIGUSR1, libc::SIG_IGN) };
         let mut command = Command::new("cat");
         command.arg("/proc/self/stat").arg("/proc/self/status").stdout(Stdio::piped());
@@ -330,13 +327,13 @@ mod tests {
             let text = text.lines().find_map(|line| line.strip_prefix(name)).expect("in every status");
             u64::from_str_radix(text.trim(), 16).expect("hexadecimal")
         };
-        // Signals 32 to 34 belong to the C library, which does not let them be changed.
+        // Signals 32 to 34 are reserved by the C library.
         assert_eq!(mask("SigIgn:") & !(0b111 << 31), 0);
         assert_eq!(mask("SigBlk:"), 0);
     }
 
     #[test]
-    fn a_child_starts_in_the_namespace_it_was_given() {
+    fn child_starts_in_the_given_namespace() {
         let Some(ns) = crate::netns::testing::namespace() else { return };
         let mut command = Command::new("readlink");
         command.arg("/proc/self/ns/net").stdout(Stdio::piped());
@@ -346,7 +343,7 @@ mod tests {
     }
 
     #[test]
-    fn a_confined_child_is_another_user_in_namespaces_of_its_own_and_dies_when_it_is_dropped() {
+    fn confined_child_has_own_user_and_namespaces_and_dies_on_drop() {
         let Some(ns) = crate::netns::testing::namespace() else { return };
         if !confine::is_root() || !confine::is_mapped(&User::unassigned(7)).expect("procfs") {
             return;
@@ -355,7 +352,7 @@ mod tests {
         let confines = Confines { network: ns, identity };
         let mut child = spawn_confined(sleeper(), confines, "sleeper").expect("sleep exists");
         let pid = child.id();
-        let read = |file: &str| fs::read_to_string(format!("/proc/{pid}/{file}")).expect("it runs");
+        let read = |file: &str| fs::read_to_string(format!("/proc/{pid}/{file}")).expect("a running process");
         let status = read("status");
         let has = |line: &str| status.lines().any(|other| other.replace('\t', " ").trim() == line);
         for line in [
@@ -369,34 +366,36 @@ mod tests {
         }
         assert!(!read("net/dev").contains("eth"), "{}", read("net/dev"));
         for kind in ["mnt", "pid", "ipc"] {
-            let of = |process: &str| fs::read_link(format!("/proc/{process}/ns/{kind}")).expect("it runs");
+            let of = |process: &str| {
+                fs::read_link(format!("/proc/{process}/ns/{kind}")).expect("a running process")
+            };
             assert_ne!(of(&pid.to_string()), of("self"), "{kind}");
         }
         assert!(child.try_wait().expect("own child").is_none());
-        let time = start_time(pid).expect("it runs");
+        let time = start_time(pid).expect("a running process");
         drop(child);
         assert!(ends_within(pid, time, Duration::from_secs(60)));
     }
 
     #[test]
-    fn a_program_that_does_not_exist_is_named() {
+    fn names_missing_program() {
         let error =
             spawn_in(&mut Command::new("/nonexistent"), None, "agent of node1").expect_err("no such file");
         assert_eq!(error.to_string(), "cannot start agent of node1: No such file or directory (ENOENT)");
     }
 
     #[test]
-    fn a_thread_that_names_itself_passes_its_name_on() {
+    fn threads_inherit_the_name() {
         let name = || fs::read_to_string("/proc/thread-self/comm").expect("Linux");
         let names = std::thread::spawn(move || {
-            name_own(c"a name of 20 bytes..").expect("it is its own");
+            name_own(c"a name of 20 bytes..").expect("own thread");
             [name(), std::thread::spawn(name).join().expect("no panic")]
         });
         assert_eq!(names.join().expect("no panic"), ["a name of 20 by\n"; 2]);
     }
 
     #[test]
-    fn a_name_with_brackets_does_not_shift_the_fields() {
+    fn parses_stat_with_parentheses_in_the_name() {
         let tail = "S 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 4711 20";
         for name in ["(sh)", "(a) R 1 (b)", "(((", "())", "(x y)"] {
             let parsed = parse_stat(&format!("12 {name}) {tail}"));

@@ -1,6 +1,5 @@
-//! The clocks of the kernel, in nanoseconds, and waiting until one of them.
-//!
-//! It must not know what is timed. See clock_gettime(2), clock_nanosleep(2).
+//! Kernel clocks in nanoseconds, and sleeping until a deadline.
+//! See clock_gettime(2), clock_nanosleep(2).
 
 use std::num::NonZeroU64;
 
@@ -10,36 +9,35 @@ use crate::error::{Context, Result};
 
 const NANOS_PER_SECOND: u64 = 1_000_000_000;
 
-/// CLOCK_MONOTONIC: the same for all processes of a machine, stops while it is suspended.
+/// CLOCK_MONOTONIC: the same for all processes of a machine; does not advance during suspend.
 #[must_use]
 pub fn monotonic() -> u64 {
     read(ClockId::Monotonic)
 }
 
-/// CPU time, user and system, that the calling thread has used.
+/// CPU time of the calling thread, user and system.
 #[must_use]
 pub fn thread_cpu() -> u64 {
     read(ClockId::ThreadCPUTime)
 }
 
-/// CPU time, user and system, that all threads of the process have used, ended ones included.
+/// CPU time of all threads of the process, user and system, including ended threads.
 #[must_use]
 pub fn process_cpu() -> u64 {
     read(ClockId::ProcessCPUTime)
 }
 
-/// Waits until [`monotonic`] shows `deadline`; returns at once when that has passed. Signals do not end it.
-/// How late it wakes is also a matter of [`set_timer_slack`].
+/// Sleeps until [`monotonic`] reaches `deadline`; returns immediately if it has passed. Not interrupted by signals. The
+/// wake-up latency depends on [`set_timer_slack`].
 pub fn sleep_until(deadline: u64) {
     let request = timespec(deadline);
     while rustix::thread::clock_nanosleep_absolute(rustix::thread::ClockId::Monotonic, &request).is_err() {
-        // EINTR is the only error for this clock and a valid time; the deadline is absolute, so ask again.
+        // EINTR is the only possible error for this clock and a valid time; the deadline is absolute, so just retry.
     }
 }
 
-/// How many nanoseconds late the kernel may wake the calling thread, to save wake-ups: 50,000 unless somebody
-/// has said otherwise, 1 for a thread that paces, 0 to go back to what the thread was born with. Threads that
-/// it starts later are born with its value. See PR_SET_TIMERSLACK in prctl(2).
+/// Sets how late the kernel may wake the calling thread to save wake-ups, in nanoseconds: 50,000 by default, 1 for a
+/// pacing thread, 0 to restore the initial value. Inherited by new threads. See PR_SET_TIMERSLACK in prctl(2).
 pub fn set_timer_slack(nanos: u64) -> Result<()> {
     rustix::thread::set_current_timer_slack(NonZeroU64::new(nanos))
         .named("set timer slack of", || "the calling thread")
@@ -56,7 +54,7 @@ fn nanos(time: &Timespec) -> u64 {
 }
 
 fn timespec(nanos: u64) -> Timespec {
-    let part = |value: u64| i64::try_from(value).expect("2^64 ns are 2^34 s, which fit");
+    let part = |value: u64| i64::try_from(value).expect("2^64 ns are 2^34 s");
     Timespec { tv_sec: part(nanos / NANOS_PER_SECOND), tv_nsec: part(nanos % NANOS_PER_SECOND) }
 }
 
@@ -68,7 +66,7 @@ mod tests {
 
     const MS: u64 = 1_000_000;
 
-    #[expect(clippy::disallowed_methods, reason = "a test of clocks waits")]
+    #[expect(clippy::disallowed_methods, reason = "tests of clocks sleep")]
     fn sleep() {
         std::thread::sleep(Duration::from_millis(50));
     }
@@ -110,7 +108,7 @@ mod tests {
     }
 
     #[test]
-    fn sleeping_ends_after_the_deadline_and_at_once_when_it_has_passed() {
+    fn sleeps_until_deadline_and_returns_at_once_after_it() {
         let deadline = monotonic() + 20 * MS;
         sleep_until(deadline);
         assert!(monotonic() >= deadline);
@@ -122,14 +120,14 @@ mod tests {
     }
 
     #[test]
-    fn a_time_survives_the_kernel_s_form() {
+    fn converts_time_to_timespec_and_back() {
         for time in [0, 1, NANOS_PER_SECOND - 1, NANOS_PER_SECOND, u64::MAX] {
             assert_eq!(nanos(&timespec(time)), time);
         }
     }
 
     #[test]
-    fn timer_slack_belongs_to_the_thread_and_zero_restores_it() {
+    fn timer_slack_is_per_thread_and_zero_restores_it() {
         let slack = || rustix::thread::current_timer_slack().expect("any thread");
         let before = slack();
         std::thread::scope(|scope| {

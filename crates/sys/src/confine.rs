@@ -1,7 +1,7 @@
-//! Giving up rights for good: another user, no capabilities, no new privileges, few files, few system calls.
+//! Permanently drops privileges: user, capabilities, new privileges, file access and system calls.
 //!
-//! All of it is each thread's own and passed on to the threads that it starts, so it has to be called while the process
-//! has a single thread; [`is_single_threaded`] tells. It must not know what the process will need.
+//! All restrictions apply to the calling thread and threads that it starts, so they must be set while the process is
+//! single-threaded ([`is_single_threaded`]).
 
 pub mod calls;
 mod landlock;
@@ -20,7 +20,7 @@ pub(crate) use user::{change_user, groups};
 
 use crate::error::{Context, Result};
 
-/// Whether the calling thread is the only one of its process.
+/// Whether the process has only one thread.
 pub fn is_single_threaded() -> Result<bool> {
     let threads = fs::read_dir("/proc/self/task").named("list", || "the threads of this process")?;
     Ok(threads.count() == 1)

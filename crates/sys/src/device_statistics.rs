@@ -1,6 +1,5 @@
-//! What the driver of a network device counts by names of its own: ethtool's statistics.
-//!
-//! It must not know what any name means. See linux/ethtool.h; netlink has no question for these.
+//! Driver-specific statistics of network devices (`ethtool -S`).
+//! See linux/ethtool.h; netlink has no equivalent.
 #![expect(unsafe_code, reason = "SIOCETHTOOL has no wrapper")]
 
 use std::os::fd::{AsRawFd, OwnedFd};
@@ -18,35 +17,35 @@ const ETHTOOL_GSSET_INFO: u32 = 0x37;
 const STATISTICS: u32 = 1;
 /// `ETH_GSTRING_LEN`.
 const NAME: usize = 32;
-/// The kernel writes as many as the device has at that moment, whatever it was told: far more than any has.
+/// Capacity. The kernel writes the current number of statistics regardless of the requested one; no device has nearly
+/// this many.
 const ROOM: usize = 1 << 15;
 
-/// A way to ask for the statistics of devices in one namespace.
+/// Reads statistics of devices in one network namespace.
 #[derive(Debug)]
 pub struct DeviceStatistics {
     socket: OwnedFd,
 }
 
-/// The head of `struct ethtool_gstrings` and `struct ethtool_stats` with room for what follows.
+/// Start of `struct ethtool_gstrings` and `struct ethtool_stats`, with space for the data.
 #[repr(C)]
 struct Table<const WORDS: usize> {
     command: u32,
-    /// The set of `ethtool_gstrings`; the number of `ethtool_stats`.
+    /// The string set of `ethtool_gstrings`, or the count of `ethtool_stats`.
     second: u32,
-    /// The number of `ethtool_gstrings`; `ethtool_stats` has its first value here.
+    /// The count of `ethtool_gstrings`; in `ethtool_stats`, the first value.
     rest: [u32; WORDS],
 }
 
 impl DeviceStatistics {
-    /// In the namespace of the calling thread, wherever it is asked later.
+    /// Uses the current namespace of the calling thread, for all later calls too.
     pub fn here() -> Result<Self> {
         let socket = socket_with(AddressFamily::INET, SocketType::DGRAM, SocketFlags::CLOEXEC, None)
-            .named("open", || "a socket to ask devices by")?;
+            .named("open", || "a socket for device requests")?;
         Ok(Self { socket })
     }
 
-    /// Every statistic of `device` and its value now; none for a device whose driver counts nothing beside what every
-    /// device counts.
+    /// Names and values of all driver statistics of `device`; empty if the driver has none.
     pub fn read(&self, device: &str) -> Result<Vec<(String, u64)>> {
         let count = match self.count(device) {
             Err(error) if error.is_unsupported() => 0,
@@ -63,7 +62,7 @@ impl DeviceStatistics {
     }
 
     fn count(&self, device: &str) -> Result<usize> {
-        // struct ethtool_sset_info: command, reserved, the mask as two words, and a number for each set in it.
+        // struct ethtool_sset_info: command, reserved, a two-word mask, and a count for each set in it.
         let mut request =
             Table::<3> { command: ETHTOOL_GSSET_INFO, second: 0, rest: [1 << STATISTICS, 0, 0] };
         self.ask(device, &mut request)?;
@@ -95,7 +94,7 @@ impl DeviceStatistics {
 
     fn ask<const WORDS: usize>(&self, device: &str, request: &mut Table<WORDS>) -> Result<()> {
         let operation = "read the statistics of";
-        // SAFETY: `ifreq` is plain bytes, for which zero is a valid value.
+        // SAFETY: `ifreq` is plain data, for which zero is valid.
         let mut outer: libc::ifreq = unsafe { std::mem::zeroed() };
         if device.len() >= outer.ifr_name.len() {
             return Err(Error::new(operation, device, libc::ENODEV));
@@ -104,8 +103,8 @@ impl DeviceStatistics {
             *to = libc::c_char::from_ne_bytes([from]);
         }
         outer.ifr_ifru.ifru_data = (&raw mut *request).cast();
-        // SAFETY: the kernel reads the command and writes the answer to it into the table, which has room for ROOM
-        // statistics, and it is asked only about devices that have no more than half of that.
+        // SAFETY: the kernel reads the command and writes its reply to the table, which has space for ROOM statistics;
+        // only devices with at most half as many are queried.
         match unsafe { libc::ioctl(self.socket.as_raw_fd(), SIOCETHTOOL as _, &raw mut outer) } {
             -1 => Err(Error::last(operation, device)),
             _ => Ok(()),
@@ -113,9 +112,9 @@ impl DeviceStatistics {
     }
 }
 
-/// On the heap, untouched: its pages cost nothing until the kernel writes them.
+/// Heap-allocated and untouched, so pages are only allocated when the kernel writes them.
 fn table<const WORDS: usize>(command: u32, second: u32) -> Box<Table<WORDS>> {
-    // SAFETY: a table is plain numbers, for which zero is a valid value.
+    // SAFETY: a table consists of integers, for which zero is valid.
     let mut table: Box<Table<WORDS>> = unsafe { Box::new_zeroed().assume_init() };
     (table.command, table.second) = (command, second);
     table
@@ -126,17 +125,17 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_device_without_statistics_has_none_and_one_that_is_not_there_is_named() {
+    fn returns_nothing_without_statistics_and_names_missing_device() {
         let statistics = DeviceStatistics::here().expect("any process may open a socket");
-        assert_eq!(statistics.read("lo").expect("it is there"), []);
+        assert_eq!(statistics.read("lo").expect("exists"), []);
         for name in ["no-such-device", "a-name-that-is-longer-than-any-device-may-have"] {
-            let error = statistics.read(name).expect_err("it is not there");
+            let error = statistics.read(name).expect_err("no such device");
             assert!(error.errno() == libc::ENODEV && error.to_string().contains(name), "{error}");
         }
     }
 
     #[test]
-    fn every_name_of_a_device_has_its_value() {
+    fn every_statistic_has_a_value() {
         let Some(statistics) = DeviceStatistics::here().ok().and_then(|all| all.read("eth0").ok()) else {
             return;
         };

@@ -1,21 +1,18 @@
-//! The one error of this room: which operation, on which object, and the kernel's reason.
-//!
-//! It must not know what the caller wanted to achieve; callers add that.
+//! Error type of this crate: operation, object and the kernel's error.
+//! Callers add their own context.
 
 use std::io;
 
 use thiserror::Error;
 
-/// The result of every call in this crate that can fail.
 pub type Result<T> = std::result::Result<T, Error>;
 
-/// A system call that the kernel refused.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[error("cannot {operation} {object}: {}{}", describe(*errno), suffix(hint.as_deref()))]
 pub struct Error {
-    /// What was tried, as a verb phrase: `enter network namespace of`.
+    /// A verb phrase: `enter network namespace of`.
     pub operation: &'static str,
-    /// What it was tried on: `host node1`.
+    /// The object: `host node1`.
     pub object: String,
     errno: i32,
     hint: Option<String>,
@@ -26,7 +23,7 @@ impl Error {
         Self { operation, object: object.into(), errno, hint: None }
     }
 
-    /// An I/O error without a number of its own counts as EIO.
+    /// I/O errors without an errno become EIO.
     pub(crate) fn from_io(operation: &'static str, object: impl Into<String>, error: &io::Error) -> Self {
         Self::new(operation, object, error.raw_os_error().unwrap_or(libc::EIO))
     }
@@ -40,19 +37,18 @@ impl Error {
         self
     }
 
-    /// The kernel's error number, as in `errno.h`.
     #[must_use]
     pub const fn errno(&self) -> i32 {
         self.errno
     }
 
-    /// What to look at or to do, when more is known than the error number.
+    /// Additional advice, if available.
     #[must_use]
     pub fn hint(&self) -> Option<&str> {
         self.hint.as_deref()
     }
 
-    /// The kernel lacks this feature, or the module that would bring it.
+    /// Whether the kernel lacks the feature or its module.
     #[must_use]
     pub const fn is_unsupported(&self) -> bool {
         matches!(
@@ -66,19 +62,19 @@ impl Error {
         )
     }
 
-    /// What was to be made is there already.
+    /// Whether the object to create exists.
     #[must_use]
     pub const fn exists_already(&self) -> bool {
         self.errno == libc::EEXIST
     }
 
-    /// The process or thread is gone.
+    /// Whether the process or thread has ended.
     #[must_use]
     pub const fn is_gone(&self) -> bool {
         self.errno == libc::ESRCH
     }
 
-    /// The caller lacks a right (root or a capability).
+    /// Whether a privilege (root or a capability) is missing.
     #[must_use]
     pub const fn is_permission(&self) -> bool {
         matches!(self.errno, libc::EPERM | libc::EACCES)
@@ -86,14 +82,14 @@ impl Error {
 }
 
 impl From<Error> for io::Error {
-    /// Keeps the kind and the whole message.
+    /// Preserves the kind and the full message.
     fn from(error: Error) -> Self {
         Self::new(Self::from_raw_os_error(error.errno).kind(), error)
     }
 }
 
 pub(crate) trait Context<T> {
-    /// Names the operation and the object of a failed call; `object` is only evaluated then.
+    /// Adds the operation and the object to a failed call; `object` is only evaluated on failure.
     fn named<O: Into<String>>(self, operation: &'static str, object: impl FnOnce() -> O) -> Result<T>;
 }
 
@@ -124,7 +120,7 @@ fn describe(errno: i32) -> String {
 
 macro_rules! names {
     ($($name:ident)*) => {
-        /// The symbol of an error number; musl has no `strerrorname_np`.
+        /// Symbol of an errno; musl has no `strerrorname_np`.
         fn name(errno: i32) -> Option<&'static str> {
             match errno {
                 $(libc::$name => Some(stringify!($name)),)*
@@ -148,7 +144,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_message_names_operation_object_reason_and_symbol() {
+    fn message_contains_operation_object_reason_and_symbol() {
         let error = Error::new("enter network namespace of", "host node1", libc::EPERM);
         assert_eq!(
             error.to_string(),
@@ -158,25 +154,25 @@ mod tests {
     }
 
     #[test]
-    fn a_hint_follows_the_reason() {
+    fn hint_follows_the_reason() {
         let error = Error::new("create", "x", libc::ENOSPC).with_hint("look there");
         assert!(error.to_string().ends_with("(ENOSPC); look there"), "{error}");
     }
 
     #[test]
-    fn an_unnamed_number_is_printed_as_a_number() {
+    fn prints_unknown_errno_as_a_number() {
         assert!(Error::new("do", "x", 4095).to_string().ends_with("(errno 4095)"));
     }
 
     #[test]
-    fn an_io_error_keeps_kind_and_message() {
+    fn io_error_preserves_kind_and_message() {
         let error = io::Error::from(Error::new("open", "x", libc::ENOENT));
         assert_eq!(error.kind(), io::ErrorKind::NotFound);
         assert!(error.to_string().contains("cannot open x"));
     }
 
     #[test]
-    fn every_sign_of_a_missing_kernel_part_counts_as_unsupported() {
+    fn missing_kernel_features_are_unsupported() {
         for errno in [
             libc::EOPNOTSUPP,
             libc::EPROTONOSUPPORT,

@@ -1,8 +1,7 @@
-//! Huge pages that a file holds, so that they stay where they are in the machine's memory and nobody else has them: not even the
-//! end of the process that took them gives them back. See hugetlbpage.rst and pagemap.rst of Linux' admin-guide.
-//! Must not know what they are taken for.
-#![expect(unsafe_code, reason = "mmap, and reads of what is mapped")]
-#![expect(clippy::disallowed_methods, reason = "the kernel's pool of huge pages is a file")]
+//! A file of huge pages. They stay at their physical addresses, reserved from other processes, even after the process
+//! that allocated them ends. See hugetlbpage.rst and pagemap.rst in Linux' admin-guide.
+#![expect(unsafe_code, reason = "mmap and access to mapped memory")]
+#![expect(clippy::disallowed_methods, reason = "the huge page pool is configured by a file")]
 
 use std::{
     fs::{self, File, OpenOptions},
@@ -23,34 +22,34 @@ use crate::{
 const POOL: &str = "/proc/sys/vm/nr_hugepages";
 const PAGE_MAP: &str = "/proc/self/pagemap";
 const ZONES: &str = "/proc/zoneinfo";
-/// Reading this file updates the statistics of each CPU, and shrinks its free lists by the lesser of an eighth and 8 MiB.
+/// Reading this file updates per-CPU statistics and shrinks each free list by an eighth, up to 8 MiB.
 const REFRESH: &str = "/proc/sys/vm/stat_refresh";
 /// Enough for lists of 1 GiB.
 const MOST_REFRESHES: usize = 200;
-/// In an entry of the page map: the page is there, and its number.
+/// Page map entry: present bit and page number.
 const PRESENT: u64 = 1 << 63;
 const NUMBER: u64 = (1 << 55) - 1;
 
-/// A file of huge pages, each of which is there.
+/// A file of allocated huge pages.
 #[derive(Debug)]
 pub struct HugePageFile {
     file: File,
-    /// What the file holds.
+    /// Pages in the file.
     pages: u64,
-    /// What the pool had before.
+    /// Pages in the pool before.
     others: u64,
 }
 
 impl HugePageFile {
-    /// An empty one in `folder`, on which the kernel's file system of huge pages is mounted.
+    /// Creates an empty file in `folder`, a mount point of hugetlbfs.
     ///
     /// # Errors
-    /// Without rights, or when the kernel has no huge pages.
+    /// Without privileges, or when the kernel has no huge pages.
     pub fn create(folder: &Path) -> Result<Self> {
         let object = || format!("a file of huge pages in {}", folder.display());
         fs::create_dir_all(folder).map_err(|error| Error::from_io("create", object(), &error))?;
         let path = folder.join("pages");
-        // Mounted once more it would hide what a process before has left.
+        // Mounting again would hide the file of an earlier process.
         if !path.exists() {
             boot::mount_kernel_files("hugetlbfs", folder)?;
         }
@@ -58,7 +57,7 @@ impl HugePageFile {
         options.read(true).write(true).create(true).truncate(false);
         let refused = |error: io::Error| Error::from_io("create", object(), &error);
         let file = options.open(&path).map_err(refused)?;
-        // What a process before has left goes back to the kernel, and not only to the pool.
+        // Pages left by an earlier process are removed from the pool too.
         let left = file.metadata().map_err(refused)?.len() / HUGE_PAGE as u64;
         let mut file = Self { file, pages: left, others: pool()?.saturating_sub(left) };
         if left > 0 {
@@ -67,17 +66,16 @@ impl HugePageFile {
         Ok(file)
     }
 
-    /// How many it has.
     #[must_use]
     pub const fn pages(&self) -> u64 {
         self.pages
     }
 
-    /// Takes up to so many pages more; where each of them begins in the machine's physical memory. They are fewer where the
-    /// kernel has no more free memory in one piece.
+    /// Adds up to `more` pages and returns their physical addresses. Fewer are added when contiguous free memory runs
+    /// out.
     ///
     /// # Errors
-    /// When the kernel refuses to count, map or locate them.
+    /// When the kernel cannot count, map or locate them.
     pub fn grow(&mut self, more: u64) -> Result<Vec<u64>> {
         let wanted = self.others + self.pages + more;
         set_pool(wanted)?;
@@ -90,25 +88,25 @@ impl HugePageFile {
         let object = || format!("{got} huge pages");
         rustix::fs::ftruncate(&self.file, from + length as u64).named("make room for", object)?;
         let (access, kind) = (ProtFlags::READ | ProtFlags::WRITE, MapFlags::SHARED);
-        // SAFETY: the kernel chooses an address, so no other mapping is touched.
+        // SAFETY: the kernel chooses the address, so no other mapping is affected.
         let mapped = unsafe { rustix::mm::mmap(ptr::null_mut(), length, access, kind, &self.file, from) };
         let mapped = mapped.named("map", object)?;
         for page in (0..length).step_by(HUGE_PAGE) {
-            // SAFETY: it lies within the mapping, which nobody else has; volatile, so that it is not left out. The pool has as
-            // many pages free, so that none of them is missing.
+            // SAFETY: the address is within this private mapping, and the pool has enough free pages. Volatile prevents
+            // the compiler from removing the write.
             unsafe { mapped.cast::<u8>().add(page).write_volatile(0) };
         }
         self.pages += got;
         let places = places(mapped as usize, length);
-        // SAFETY: it was mapped with this length, and nothing refers to it any more. The file keeps the pages.
+        // SAFETY: it was mapped with this length, and no references remain. The file keeps the pages.
         let _ = unsafe { rustix::mm::munmap(mapped, length) };
         places
     }
 
-    /// Gives its last pages back to the kernel.
+    /// Returns the last pages to the kernel.
     ///
     /// # Errors
-    /// When the kernel refuses.
+    /// When the kernel rejects the change.
     pub fn shrink(&mut self, fewer: u64) -> Result<()> {
         let pages = self.pages.saturating_sub(fewer);
         let object = || "a file of huge pages".to_owned();
@@ -120,14 +118,14 @@ impl HugePageFile {
     }
 }
 
-/// Makes returned pages usable at once. Since Linux 6.7 a per-CPU free list grows to an eighth of its zone. Huge pages in it cannot
-/// serve small allocations, so a guest with nothing to reclaim runs out of memory while the list holds tens of MiB. The kernel shrinks
-/// the lists by itself, but only once a second. Source: `decay_pcp_high` in mm/page_alloc.c of Linux 6.12.
+/// Makes returned pages usable immediately. Since Linux 6.7 a per-CPU free list can grow to an eighth of its zone. Huge
+/// pages in it cannot serve small allocations, so a guest without reclaimable memory runs out while the list holds tens
+/// of MiB. The kernel shrinks the lists only once a second. Source: `decay_pcp_high` in mm/page_alloc.c of Linux 6.12.
 fn shorten_free_lists() {
     let limits = || free_list_limits(&fs::read_to_string(ZONES).unwrap_or_default());
     let mut before = limits();
     for _ in 0..MOST_REFRESHES {
-        // Otherwise the pages become usable some seconds later.
+        // On failure the pages become usable some seconds later.
         if fs::read(REFRESH).is_err() {
             return;
         }
@@ -155,7 +153,7 @@ fn set_pool(pages: u64) -> Result<()> {
     fs::write(POOL, pages.to_string()).map_err(|error| Error::from_io("write", POOL, &error))
 }
 
-/// Where the huge pages from `address` on lie in physical memory.
+/// Physical addresses of the huge pages starting at `address`.
 fn places(address: usize, length: usize) -> Result<Vec<u64>> {
     let refused = |error: io::Error| Error::from_io("read", PAGE_MAP, &error);
     let map = File::open(PAGE_MAP).map_err(refused)?;
@@ -163,7 +161,7 @@ fn places(address: usize, length: usize) -> Result<Vec<u64>> {
         let mut entry = [0_u8; 8];
         map.read_exact_at(&mut entry, ((address + page) / PAGE * 8) as u64).map_err(refused)?;
         let entry = u64::from_ne_bytes(entry);
-        // Without rights the kernel shows zeroes.
+        // Unprivileged processes read zeros.
         if entry & PRESENT == 0 || entry & NUMBER == 0 {
             return Err(Error::new("locate", "a huge page", libc::EPERM));
         }

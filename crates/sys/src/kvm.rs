@@ -1,6 +1,5 @@
-//! Hardware virtualisation, found out by running a guest: a device node proves nothing.
-//!
-//! It must not know which machine monitor the answer is for. Source: Documentation/virt/kvm/api.rst of Linux.
+//! Tests hardware virtualisation by running a guest, because the device node proves nothing.
+//! Source: Documentation/virt/kvm/api.rst of Linux.
 
 #[cfg(target_arch = "x86_64")]
 mod guest;
@@ -11,42 +10,43 @@ use std::time::Duration;
 
 use crate::error::{Error, Result};
 
-/// Far more than the little guests need.
+/// Far more than the test guests need.
 const PATIENCE: Duration = Duration::from_secs(2);
-/// The same on a CPU with virtualisation, which may itself be emulated, and by a busy machine.
+/// The same for a CPU with virtualisation extensions, which may itself be emulated or busy.
 const PATIENCE_OF_HARDWARE: Duration = Duration::from_secs(10);
 
 const RUN: &str = "run a guest in";
 const DEVICE: &str = "/dev/kvm";
 
-/// Runs two little guests to their end: real-mode code that halts, as firmware begins; and what any 64-bit
-/// kernel does: privileged code on page tables of its own, with an SSE2 instruction and a loop that has to
-/// run at the speed of the CPU. It does not prove that a particular kernel boots.
+/// Runs two small guests to completion: real-mode code that halts, like the start of firmware; and 64-bit code like a
+/// kernel's: privileged, with its own page tables, an SSE2 instruction and a loop that must run at CPU speed. It does
+/// not prove that a particular kernel boots.
 ///
-/// The second one is what tells hardware from software. A KVM without VMX or SVM below it (such as one that
-/// serves paravirtualised guests only) has every call and halts the first guest, but interprets privileged
-/// code instruction by instruction, hundreds of times slower, and gives up at the first that it does not know.
+/// The second guest distinguishes hardware from software. KVM without VMX or SVM (e.g. one for paravirtualised guests
+/// only) supports all calls and completes the first guest, but interprets privileged code, hundreds of times slower,
+/// and fails at the first unknown instruction.
 ///
-/// Returns within about two seconds, or ten where the CPU has virtualisation; a guest that hangs is left to a thread that ends with the process.
+/// Returns within about two seconds, or ten if the CPU has virtualisation extensions. A hanging guest is left to a
+/// thread that ends with the process.
 pub fn try_run() -> Result<()> {
-    let (tell, told) = mpsc::channel();
+    let (sender, result) = mpsc::channel();
     let work = move || {
-        // Nobody listens any more once the time is up.
-        let _ = tell.send(guest::run_all());
+        // The receiver is gone after the timeout.
+        let _ = sender.send(guest::run_all());
     };
     let _detached = thread::Builder::new()
         .name("kvm-probe".into())
         .spawn(work)
         .map_err(|error| Error::from_io("start a thread for", DEVICE, &error))?;
     let patience = patience();
-    told.recv_timeout(patience).unwrap_or_else(|error| Err(unheard(error, patience)))
+    result.recv_timeout(patience).unwrap_or_else(|error| Err(no_result(error, patience)))
 }
 
 fn patience() -> Duration {
     if has_virtualisation() { PATIENCE_OF_HARDWARE } else { PATIENCE }
 }
 
-/// Whether the CPU says that it has VMX or SVM. Source: CPUID in Intel's Software Developer's Manual, volume 2, and in
+/// Whether the CPU reports VMX or SVM. Source: CPUID in Intel's Software Developer's Manual, volume 2, and in
 /// AMD's Architecture Programmer's Manual, volume 3.
 #[cfg(target_arch = "x86_64")]
 fn has_virtualisation() -> bool {
@@ -64,18 +64,16 @@ fn has_virtualisation() -> bool {
 #[cfg(not(target_arch = "x86_64"))]
 mod guest {
     pub(super) fn run_all() -> super::Result<()> {
-        Err(super::Error::new(super::RUN, super::DEVICE, libc::ENOSYS)
-            .with_hint("only x86-64 guests are tried"))
+        Err(super::Error::new(super::RUN, super::DEVICE, libc::ENOSYS).with_hint("only supported on x86-64"))
     }
 }
 
-fn unheard(error: RecvTimeoutError, patience: Duration) -> Error {
+fn no_result(error: RecvTimeoutError, patience: Duration) -> Error {
     match error {
         RecvTimeoutError::Timeout => Error::new(RUN, DEVICE, libc::ETIMEDOUT)
-            .with_hint(format!("it did not halt within {} s", patience.as_secs())),
-        RecvTimeoutError::Disconnected => {
-            Error::new(RUN, DEVICE, libc::EIO).with_hint("the thread that ran it ended without an answer")
-        }
+            .with_hint(format!("the guest did not halt within {} s", patience.as_secs())),
+        RecvTimeoutError::Disconnected => Error::new(RUN, DEVICE, libc::EIO)
+            .with_hint("the thread running the guest ended without a result"),
     }
 }
 
@@ -85,11 +83,11 @@ mod tests {
     use crate::clock;
 
     #[test]
-    #[expect(clippy::disallowed_methods, reason = "what the CPU shows is a file of /proc")]
-    fn a_host_without_virtualisation_never_claims_to_run_guests() {
+    #[expect(clippy::disallowed_methods, reason = "reads /proc/cpuinfo")]
+    fn host_without_virtualisation_cannot_run_guests() {
         let flags = std::fs::read_to_string("/proc/cpuinfo").expect("Linux");
         let hardware = flags.split_whitespace().any(|word| word == "vmx" || word == "svm");
-        assert_eq!(has_virtualisation(), hardware, "the kernel says the same of the CPU");
+        assert_eq!(has_virtualisation(), hardware, "agrees with /proc/cpuinfo");
         if let Err(error) = try_run() {
             assert!(error.to_string().contains(DEVICE), "{error}");
         } else {
@@ -98,7 +96,7 @@ mod tests {
     }
 
     #[test]
-    fn the_answer_comes_in_time() {
+    fn returns_in_time() {
         let begin = clock::monotonic();
         let _ = try_run();
         let took = Duration::from_nanos(clock::monotonic() - begin);
@@ -106,8 +104,8 @@ mod tests {
     }
 
     #[test]
-    fn a_guest_that_hangs_is_said_to_hang() {
-        let error = unheard(RecvTimeoutError::Timeout, PATIENCE);
+    fn reports_hanging_guest() {
+        let error = no_result(RecvTimeoutError::Timeout, PATIENCE);
         assert_eq!(error.errno(), libc::ETIMEDOUT);
         assert!(error.to_string().ends_with("did not halt within 2 s"), "{error}");
     }

@@ -1,8 +1,7 @@
-//! The only unsafe code: system calls, socket options, namespaces, affinity.
+//! System calls, socket options, namespaces and CPU affinity. The only crate with unsafe code.
 //!
-//! Thin, named doors to the kernel. Every error says which operation failed on which object and why. This
-//! room knows no domain word: it does not know what a host, a path or a trial is, only what it was told to
-//! call the object in an error.
+//! Thin wrappers around the kernel interface. Every error contains the operation, the object and the reason. The
+//! crate knows nothing about hosts, paths or trials; callers name the object in errors.
 
 pub mod affinity;
 pub mod allocation;

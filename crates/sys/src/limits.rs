@@ -1,13 +1,11 @@
-//! Limits of resources that the kernel sets to a process.
-//!
-//! It must not know what the resources are used for. See getrlimit(2).
+//! Resource limits of the process.
+//! See getrlimit(2).
 
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
 use crate::error::{Context, Result};
 
-/// Raises the limit of open descriptors of this process as far as it may (the soft limit to the hard one), and
-/// returns it; `u64::MAX` is no limit.
+/// Raises the soft limit of open files to the hard limit and returns it; `u64::MAX` means unlimited.
 pub fn raise_open_files() -> Result<u64> {
     let maximum = getrlimit(Resource::Nofile).maximum;
     setrlimit(Resource::Nofile, Rlimit { current: maximum, maximum })
@@ -15,7 +13,7 @@ pub fn raise_open_files() -> Result<u64> {
     Ok(getrlimit(Resource::Nofile).current.unwrap_or(u64::MAX))
 }
 
-/// Lets this process lock as much memory as it likes, which only root may; as much as it may, otherwise.
+/// Raises the limit of locked memory: unlimited for root, otherwise up to the hard limit.
 pub fn raise_locked_memory() -> Result<()> {
     let maximum = getrlimit(Resource::Memlock).maximum;
     let raise = |maximum| setrlimit(Resource::Memlock, Rlimit { current: maximum, maximum });
@@ -27,7 +25,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn raising_takes_the_soft_limit_to_the_hard_one() {
+    fn raises_soft_limit_to_hard_limit() {
         let before = getrlimit(Resource::Nofile);
         let low = Rlimit { current: Some(before.current.map_or(256, |soft| soft.min(256))), ..before };
         setrlimit(Resource::Nofile, low).expect("lowering is always allowed");

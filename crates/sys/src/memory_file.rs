@@ -1,6 +1,5 @@
-//! Files that are memory: nobody else's business, and gone with the last process that holds them.
-//!
-//! It must not know what is in them. See memfd_create(2), fallocate(2).
+//! Memory files (memfd): private, and removed when the last descriptor is closed.
+//! See memfd_create(2), fallocate(2).
 
 use std::{
     fs::{self, File, OpenOptions},
@@ -15,40 +14,39 @@ use rustix::{
 
 use crate::error::{Context, Error, Result};
 
-/// Ten seconds.
+/// About ten seconds.
 const SEAL_TRIES: u32 = 64;
 
-/// A block as stat(2) counts them.
+/// Unit of `st_blocks` in stat(2).
 const BLOCK: u64 = 512;
 
-/// An empty file in memory; `name` is what lists of open files show.
+/// Creates an empty memory file; `name` appears in lists of open files.
 pub fn create(name: &str) -> Result<File> {
     let flags = MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING;
     let file = memfd_create(name, flags).named("make", || format!("memory file {name}"))?;
     Ok(File::from(file))
 }
 
-/// From now on nobody who holds it changes it, or lets anybody do so.
+/// Makes the file immutable for all processes.
 ///
 /// # Errors
-/// When it is mapped to be written.
+/// When it is mapped writable.
 pub fn seal(file: &File) -> Result<()> {
     let seals = SealFlags::WRITE | SealFlags::GROW | SealFlags::SHRINK | SealFlags::SEAL;
     let mut tries = 1..SEAL_TRIES;
     loop {
         match fcntl_add_seals(file, seals) {
-            // Whoever has just read it may hold a page still: the kernel waits 0.15 s for that, and on a busy machine
-            // it takes longer.
+            // A recent reader may still hold a page. The kernel waits 0.15 s, which is too short on a busy machine.
             Err(Errno::BUSY) if tries.next().is_some() => {}
             sealed => return sealed.named("seal", || "a memory file"),
         }
     }
 }
 
-/// What a process has open, as /proc shows it: `/memfd:name (deleted)`, `/dev/vfio/1`, `anon_inode:[userfaultfd]`.
+/// Open files of a process, as listed in /proc: `/memfd:name (deleted)`, `/dev/vfio/1`, `anon_inode:[userfaultfd]`.
 ///
 /// # Errors
-/// When there is no such process, or it is another user's.
+/// When there is no such process, or it belongs to another user.
 pub fn open_of(pid: u32) -> Result<Vec<String>> {
     let folder = format!("/proc/{pid}/fd");
     let entries = fs::read_dir(&folder).map_err(|error| Error::from_io("list", folder, &error))?;
@@ -56,11 +54,11 @@ pub fn open_of(pid: u32) -> Result<Vec<String>> {
     Ok(entries.filter_map(|entry| name(entry.ok()?)).collect())
 }
 
-/// Opens the files in memory of that name that a process has open, each once.
+/// Opens all memory files of this name that a process has open.
 ///
 /// # Errors
 /// When there is no such process, or its files cannot be opened.
-#[expect(clippy::disallowed_methods, reason = "a file without a name is opened again through /proc")]
+#[expect(clippy::disallowed_methods, reason = "reopens an unnamed file through /proc")]
 pub fn of_process(pid: u32, name: &str) -> Result<Vec<File>> {
     let folder = format!("/proc/{pid}/fd");
     let refused = |error: &std::io::Error| Error::from_io("open memory of", format!("process {pid}"), error);
@@ -80,19 +78,19 @@ pub fn of_process(pid: u32, name: &str) -> Result<Vec<File>> {
     Ok(files.into_iter().map(|(_, file)| file).collect())
 }
 
-/// What of a file is there, in bytes: the rest is holes.
+/// Allocated bytes of a file, without holes.
 ///
 /// # Errors
-/// When the kernel does not tell.
+/// When stat fails.
 pub fn allocated(file: &File) -> Result<u64> {
     let about = file.metadata().map_err(|error| Error::from_io("stat", "a memory file", &error))?;
     Ok(about.blocks() * BLOCK)
 }
 
-/// Gives the memory behind a part of a file back to the kernel; it reads as zeroes from then on.
+/// Frees the memory of a range, which reads as zeros afterwards.
 ///
 /// # Errors
-/// When the file is sealed or is no memory.
+/// When the file is sealed or is not a memory file.
 pub fn punch(file: &File, offset: u64, length: u64) -> Result<()> {
     let flags = FallocateFlags::PUNCH_HOLE | FallocateFlags::KEEP_SIZE;
     fallocate(file, flags, offset, length).named("free", || format!("{length} bytes of a memory file"))
@@ -109,11 +107,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_sealed_can_be_read_and_by_nobody_be_written() {
+    fn sealed_file_is_read_only() {
         let mut file = create("plumb-test-sealed").expect("made");
-        file.write_all(b"image").expect("there is room");
+        file.write_all(b"image").expect("enough memory");
         seal(&file).expect("not sealed yet");
-        let again = of_process(std::process::id(), "plumb-test-sealed").expect("this process is there");
+        let again = of_process(std::process::id(), "plumb-test-sealed").expect("own process");
         for holder in again.iter().chain([&file]) {
             assert!({ holder }.write_all(b"x").is_err() && holder.set_len(0).is_err());
         }
@@ -125,33 +123,33 @@ mod tests {
     }
 
     #[test]
-    #[expect(clippy::disallowed_methods, reason = "longer than the kernel itself waits")]
-    fn a_page_that_is_held_for_a_while_is_waited_for() {
+    #[expect(clippy::disallowed_methods, reason = "waits longer than the kernel")]
+    fn seal_waits_for_busy_page() {
         let mut file = create("plumb-test-held").expect("made");
-        file.write_all(&[1; 4096]).expect("there is room");
+        file.write_all(&[1; 4096]).expect("enough memory");
         let (reader, writer) = std::io::pipe().expect("made");
-        let held = rustix::fs::sendfile(&writer, &file, Some(&mut 0), 4096);
-        assert_eq!(held, Ok(4096));
+        let sent = rustix::fs::sendfile(&writer, &file, Some(&mut 0), 4096);
+        assert_eq!(sent, Ok(4096));
         thread::scope(|scope| {
             scope.spawn(|| {
                 thread::sleep(Duration::from_millis(400));
                 drop((reader, writer));
             });
-            seal(&file).expect("nobody holds it for long");
+            seal(&file).expect("the page is released");
         });
     }
 
     #[test]
-    fn what_is_punched_is_free_and_found_from_outside_by_its_name() {
+    fn frees_punched_memory_of_a_file_found_by_name() {
         let mut file = create("plumb-test-memory").expect("made");
-        file.write_all(&[1; 4 << 20]).expect("there is room");
-        let found = of_process(std::process::id(), "plumb-test-memory").expect("this process is there");
+        file.write_all(&[1; 4 << 20]).expect("enough memory");
+        let found = of_process(std::process::id(), "plumb-test-memory").expect("own process");
         assert_eq!(found.len(), 1);
         assert_eq!(allocated(&found[0]).expect("told"), 4 << 20);
         punch(&found[0], 1 << 20, 2 << 20).expect("not sealed");
         assert_eq!(allocated(&file).expect("told"), 2 << 20);
-        assert_eq!(file.metadata().expect("told").len(), 4 << 20, "it keeps its size");
-        let open = open_of(std::process::id()).expect("this process is there");
+        assert_eq!(file.metadata().expect("metadata").len(), 4 << 20, "the size is unchanged");
+        let open = open_of(std::process::id()).expect("own process");
         assert!(open.iter().any(|name| name == "/memfd:plumb-test-memory (deleted)"), "{open:?}");
     }
 }

@@ -1,8 +1,7 @@
-//! Network namespaces that have no name: each is held by a file descriptor and vanishes with the last holder.
-//!
-//! It must not know what stands inside a namespace. See namespaces(7), network_namespaces(7).
-#![expect(unsafe_code, reason = "unshare, and ioctls that rustix has no call for")]
-#![expect(clippy::disallowed_methods, reason = "a namespace is opened as a file of /proc")]
+//! Unnamed network namespaces, each held by a file descriptor and removed with the last one.
+//! See namespaces(7), network_namespaces(7).
+#![expect(unsafe_code, reason = "unshare, and ioctls without a rustix wrapper")]
+#![expect(clippy::disallowed_methods, reason = "opens namespaces through /proc")]
 
 use std::fs::File;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
@@ -19,7 +18,7 @@ const OWN: &str = "/proc/thread-self/ns/net";
 /// `_IO(0xb7, 3)` of linux/nsfs.h, since Linux 4.11.
 const NS_GET_NSTYPE: u32 = 0xb703;
 
-/// A network namespace, alive at least as long as this value.
+/// A network namespace, kept alive by this value.
 #[derive(Debug)]
 pub struct NetNs {
     fd: OwnedFd,
@@ -27,23 +26,22 @@ pub struct NetNs {
 }
 
 impl NetNs {
-    /// Makes an empty namespace: its only device is `lo`, which is down. `label` names it in errors only.
+    /// Creates an empty namespace; its only device is `lo`, which is down. `label` is for errors.
     pub fn create(label: &str) -> Result<Self> {
         on_scratch_thread(label, || create_here(label))
     }
 
-    /// Makes `n` namespaces on one thread, which is several times as fast as `n` times [`NetNs::create`].
+    /// Creates `n` namespaces on one thread, several times as fast as [`NetNs::create`].
     pub fn create_many(n: usize) -> Result<Vec<Self>> {
         let label = format!("{n} network namespaces");
         on_scratch_thread(&label, || (0..n).map(|i| create_here(&format!("number {i} of {label}"))).collect())
     }
 
-    /// The namespace of the calling thread.
     pub fn current() -> Result<Self> {
         Self::open(OWN)
     }
 
-    /// A namespace by its file, such as `/proc/PID/ns/net` or `/proc/PID/fd/N`.
+    /// Opens a namespace file such as `/proc/PID/ns/net` or `/proc/PID/fd/N`.
     pub fn open(path: impl AsRef<Path>) -> Result<Self> {
         let path = path.as_ref();
         let name = || path.display().to_string();
@@ -51,13 +49,13 @@ impl NetNs {
         Self::from_fd(file.into(), &name())
     }
 
-    /// The namespace that `process` holds by its descriptor of this number.
+    /// Opens the namespace behind a descriptor of `process`.
     pub fn held_by(process: &Process, descriptor: i32) -> Result<Self> {
         let file = format!("fd/{descriptor}");
         Self::from_fd(process.open(&file)?, &format!("{process}, {file}"))
     }
 
-    /// Takes a descriptor that refers to a network namespace; anything else is refused with EINVAL.
+    /// Accepts only descriptors of network namespaces; others are rejected with EINVAL.
     pub(crate) fn from_fd(fd: OwnedFd, label: &str) -> Result<Self> {
         // SAFETY: NS_GET_NSTYPE takes no argument and writes no memory; `fd` is open.
         let kind = unsafe { libc::ioctl(fd.as_raw_fd(), NS_GET_NSTYPE as _) };
@@ -68,14 +66,14 @@ impl NetNs {
         Ok(Self { fd, inode })
     }
 
-    /// Moves the calling thread into this namespace. Other threads stay where they are; threads and
-    /// processes that the caller starts later begin in it.
+    /// Moves the calling thread into the namespace. Other threads are unaffected; new threads and processes of the
+    /// caller start in it.
     pub fn enter(&self) -> Result<()> {
         rustix::thread::move_into_link_name_space(self.fd.as_fd(), Some(LinkNameSpaceType::Network))
             .named("enter network namespace", || self.to_string())
     }
 
-    /// Runs `work` on a thread inside this namespace and waits for it; a panic of `work` goes on here.
+    /// Runs `work` on a thread inside the namespace and waits for it. Propagates panics.
     pub fn run_in<T, F>(&self, work: F) -> Result<T>
     where
         T: Send,
@@ -87,30 +85,29 @@ impl NetNs {
         })
     }
 
-    /// The inode number, which is the identity of a namespace while it lives (as `readlink` shows it).
+    /// Inode number, which identifies a namespace while it exists (as shown by `readlink`).
     #[must_use]
     pub const fn inode(&self) -> u64 {
         self.inode
     }
 
-    /// A second descriptor of the same namespace.
     pub fn try_clone(&self) -> Result<Self> {
         let fd =
             self.fd.try_clone().named("duplicate descriptor of network namespace", || self.to_string())?;
         Ok(Self { fd, inode: self.inode })
     }
 
-    /// Above all descriptor numbers that children inherit by number.
+    /// Above all descriptor numbers passed to children.
     pub(crate) const ABOVE_INHERITED: i32 = 512;
 
-    /// The same by a number that is above those by which a child knows what it inherits.
+    /// Moves the descriptor above those numbers.
     pub(crate) fn moved_up(self) -> Result<Self> {
         let fd = rustix::io::fcntl_dupfd_cloexec(&self.fd, Self::ABOVE_INHERITED);
         let fd = fd.named("duplicate descriptor of network namespace", || self.to_string())?;
         Ok(Self { fd, inode: self.inode })
     }
 
-    /// A path by which any process with the right to look at this one can open the namespace.
+    /// Path for other processes with ptrace access to this one.
     #[must_use]
     pub fn proc_path(&self) -> PathBuf {
         format!("/proc/{}/fd/{}", std::process::id(), self.fd.as_raw_fd()).into()
@@ -138,7 +135,7 @@ impl std::fmt::Display for NetNs {
 }
 
 fn create_here(label: &str) -> Result<NetNs> {
-    // SAFETY: CLONE_NEWNET does not touch the table of descriptors, which is what makes unshare unsafe.
+    // SAFETY: CLONE_NEWNET does not affect the descriptor table, which is the reason for the unsafe function.
     unsafe { rustix::thread::unshare_unsafe(UnshareFlags::NEWNET) }
         .named("create network namespace", || label)
         .map_err(explain)?;
@@ -153,7 +150,7 @@ fn explain(error: Error) -> Error {
     }
 }
 
-/// A thread that changes its namespace cannot be trusted with anything afterwards, so it ends.
+/// A thread that has changed its namespace must not be reused, so it ends.
 fn on_scratch_thread<T: Send>(label: &str, work: impl FnOnce() -> Result<T> + Send) -> Result<T> {
     thread::scope(|scope| {
         let thread = thread::Builder::new()
@@ -168,13 +165,13 @@ fn on_scratch_thread<T: Send>(label: &str, work: impl FnOnce() -> Result<T> + Se
 pub(crate) mod testing {
     use super::*;
 
-    /// `None`, with the reason printed, where this process may not make namespaces.
+    /// `None`, with the reason printed, if this process cannot create namespaces.
     pub(crate) fn namespaces(n: usize) -> Option<Vec<NetNs>> {
-        NetNs::create_many(n).inspect_err(say).ok()
+        NetNs::create_many(n).inspect_err(print_reason).ok()
     }
 
     pub(crate) fn namespace() -> Option<NetNs> {
-        NetNs::create("test").inspect_err(say).ok()
+        NetNs::create("test").inspect_err(print_reason).ok()
     }
 
     pub(crate) fn bring_loopback_up() {
@@ -182,8 +179,8 @@ pub(crate) mod testing {
         assert!(up.is_ok_and(|status| status.success()), "ip link set lo up");
     }
 
-    #[expect(clippy::disallowed_macros, reason = "a test says why it tests nothing")]
-    fn say(error: &Error) {
+    #[expect(clippy::disallowed_macros, reason = "prints the reason for skipping")]
+    fn print_reason(error: &Error) {
         eprintln!("returns early: {error}");
     }
 }
@@ -201,17 +198,17 @@ mod tests {
     }
 
     #[test]
-    fn many_namespaces_are_different_and_have_no_name() {
+    fn creates_distinct_unnamed_namespaces() {
         let before = (NetNs::current().expect("readable"), names());
         let Some(all) = testing::namespaces(20) else { return };
         let inodes: BTreeSet<u64> = all.iter().map(NetNs::inode).chain([before.0.inode()]).collect();
         assert_eq!(inodes.len(), 21);
         assert_eq!(names(), before.1);
-        assert_eq!(NetNs::current().expect("readable"), before.0, "the caller did not move");
+        assert_eq!(NetNs::current().expect("readable"), before.0, "the caller stays in its namespace");
     }
 
     #[test]
-    fn a_new_namespace_holds_only_a_loopback_that_can_be_brought_up() {
+    fn new_namespace_has_only_a_loopback() {
         let Some(ns) = testing::namespace() else { return };
         let (devices, before, after) = ns
             .run_in(|| {
@@ -228,12 +225,12 @@ mod tests {
         let names: Vec<&str> =
             devices.lines().filter_map(|line| line.split_once(':')).map(|d| d.0.trim()).collect();
         assert_eq!(names, ["lo"]);
-        assert!(before.is_err(), "loopback is down at first");
+        assert!(before.is_err(), "the loopback is initially down");
         assert!(after.is_ok(), "{after:?}");
     }
 
     #[test]
-    fn only_the_thread_that_enters_moves() {
+    fn entering_affects_only_the_calling_thread() {
         let Some(ns) = testing::namespace() else { return };
         let outside = NetNs::current().expect("readable");
         let inside = ns.run_in(NetNs::current).expect("enters").expect("readable");
@@ -243,7 +240,7 @@ mod tests {
     }
 
     #[test]
-    fn a_namespace_can_be_opened_again_by_its_path() {
+    fn reopens_namespace_by_path() {
         let Some(ns) = testing::namespace() else { return };
         let again = NetNs::open(ns.proc_path()).expect("open by path");
         let inode = ns.inode();
@@ -252,7 +249,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_network_namespace_is_refused() {
+    fn rejects_other_files() {
         for path in ["/proc/self/ns/uts", "/proc/self/stat"] {
             let error = NetNs::open(path).expect_err("not a network namespace");
             assert_eq!(error.errno(), libc::EINVAL, "{path}");
@@ -263,10 +260,10 @@ mod tests {
 
     #[test]
     #[should_panic(expected = "out of the namespace")]
-    fn a_panic_inside_reaches_the_caller() {
+    fn propagates_panics() {
         let ns = NetNs::current().expect("readable");
         let result = ns.run_in(|| panic!("out of the namespace"));
-        // Entering even the own namespace needs rights.
+        // Entering a namespace requires privileges, even for the current one.
         result.unwrap_or_else(|error| panic!("out of the namespace: {error}"));
     }
 }

@@ -1,6 +1,6 @@
-//! NUMA nodes of a process's own memory: where its pages are, and moving them. See move_pages(2), numa(7). Must not know why.
+//! NUMA nodes of a process's own pages: queries and migration. See move_pages(2), numa(7).
 #![expect(unsafe_code, reason = "move_pages has no safe wrapper")]
-#![expect(clippy::disallowed_methods, reason = "what a node has free is told in a file of /sys")]
+#![expect(clippy::disallowed_methods, reason = "reads free memory from /sys")]
 
 use std::{fs, ptr};
 
@@ -9,15 +9,15 @@ use crate::{
     error::{Error, Result},
 };
 
-/// Pages of one call.
+/// Pages per call.
 const BATCH: usize = 4096;
-/// Only pages that no other process has.
+/// Only pages that are not shared with other processes (MPOL_MF_MOVE).
 const MOVE: libc::c_int = 2;
 
-/// The node of each of its pages; `None` of one that is not there.
+/// Node of each page; `None` for absent pages.
 ///
 /// # Errors
-/// When the kernel knows no nodes.
+/// When the kernel has no NUMA support.
 pub fn nodes_of(memory: &AnonymousMemory) -> Result<Vec<Option<u32>>> {
     let mut nodes = Vec::with_capacity(memory.pages());
     let all: Vec<usize> = (0..memory.pages()).collect();
@@ -28,7 +28,7 @@ pub fn nodes_of(memory: &AnonymousMemory) -> Result<Vec<Option<u32>>> {
     Ok(nodes)
 }
 
-/// Moves these of its pages, by number, to a node, as far as it has room; how many are known to be there now.
+/// Moves these pages to a node while it has space. Returns how many are on it now.
 ///
 /// # Errors
 /// When there is no such node.
@@ -37,7 +37,7 @@ pub fn move_pages(memory: &AnonymousMemory, pages: &[usize], node: u32) -> Resul
     for pages in pages.chunks(BATCH) {
         match call(memory, pages, Some(node)) {
             Ok(status) => moved += status.into_iter().filter(|is| u32::try_from(*is) == Ok(node)).count(),
-            // The node has filled up meanwhile.
+            // The node is full.
             Err(error) if error.errno() == libc::ENOMEM => break,
             Err(error) => return Err(error),
         }
@@ -45,7 +45,7 @@ pub fn move_pages(memory: &AnonymousMemory, pages: &[usize], node: u32) -> Resul
     Ok(moved)
 }
 
-/// What a node has free, in bytes; nothing of one that is not there.
+/// Free memory of a node in bytes; 0 for a missing node.
 #[must_use]
 pub fn free(node: u32) -> u64 {
     let text = fs::read_to_string(format!("/sys/devices/system/node/node{node}/meminfo")).unwrap_or_default();
@@ -59,12 +59,12 @@ fn call(memory: &AnonymousMemory, pages: &[usize], node: Option<u32>) -> Result<
     let nodes = vec![node.and_then(|node| libc::c_int::try_from(node).ok()).unwrap_or(0); pages.len()];
     let to = if node.is_some() { nodes.as_ptr() } else { ptr::null() };
     let mut status = vec![-libc::ENOENT; pages.len()];
-    // SAFETY: the three arrays have as many elements as are told and live as long as the call; the kernel moves pages behind
-    // their addresses without changing content, and reads no address that it does not check.
+    // SAFETY: the three arrays have the given length and outlive the call; the kernel moves the pages without changing
+    // their contents and validates all addresses.
     let done = unsafe {
         libc::syscall(libc::SYS_move_pages, 0, pages.len(), addresses.as_ptr(), to, status.as_mut_ptr(), MOVE)
     };
-    // More than none is how many could not be moved, which the status tells one by one.
+    // A positive result is the number of unmoved pages; their status is in the array.
     if done < 0 { Err(Error::last("move", format!("{} pages", pages.len()))) } else { Ok(status) }
 }
 
@@ -74,19 +74,19 @@ mod tests {
     use crate::anonymous_memory::PAGE;
 
     #[test]
-    fn pages_that_were_touched_are_on_a_node_and_others_on_none() {
-        let mut memory = AnonymousMemory::map(8 * PAGE, false).expect("there is room");
+    fn touched_pages_are_on_a_node() {
+        let mut memory = AnonymousMemory::map(8 * PAGE, false).expect("enough memory");
         memory.touch(0, 3 * PAGE);
         let nodes = match nodes_of(&memory) {
             Ok(nodes) => nodes,
-            // A kernel without NUMA has no such call.
+            // A kernel without NUMA lacks this call.
             Err(error) if error.is_unsupported() => return,
             Err(error) => panic!("{error}"),
         };
         let there: Vec<bool> = nodes.iter().map(Option::is_some).collect();
         assert_eq!(there, [true, true, true, false, false, false, false, false]);
-        let node = nodes[0].expect("it is there");
-        assert_eq!(move_pages(&memory, &[0, 1, 2], node).expect("they are there"), 3);
+        let node = nodes[0].expect("present");
+        assert_eq!(move_pages(&memory, &[0, 1, 2], node).expect("present"), 3);
         assert!(free(node) > 0 && free(9999) == 0);
     }
 }

@@ -1,8 +1,7 @@
-//! Files opened for writing, so that no other user chooses which file is written.
-//!
-//! Links are followed only if this user or root made them, and files are reached by the descriptor of their folder. A new text
-//! replaces an old one at once: a full disk leaves the old one. See path_resolution(7), renameat(2).
-#![expect(clippy::disallowed_methods, reason = "this module opens files for writing for every other one")]
+//! Opens output files so that other users cannot redirect writes.
+//! Symlinks are only followed if this user or root owns them, and files are accessed through the descriptor of their
+//! folder. Replacing a file is atomic: on a full disk the old file remains. See path_resolution(7), renameat(2).
+#![expect(clippy::disallowed_methods, reason = "all other modules open output files here")]
 
 use std::ffi::OsStr;
 use std::fs::{File, OpenOptions};
@@ -17,11 +16,11 @@ use rustix::io::Errno;
 use crate::error::{Context, Error, Result};
 use crate::resolve::{OTHERS_WRITE, Passed, Resolved, is_own, is_roots, own_descriptor, resolve};
 
-/// Makes these bytes the contents of a file. A pipe, a device or a descriptor of this process (/dev/stdout) is written to as
-/// it is; a link of this user's own stays, and the file that it leads to is replaced.
+/// Replaces the contents of a file. Pipes, devices and descriptors of this process (/dev/stdout) are written directly;
+/// for a symlink of this user, its target is replaced.
 ///
 /// # Errors
-/// When a link of another user is on the way, or the file cannot be written; its old contents are left then.
+/// When a path component is another user's symlink, or the file cannot be written; the old contents remain then.
 pub fn replace(path: &Path, bytes: &[u8]) -> Result<()> {
     let object = || path.display().to_string();
     if let Some(file) = own_descriptor(path) {
@@ -39,10 +38,10 @@ pub fn replace(path: &Path, bytes: &[u8]) -> Result<()> {
     }
 }
 
-/// Writes a file that does not exist yet, with these permissions as far as the umask allows them.
+/// Writes a new file with these permissions, subject to the umask.
 ///
 /// # Errors
-/// When it exists (EEXIST), or cannot be written; nothing is left then.
+/// When it exists (EEXIST), or cannot be written; no file remains then.
 pub fn write_new(path: &Path, bytes: &[u8], mode: u32) -> Result<()> {
     let object = || path.display().to_string();
     let found = find(path, false)?;
@@ -50,10 +49,10 @@ pub fn write_new(path: &Path, bytes: &[u8], mode: u32) -> Result<()> {
     file.write_all(bytes).named("write", object).inspect_err(|_| remove(&found.folder, &found.name))
 }
 
-/// Opens a file to add to and to read, and creates it where it is missing.
+/// Opens a file for appending and reading, creating it if necessary.
 ///
 /// # Errors
-/// When a link of another user is on the way, it is neither a file nor a pipe, or it cannot be opened.
+/// When a path component is another user's symlink, it is neither a file nor a pipe, or it cannot be opened.
 pub fn open_append(path: &Path) -> Result<File> {
     if let Some(file) = own_descriptor(path) {
         return file;
@@ -70,39 +69,39 @@ pub fn open_append(path: &Path) -> Result<File> {
     open_regular(&found, OFlags::RDWR | OFlags::APPEND | OFlags::CREATE)
 }
 
-/// Opens a file that is locked with flock(2), and creates it where it is missing. It never blocks.
+/// Opens a lock file for flock(2), creating it if necessary. Never blocks.
 ///
 /// # Errors
-/// When it is a link or no regular file, a link of another user is on the way, or it cannot be opened.
+/// When it is a symlink or not a regular file, a path component is another user's symlink, or it cannot be opened.
 pub fn open_lock(path: &Path) -> Result<File> {
     open_regular(&find(path, false)?, OFlags::RDWR | OFlags::CREATE)
 }
 
-/// Opens an existing file of [`open_lock`] or [`replace`] for reading. It never blocks.
+/// Opens an existing file of [`open_lock`] or [`replace`] for reading. Never blocks.
 ///
 /// # Errors
-/// As [`open_lock`].
+/// Like [`open_lock`].
 pub fn open_existing(path: &Path) -> Result<File> {
     open_regular(&find(path, false)?, OFlags::RDONLY)
 }
 
-/// Renames a file or link; links of other users are not followed.
+/// Renames a file or symlink without following symlinks of other users.
 ///
 /// # Errors
-/// When a link of another user is on the way, or the kernel refuses.
+/// When a path component is another user's symlink, or the rename fails.
 pub fn rename(from: &Path, to: &Path) -> Result<()> {
     let (old, new) = (find(from, false)?, find(to, false)?);
     let renamed = rustix::fs::renameat(old.folder, old.name, new.folder, new.name);
     renamed.named("rename", || from.display().to_string())
 }
 
-/// Resolves a path through links of this user and of root only.
+/// Resolves a path, following only symlinks of this user and root.
 fn find(path: &Path, follow_last: bool) -> Result<Resolved> {
     resolve(path, follow_last, &mut |passed, path, stat| {
         if passed == Passed::Folder || is_own(stat) || is_roots(stat) {
             return Ok(());
         }
-        let hint = format!("user {} made it: remove it, or write elsewhere", stat.st_uid);
+        let hint = format!("user {} created it: remove it, or write elsewhere", stat.st_uid);
         Err(Error::new("follow", format!("the link {}", path.display()), libc::EACCES).with_hint(hint))
     })
 }
@@ -111,20 +110,20 @@ fn kind(stat: &Stat) -> FileType {
     FileType::from_raw_mode(stat.st_mode)
 }
 
-/// Refuses a pipe or device that another user has put where others can write, as the kernel does where
-/// /proc/sys/fs/protected_fifos is set.
+/// Rejects a pipe or device of another user in a folder that others can write, like the kernel with
+/// /proc/sys/fs/protected_fifos.
 fn refuse_planted(found: &Resolved, stat: &Stat) -> Result<()> {
     let object = || found.path.display().to_string();
     let folder = rustix::fs::fstat(&found.folder).named("stat", object)?;
     let is_folders = stat.st_uid == folder.st_uid || found.is_descriptor;
     if is_shared(&folder) && !is_own(stat) && !is_roots(stat) && !is_folders {
-        let hint = format!("user {} made it: remove it, or write elsewhere", stat.st_uid);
+        let hint = format!("user {} created it: remove it, or write elsewhere", stat.st_uid);
         return Err(Error::new("write", object(), libc::EACCES).with_hint(hint));
     }
     Ok(())
 }
 
-/// Whether other users can put files there.
+/// Whether other users can create files in it.
 fn is_shared(folder: &Stat) -> bool {
     folder.st_mode & OTHERS_WRITE != 0 || !(is_own(folder) || is_roots(folder))
 }
@@ -135,17 +134,21 @@ fn open_regular(found: &Resolved, flags: OFlags) -> Result<File> {
     let mode = Mode::from_raw_mode(0o666);
     let file = match rustix::fs::openat(&found.folder, &found.name, flags, mode) {
         Err(Errno::LOOP) => {
-            return Err(Error::new("open", object(), libc::ELOOP).with_hint("it is a link: remove it"));
+            return Err(Error::new("open", object(), libc::ELOOP).with_hint("it is a symlink: remove it"));
         }
         file => file.named("open", object)?,
     };
     let folder = rustix::fs::fstat(&found.folder).named("stat", object)?;
     let stat = rustix::fs::fstat(&file).named("stat", object)?;
     if kind(&stat) != FileType::RegularFile {
-        return Err(Error::new("open", object(), libc::EINVAL).with_hint("it is no regular file: remove it"));
+        return Err(
+            Error::new("open", object(), libc::EINVAL).with_hint("it is not a regular file: remove it")
+        );
     } else if stat.st_nlink > 1 && is_shared(&folder) {
-        // Another user may have linked a file of this user's here.
-        return Err(Error::new("open", object(), libc::EMLINK).with_hint("it has another name: remove it"));
+        // Another user may have hard-linked one of this user's files here.
+        return Err(
+            Error::new("open", object(), libc::EMLINK).with_hint("it has several hard links: remove it")
+        );
     }
     Ok(File::from(file))
 }
@@ -154,7 +157,7 @@ fn replace_regular(found: &Resolved, bytes: &[u8]) -> Result<()> {
     let object = || found.path.display().to_string();
     let part = format!(".{:016x}.part", RandomState::new().build_hasher().finish());
     let model = found.file.as_ref().map(|(_, stat)| stat);
-    // The umask still applies: another user's file must not decide who can write this one.
+    // The umask still applies, so that another user's file does not determine who can write the new one.
     let mode = model.map_or(0o666, |model| model.st_mode & 0o666);
     let mut file = create(&found.folder, OsStr::new(&part), mode).named("write", object)?;
     let own_mode = model.filter(|model| is_own(model)).map(|model| Mode::from_raw_mode(model.st_mode));
@@ -171,7 +174,7 @@ fn create(folder: &OwnedFd, name: &OsStr, mode: u32) -> rustix::io::Result<File>
     rustix::fs::openat(folder, name, flags, Mode::from_raw_mode(mode)).map(File::from)
 }
 
-/// The error that led here is the one to report.
+/// Best effort: the original error is reported.
 fn remove(folder: &OwnedFd, name: &OsStr) {
     let _ = rustix::fs::unlinkat(folder, name, AtFlags::empty());
 }

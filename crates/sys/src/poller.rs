@@ -1,6 +1,5 @@
-//! Waiting for many descriptors at once.
-//!
-//! It must not know whose descriptors they are: a token stands for each. See epoll(7).
+//! Waits for many descriptors.
+//! Descriptors are identified by tokens. See epoll(7).
 
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::time::Duration;
@@ -13,65 +12,62 @@ use rustix::io::Errno;
 
 use crate::error::{Context, Result};
 
-/// What a descriptor is watched for. That the peer has hung up is told in any case.
+/// Events to wait for. Hang-ups are always reported.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Interest {
-    /// Something to read, or to accept.
+    /// Data to read, or a connection to accept.
     Read,
-    /// Space to write, or the end of a connect.
+    /// Space to write, or a completed connect.
     Write,
-    /// Either.
     ReadWrite,
 }
 
-/// What is the case with one descriptor.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Ready {
-    /// As given to [`Poller::add`].
+    /// The token passed to [`Poller::add`].
     pub token: u64,
-    /// A read will not wait: there is data, a connection to accept, or an end or error to learn of.
+    /// A read will not block: there is data, a connection, end of stream or an error.
     pub readable: bool,
-    /// A write will not wait.
+    /// A write will not block.
     pub writable: bool,
-    /// The peer has finished or reset, or the socket has failed; data that came before may still be unread.
+    /// The peer has closed or reset the connection, or the socket has failed; unread data may remain.
     pub hangup: bool,
 }
 
-/// Watches descriptors, level-triggered: what is not dealt with is told again by the next wait, so one that
-/// has hung up must be removed.
+/// A level-triggered poller: unhandled events are reported again, so remove descriptors that have hung up.
 pub struct Poller {
     epoll: OwnedFd,
     events: Box<[Event]>,
 }
 
 impl Poller {
-    /// Watches nothing yet. One wait tells of at most `events` descriptors (at least one), and of others by the
-    /// next. Fails at the limit of open files (EMFILE).
+    /// Creates an empty poller that reports up to `events` descriptors (at least one) per wait; the others follow in
+    /// later waits. Fails at the limit of open files (EMFILE).
     pub fn new(events: usize) -> Result<Self> {
         let epoll = epoll::create(CreateFlags::CLOEXEC).named("create", || "an epoll instance")?;
         let empty = Event { flags: EventFlags::empty(), data: EventData::new_u64(0) };
         Ok(Self { epoll, events: vec![empty; events.max(1)].into() })
     }
 
-    /// Begins to watch. EEXIST: it is watched already.
+    /// Adds a descriptor. EEXIST if already added.
     pub fn add(&self, fd: impl AsFd, token: u64, interest: Interest) -> Result<()> {
         epoll::add(&self.epoll, &fd, EventData::new_u64(token), flags(interest)).named("watch", || named(&fd))
     }
 
-    /// Changes token and interest of what is watched. ENOENT: it is not.
+    /// Changes token and interest. ENOENT if not added.
     pub fn modify(&self, fd: impl AsFd, token: u64, interest: Interest) -> Result<()> {
         epoll::modify(&self.epoll, &fd, EventData::new_u64(token), flags(interest))
-            .named("change the watch of", || named(&fd))
+            .named("change the poll events of", || named(&fd))
     }
 
-    /// Ends to watch; closing the last copy of a descriptor does the same. ENOENT: it is not watched.
+    /// Removes a descriptor; closing its last copy has the same effect. ENOENT if not added.
     pub fn remove(&self, fd: impl AsFd) -> Result<()> {
-        epoll::delete(&self.epoll, &fd).named("end the watch of", || named(&fd))
+        epoll::delete(&self.epoll, &fd).named("stop polling", || named(&fd))
     }
 
-    /// Waits until something is ready, for at most `limit` (rounded up to whole milliseconds; `None` is forever),
-    /// and replaces what `ready` held. Empty: the time is over, or a signal came. Nothing is allocated once
-    /// `ready` has the capacity for the events of one wait.
+    /// Waits until a descriptor is ready, for at most `limit` (rounded up to milliseconds; `None` waits forever), and
+    /// replaces the contents of `ready`. Returns no events after a timeout or a signal. Does not allocate if `ready`
+    /// has enough capacity.
     pub fn wait(&mut self, ready: &mut Vec<Ready>, limit: Option<Duration>) -> Result<()> {
         ready.clear();
         let limit = limit.and_then(|limit| Timespec::try_from(limit).ok());
@@ -79,7 +75,7 @@ impl Poller {
             Err(Errno::INTR) => 0,
             other => other.named("wait for", || "an epoll instance")?,
         };
-        ready.extend(self.events[..count].iter().map(|event| told(*event)));
+        ready.extend(self.events[..count].iter().map(|event| ready_event(*event)));
         Ok(())
     }
 }
@@ -99,7 +95,7 @@ fn flags(interest: Interest) -> EventFlags {
     wanted | EventFlags::RDHUP
 }
 
-fn told(event: Event) -> Ready {
+fn ready_event(event: Event) -> Ready {
     let (flags, data) = (event.flags, event.data);
     Ready {
         token: data.u64(),
@@ -128,9 +124,9 @@ mod tests {
         (client, listener.accept().expect("just connected").0)
     }
 
-    /// What one wait tells, in the order of the tokens.
+    /// Events of one wait, sorted by token.
     fn wait(poller: &mut Poller, limit: Option<Duration>) -> Vec<Ready> {
-        // What is left from before must go.
+        // Old contents must be removed.
         let mut ready = vec![Ready { token: 99, readable: true, writable: true, hangup: true }];
         poller.wait(&mut ready, limit).expect("waits");
         ready.sort_unstable_by_key(|ready| ready.token);
@@ -138,15 +134,15 @@ mod tests {
     }
 
     #[test]
-    fn data_space_and_the_end_of_the_peer_are_told_by_token() {
+    fn reports_data_space_and_hangup_by_token() {
         let (mut client, mut server) = connected();
         let mut poller = Poller::new(8).expect("few files open");
-        poller.add(&server, 7, Interest::Read).expect("not watched yet");
+        poller.add(&server, 7, Interest::Read).expect("not added yet");
         assert_eq!(wait(&mut poller, Some(Duration::ZERO)), []);
         client.write_all(b"x").expect("loopback");
         let quiet = Ready { token: 7, readable: true, writable: false, hangup: false };
         assert_eq!(wait(&mut poller, SOON), [quiet]);
-        assert_eq!(wait(&mut poller, SOON), [quiet], "told until it is read");
+        assert_eq!(wait(&mut poller, SOON), [quiet], "reported until read");
         poller.modify(&server, 8, Interest::ReadWrite).expect("watched");
         assert_eq!(wait(&mut poller, SOON), [Ready { token: 8, writable: true, ..quiet }]);
         server.read_exact(&mut [0]).expect("there");
@@ -159,53 +155,54 @@ mod tests {
     }
 
     #[test]
-    fn a_hangup_is_told_although_only_space_was_asked_for() {
+    fn reports_hangup_without_read_interest() {
         let (client, server) = connected();
         let mut poller = Poller::new(1).expect("few files open");
-        poller.add(&server, 1, Interest::Write).expect("not watched yet");
+        poller.add(&server, 1, Interest::Write).expect("not added yet");
         client.shutdown(std::net::Shutdown::Write).expect("connected");
-        // The end may take a moment to arrive, and space is there at once.
-        let told = (0..1000).find_map(|_| wait(&mut poller, SOON).into_iter().find(|ready| ready.hangup));
-        assert_eq!(told, Some(Ready { token: 1, readable: false, writable: true, hangup: true }));
+        // The hang-up may arrive later than the space.
+        let ready_event =
+            (0..1000).find_map(|_| wait(&mut poller, SOON).into_iter().find(|ready| ready.hangup));
+        assert_eq!(ready_event, Some(Ready { token: 1, readable: false, writable: true, hangup: true }));
     }
 
     #[test]
-    fn one_wait_tells_of_no_more_than_it_has_space_for_and_forgets_none() {
+    fn reports_all_descriptors_over_several_waits() {
         let ends: Vec<_> = (0..5).map(|_| connected()).collect();
         let mut poller = Poller::new(2).expect("few files open");
         for ((mut client, server), token) in ends.iter().map(|(one, other)| (one, other)).zip(0..) {
-            poller.add(server, token, Interest::Read).expect("not watched yet");
+            poller.add(server, token, Interest::Read).expect("not added yet");
             client.write_all(b"x").expect("loopback");
         }
-        let mut seen = Vec::new();
-        while seen.len() < 5 {
+        let mut reported = Vec::new();
+        while reported.len() < 5 {
             let ready = wait(&mut poller, SOON);
             assert!((1..=2).contains(&ready.len()), "{ready:?}");
             for Ready { token, .. } in ready {
                 poller.remove(&ends[usize::try_from(token).expect("small")].1).expect("watched");
-                seen.push(token);
+                reported.push(token);
             }
         }
-        seen.sort_unstable();
-        assert_eq!(seen, [0, 1, 2, 3, 4]);
+        reported.sort_unstable();
+        assert_eq!(reported, [0, 1, 2, 3, 4]);
     }
 
     #[test]
-    fn a_listener_is_readable_when_somebody_connects() {
+    fn listener_is_readable_on_connect() {
         let listener = TcpListener::bind("127.0.0.1:0").expect("loopback");
         let mut poller = Poller::new(4).expect("few files open");
-        poller.add(&listener, u64::MAX, Interest::Read).expect("not watched yet");
+        poller.add(&listener, u64::MAX, Interest::Read).expect("not added yet");
         let _client = TcpStream::connect(listener.local_addr().expect("bound")).expect("loopback");
-        let told = Ready { token: u64::MAX, readable: true, writable: false, hangup: false };
-        assert_eq!(wait(&mut poller, None), [told]);
+        let ready_event = Ready { token: u64::MAX, readable: true, writable: false, hangup: false };
+        assert_eq!(wait(&mut poller, None), [ready_event]);
     }
 
     #[test]
-    fn watching_twice_and_ending_what_is_not_watched_are_errors() {
+    fn rejects_duplicate_add_and_unknown_remove() {
         let (client, _server) = connected();
         let poller = Poller::new(1).expect("few files open");
-        assert_eq!(poller.remove(&client).expect_err("not watched").errno(), libc::ENOENT);
-        let not_yet = poller.modify(&client, 1, Interest::Read).expect_err("not watched");
+        assert_eq!(poller.remove(&client).expect_err("not added").errno(), libc::ENOENT);
+        let not_yet = poller.modify(&client, 1, Interest::Read).expect_err("not added");
         assert_eq!(not_yet.errno(), libc::ENOENT);
         poller.add(&client, 1, Interest::Read).expect("first");
         let twice = poller.add(&client, 2, Interest::Read).expect_err("second");

@@ -1,8 +1,6 @@
-//! Folders that nobody but this user can write: what is read from one was put there by this user.
-//!
-//! Each component of the way to one is looked at and held by its descriptor, so that none can be exchanged after it was
-//! found good; the folder's files are reached by its descriptor alone. It must not know what the files say. See
-//! path_resolution(7), openat(2).
+//! Folders that only this user can write, so that their files can be trusted.
+//! Each path component is checked and held by its descriptor, so that it cannot be exchanged after the check. Files are
+//! accessed through the folder's descriptor only. See path_resolution(7), openat(2).
 
 use std::ffi::OsString;
 use std::fs::File;
@@ -18,11 +16,11 @@ use crate::error::{Context, Error, Result};
 use crate::resolve::{MAX_LINKS, NOBODY, OTHERS_WRITE, STICKY, components, is_own, is_roots};
 use crate::{process, userns};
 
-/// No file that this user wrote is longer.
+/// Maximum file size; this user's files are shorter.
 const MAX_BYTES: u64 = 1 << 20;
 
-/// A folder of this user's own, mode 0700; on the way to it nobody else but root can exchange anything. One that is not
-/// there has no files.
+/// A folder owned by this user with mode 0700. Only this user and root can exchange components of its path. A missing
+/// folder has no files.
 #[derive(Debug)]
 pub struct PrivateFolder {
     path: PathBuf,
@@ -30,17 +28,17 @@ pub struct PrivateFolder {
 }
 
 impl PrivateFolder {
-    /// Opens the folder if it is there. `path` is absolute.
+    /// Opens the folder if it exists. `path` must be absolute.
     pub fn open(path: &Path) -> Result<Self> {
         Ok(Self { path: path.to_owned(), folder: walk(path, false)? })
     }
 
-    /// Opens the folder, and makes what is missing of it.
+    /// Opens the folder, creating missing components.
     pub fn create(path: &Path) -> Result<Self> {
         Ok(Self { path: path.to_owned(), folder: walk(path, true)? })
     }
 
-    /// The names of what lies in it, but for those that begin with a dot, as drafts do.
+    /// Names of its entries, except those starting with a dot, such as drafts.
     pub fn names(&self) -> Result<Vec<String>> {
         let Some(folder) = &self.folder else { return Ok(Vec::new()) };
         let object = || self.describe("");
@@ -49,23 +47,22 @@ impl PrivateFolder {
         Ok(names.filter(|name| !name.starts_with('.')).collect())
     }
 
-    /// What a file says; `None` when it is not there. Anything but a regular file that only this user could write is
-    /// an error.
+    /// Reads a file; `None` if it does not exist. Fails unless it is a regular file that only this user can write.
     pub fn read(&self, name: &str) -> Result<Option<String>> {
         let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
         let object = || self.describe(name);
         let file = match rustix::fs::openat(self.folder()?, name, flags, Mode::empty()) {
             Err(Errno::NOENT) => return Ok(None),
-            Err(Errno::LOOP) => return Err(refused(object(), Errno::LOOP, "it is a link: remove it")),
+            Err(Errno::LOOP) => return Err(refused(object(), Errno::LOOP, "it is a symlink: remove it")),
             file => File::from(file.named("open", object)?),
         };
         let stat = rustix::fs::fstat(&file).named("stat", object)?;
         let mode = stat.st_mode & 0o7777;
         if FileType::from_raw_mode(stat.st_mode) != FileType::RegularFile {
-            return Err(refused(object(), Errno::INVAL, "it is no regular file: remove it"));
+            return Err(refused(object(), Errno::INVAL, "it is not a regular file: remove it"));
         } else if !is_own(&stat) || mode & OTHERS_WRITE != 0 {
             let hint = format!(
-                "it belongs to user {} and has mode {mode:04o}, so that others may have written it: remove it",
+                "it belongs to user {} and has mode {mode:04o}, so other users may have written it: remove it",
                 stat.st_uid
             );
             return Err(refused(object(), Errno::PERM, hint));
@@ -75,27 +72,27 @@ impl PrivateFolder {
         Ok(Some(text))
     }
 
-    /// Writes a file that is not there yet; when it is there, the error is EEXIST.
+    /// Writes a new file; EEXIST if it exists.
     pub fn write_new(&self, name: &str, text: &str) -> Result<()> {
         let folder = self.folder()?;
         let object = || self.describe(name);
         let draft = format!(".{name}.{}.draft", std::process::id());
-        // One that a crash has left under the same number.
+        // Left by a crashed process with the same PID.
         let _ = rustix::fs::unlinkat(folder, &draft, AtFlags::empty());
         let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         let file =
             rustix::fs::openat(folder, &draft, flags, Mode::RUSR | Mode::WUSR).named("write", object)?;
-        // Written aside and linked: no reader sees half a file, and of two that write it at once the second fails, where
-        // replacing it would lose the first.
+        // Written under a temporary name and hard-linked: readers never see a partial file, and the second of two
+        // concurrent writers fails instead of replacing the first one's file.
         let written = File::from(file).write_all(text.as_bytes()).named("write", object).and_then(|()| {
             rustix::fs::linkat(folder, &draft, folder, name, AtFlags::empty()).named("write", object)
         });
-        // Whatever became of it, the draft has served; one that stays is never read.
+        // The draft is no longer needed; a leftover is never read.
         let _ = rustix::fs::unlinkat(folder, &draft, AtFlags::empty());
         written
     }
 
-    /// Removes a file. That it is gone already is no error.
+    /// Removes a file. Succeeds if it does not exist.
     pub fn remove(&self, name: &str) -> Result<()> {
         match rustix::fs::unlinkat(self.folder()?, name, AtFlags::empty()) {
             Err(Errno::NOENT) => Ok(()),
@@ -103,7 +100,7 @@ impl PrivateFolder {
         }
     }
 
-    /// How its file of that name is called in errors; nothing is reached by it.
+    /// Path of a file, for errors only.
     #[must_use]
     pub fn path(&self, name: &str) -> PathBuf {
         self.path.join(name)
@@ -118,7 +115,6 @@ impl PrivateFolder {
     }
 }
 
-/// A folder on the way.
 struct Step {
     folder: OwnedFd,
     path: PathBuf,
@@ -126,12 +122,12 @@ struct Step {
     mode: u32,
 }
 
-/// Goes to the folder component by component, makes what is missing if it shall, and looks at each.
+/// Walks the path, checking each component, and creates missing ones if `make` is set.
 fn walk(path: &Path, make: bool) -> Result<Option<OwnedFd>> {
     if !path.is_absolute() {
         return Err(refused(path, Errno::INVAL, "it must be an absolute path"));
     } else if process::user() == NOBODY && userns::is_nested() {
-        let hint = "here everybody's files look like yours: run as a user whom this user namespace knows";
+        let hint = "file owners cannot be told from yours here: run as a user that this user namespace maps";
         return Err(refused(path, Errno::PERM, hint));
     }
     let (mut at, mut rest, mut links) = (root()?, components(path), 0);
@@ -147,7 +143,11 @@ fn walk(path: &Path, make: bool) -> Result<Option<OwnedFd>> {
         }
         links += 1;
         if at.mode & OTHERS_WRITE != 0 || links > MAX_LINKS {
-            return Err(refused(&path, Errno::LOOP, "it is a link where others may put one: remove it"));
+            return Err(refused(
+                &path,
+                Errno::LOOP,
+                "it is a symlink in a folder that other users can write: remove it",
+            ));
         }
         let target = rustix::fs::readlinkat(&next, "", Vec::new()).named("read link", object)?;
         let target = PathBuf::from(OsString::from_vec(target.into_bytes()));
@@ -166,7 +166,7 @@ fn root() -> Result<Step> {
     good(folder, &stat, "/".into())
 }
 
-/// The next component, which may be a link.
+/// Opens the next component, which may be a symlink.
 fn reach(at: &OwnedFd, name: &OsString, make: bool) -> rustix::io::Result<Option<OwnedFd>> {
     let open = || {
         let flags = OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC;
@@ -182,7 +182,7 @@ fn reach(at: &OwnedFd, name: &OsString, make: bool) -> rustix::io::Result<Option
     }
 }
 
-/// Refuses a folder in which somebody else than root could exchange what is not theirs.
+/// Rejects a folder in which other users except root could exchange files.
 fn good(folder: OwnedFd, stat: &Stat, path: PathBuf) -> Result<Step> {
     let (owner, mode) = (stat.st_uid, stat.st_mode & 0o7777);
     let is_own = is_own(stat);
@@ -190,24 +190,26 @@ fn good(folder: OwnedFd, stat: &Stat, path: PathBuf) -> Result<Step> {
         Err(refused(&path, Errno::NOTDIR, "remove it"))
     } else if !is_own && !is_roots(stat) {
         let hint =
-            format!("it belongs to user {owner}, who may exchange what is in it: use a folder of your own");
+            format!("it belongs to user {owner}, who can replace its contents: use a folder of your own");
         Err(refused(&path, Errno::PERM, hint))
     } else if mode & OTHERS_WRITE != 0 && mode & STICKY == 0 {
-        let hint =
-            format!("others may exchange what is in it (mode {mode:04o}): `chmod go-w {}`", path.display());
+        let hint = format!(
+            "other users can replace its contents (mode {mode:04o}): `chmod go-w {}`",
+            path.display()
+        );
         Err(refused(&path, Errno::PERM, hint))
     } else {
         Ok(Step { folder, path, is_own, mode })
     }
 }
 
-/// Opens the folder that was gone to for reading, if it is for this user alone.
+/// Opens the final folder for reading if only this user has access.
 fn opened(at: &Step) -> Result<OwnedFd> {
     let path = at.path.display();
     if !at.is_own {
         return Err(refused(&at.path, Errno::PERM, "it belongs to root: use a folder of your own"));
     } else if at.mode & 0o077 != 0 {
-        let hint = format!("it must be for you alone and is not (mode {:04o}): `chmod 700 {path}`", at.mode);
+        let hint = format!("it must be accessible only to you (mode {:04o}): `chmod 700 {path}`", at.mode);
         return Err(refused(&at.path, Errno::PERM, hint));
     }
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;

@@ -1,6 +1,5 @@
-//! A process that is held: what is asked of it and done to it concerns no later process of its number.
-//!
-//! It must not know what the process does. See proc(5), pidfd_send_signal(2).
+//! A process handle: operations never affect a later process with the same PID.
+//! See proc(5), pidfd_send_signal(2).
 
 use std::fs::File;
 use std::io::Read;
@@ -13,22 +12,21 @@ use rustix::process::Signal;
 use crate::child;
 use crate::error::{Context, Error, Result};
 
-/// The user that this process acts as, as its user namespace calls them.
+/// Effective user ID of this process, in its user namespace.
 #[must_use]
 pub fn user() -> u32 {
     rustix::process::geteuid().as_raw()
 }
 
-/// A process of this user.
 #[derive(Debug)]
 pub struct Process {
-    /// Its folder of /proc, which stays that of this process and serves as its pidfd.
+    /// Its /proc folder, which refers to this process only and serves as a pidfd.
     folder: OwnedFd,
     pid: u32,
 }
 
 impl Process {
-    /// The process `pid` that started at `start_time`; `None` when that has ended. One of another user is an error.
+    /// Opens process `pid` started at `start_time`; `None` if it has ended. Fails for processes of other users.
     pub fn own(pid: u32, start_time: u64) -> Result<Option<Self>> {
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
         let folder = match rustix::fs::openat(CWD, format!("/proc/{pid}"), flags, Mode::empty()) {
@@ -44,17 +42,17 @@ impl Process {
         Ok(Some(process))
     }
 
-    /// Asks it to end (SIGTERM). That it is gone already is no error.
+    /// Sends SIGTERM. Succeeds if it has already ended.
     pub fn terminate(&self) -> Result<()> {
         self.send(Signal::TERM, "terminate")
     }
 
-    /// Ends it (SIGKILL). That it is gone already is no error.
+    /// Sends SIGKILL. Succeeds if it has already ended.
     pub fn kill(&self) -> Result<()> {
         self.send(Signal::KILL, "kill")
     }
 
-    /// Opens a file of its folder.
+    /// Opens a file in its /proc folder.
     pub(crate) fn open(&self, file: &str) -> Result<OwnedFd> {
         let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::CLOEXEC;
         rustix::fs::openat(&self.folder, file, flags, Mode::empty())
@@ -75,7 +73,7 @@ impl Process {
         Ok(text)
     }
 
-    /// By what it may do, not by its folder's owner: that is root for every process that cannot be traced.
+    /// Checks its credentials, not the folder's owner, which is root for all processes that cannot be traced.
     fn require_own(&self) -> Result<()> {
         let user = user().to_string();
         let status = self.read("status")?;
@@ -102,22 +100,22 @@ mod tests {
 
     fn sleeper(user: u32) -> (Child, u64) {
         let child = Command::new("sleep").arg("60").uid(user).spawn().expect("sleep exists");
-        let start_time = child::start_time(child.id()).expect("it runs");
+        let start_time = child::start_time(child.id()).expect("running");
         (child, start_time)
     }
 
     #[test]
-    fn a_process_is_ended_once_and_ending_it_again_hits_nothing() {
+    fn signals_do_not_reach_reused_pids() {
         let (mut child, start_time) = sleeper(user());
-        let process = Process::own(child.id(), start_time).expect("it is our own").expect("it runs");
-        process.terminate().expect("it is our own");
+        let process = Process::own(child.id(), start_time).expect("own process").expect("running");
+        process.terminate().expect("own process");
         child.wait().expect("own child");
         assert!(Process::own(child.id(), start_time).expect("gone").is_none());
-        process.terminate().and_then(|()| process.kill()).expect("gone is no error");
+        process.terminate().and_then(|()| process.kill()).expect("an ended process is no error");
     }
 
     #[test]
-    fn a_later_process_of_the_same_number_and_what_is_no_process_are_not_found() {
+    fn rejects_other_start_time_and_missing_process() {
         let (mut child, start_time) = sleeper(user());
         assert!(Process::own(child.id(), start_time - 1).expect("readable").is_none());
         for pid in [0, u32::MAX, 1 << 31] {
@@ -127,14 +125,14 @@ mod tests {
     }
 
     #[test]
-    fn a_process_of_another_user_is_refused_and_its_user_named() {
+    fn rejects_process_of_another_user() {
         if user() != 0 || userns::is_nested() {
             return;
         }
         let (mut child, start_time) = sleeper(65_534);
-        let error = Process::own(child.id(), start_time).expect_err("it is another's").to_string();
+        let error = Process::own(child.id(), start_time).expect_err("another user's").to_string();
         assert!(error.contains("belongs to user 65534"), "{error}");
-        assert!(child.try_wait().expect("own child").is_none(), "it still runs");
+        assert!(child.try_wait().expect("own child").is_none(), "still running");
         child.kill().and_then(|()| child.wait()).expect("own child");
     }
 }

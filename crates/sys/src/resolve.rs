@@ -1,6 +1,5 @@
-//! Paths resolved component by component, so that each folder and link is judged before it is followed.
-//!
-//! Every component is held by its descriptor: none can be replaced after it was judged. See path_resolution(7), openat(2).
+//! Resolves paths component by component, so that each folder and symlink can be checked before it is followed.
+//! Each component is held by its descriptor and cannot be replaced after the check. See path_resolution(7), openat(2).
 
 use std::ffi::OsString;
 use std::fs::File;
@@ -16,22 +15,21 @@ use crate::{process, userns};
 
 /// The kernel's own limit (path_resolution(7)).
 pub(crate) const MAX_LINKS: u32 = 40;
-/// Write permission of the group and of others.
+/// Write permission for group and others.
 pub(crate) const OTHERS_WRITE: u32 = 0o022;
 pub(crate) const STICKY: u32 = 0o1000;
-/// The uid of every user that a user namespace does not map (/proc/sys/kernel/overflowuid).
+/// User ID of users that a user namespace does not map (/proc/sys/kernel/overflowuid).
 pub(crate) const NOBODY: u32 = 65_534;
 
 const SEARCH: OFlags = OFlags::PATH.union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
 
-/// A component on the way to the last one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Passed {
     Folder,
     Link,
 }
 
-/// The last component of a path, in its folder.
+/// The last component of a path, and its folder.
 #[derive(Debug)]
 pub(crate) struct Resolved {
     pub(crate) folder: OwnedFd,
@@ -40,16 +38,16 @@ pub(crate) struct Resolved {
     pub(crate) path: PathBuf,
     /// The existing file, opened with O_PATH.
     pub(crate) file: Option<(OwnedFd, Stat)>,
-    /// It is an open file of a process, reached through /proc.
+    /// Whether it is an open file of a process, reached through /proc.
     pub(crate) is_descriptor: bool,
 }
 
-/// Resolves `path`; `judge` sees each folder and link before it is followed, and may refuse it.
+/// Resolves `path`. `judge` checks each folder and symlink before it is followed.
 ///
-/// A link as the last component is only followed if `follow_last` is set.
+/// A symlink as the last component is only followed if `follow_last` is set.
 ///
 /// # Errors
-/// When a folder is missing or refused.
+/// When a folder is missing or rejected.
 pub(crate) fn resolve(
     path: &Path,
     follow_last: bool,
@@ -81,7 +79,7 @@ pub(crate) fn resolve(
             judge(Passed::Folder, &path, &stat)?;
             (folder, place) = (file, path);
         } else if rustix::fs::fstatfs(&folder).named("stat", object)?.f_type == PROC_SUPER_MAGIC {
-            // These lead to open files, which have no path that could be followed (proc_pid_fd(5)).
+            // These refer to open files, which have no path (proc_pid_fd(5)).
             let flags = OFlags::PATH | OFlags::CLOEXEC;
             let file = rustix::fs::openat(&folder, &name, flags, Mode::empty()).named("open", object)?;
             if is_last {
@@ -113,13 +111,13 @@ fn open_folder(path: &str) -> Result<OwnedFd> {
     rustix::fs::openat(CWD, path, flags, Mode::empty()).named("open", || format!("folder {path}"))
 }
 
-/// The components of a path, the last first.
+/// Path components in reverse order.
 pub(crate) fn components(path: &Path) -> Vec<OsString> {
     let passed = |part: Component<'_>| matches!(part, Component::Normal(_) | Component::ParentDir);
     path.components().rev().filter(|part| passed(*part)).map(|part| part.as_os_str().to_owned()).collect()
 }
 
-/// Whether it belongs to the user that this process acts as.
+/// Whether it belongs to the effective user.
 pub(crate) fn is_own(stat: &Stat) -> bool {
     stat.st_uid == process::user()
 }
@@ -129,9 +127,9 @@ pub(crate) fn is_roots(stat: &Stat) -> bool {
     stat.st_uid == 0 || (stat.st_uid == NOBODY && userns::is_nested())
 }
 
-/// A copy of the descriptor of this process that `path` names, such as `/dev/stdout` or, in process substitution, `/dev/fd/63`.
-/// `None` for every other path.
-#[expect(unsafe_code, reason = "no safe function copies a descriptor by its number")]
+/// Duplicates the descriptor of this process that `path` names, such as `/dev/stdout` or `/dev/fd/63` (process
+/// substitution). `None` for other paths.
+#[expect(unsafe_code, reason = "no safe function duplicates a descriptor by number")]
 pub(crate) fn own_descriptor(path: &Path) -> Option<Result<File>> {
     let number: u16 = match path.to_str()? {
         "/dev/stdin" => 0,
@@ -142,11 +140,11 @@ pub(crate) fn own_descriptor(path: &Path) -> Option<Result<File>> {
             folders.iter().find_map(|folder| text.strip_prefix(folder))?.parse().ok()?
         }
     };
-    // SAFETY: the call takes no pointer; a number that is not open is refused with EBADF.
+    // SAFETY: the call takes no pointer; invalid numbers are rejected with EBADF.
     let copy = unsafe { libc::fcntl(i32::from(number), libc::F_DUPFD_CLOEXEC, 0) };
     if copy < 0 {
         return Some(Err(Error::last("open", path.display().to_string())));
     }
-    // SAFETY: the kernel has just made this descriptor for us, and nothing else has it.
+    // SAFETY: the kernel has just created this descriptor.
     Some(Ok(unsafe { File::from_raw_fd(copy) }))
 }

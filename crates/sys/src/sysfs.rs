@@ -1,7 +1,6 @@
-//! The kernel's view of devices, sysfs, as the calling thread's network namespace has it: mounted nowhere.
-//!
-//! It must not know which files anybody looks for. See sysfs(5), fsopen(2) (Linux 5.2).
-#![expect(unsafe_code, reason = "unshare, which rustix calls unsafe")]
+//! An unmounted sysfs that shows the devices of the calling thread's network namespace.
+//! See sysfs(5), fsopen(2) (Linux 5.2).
+#![expect(unsafe_code, reason = "unshare")]
 
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::path::PathBuf;
@@ -11,22 +10,22 @@ use rustix::thread::UnshareFlags;
 
 use crate::error::{Context, Error, Result};
 
-/// A sysfs that shows the devices of one namespace, for as long as this value lives.
+/// A sysfs of one network namespace, available while this value exists.
 #[derive(Debug)]
 pub struct Sysfs {
     root: OwnedFd,
 }
 
 impl Sysfs {
-    /// That of the namespace of the calling thread. Nothing is mounted that any process could see. To be called on a
-    /// thread that soon ends: where its root is that of a user namespace only, it gets a mount namespace of its own.
+    /// Opens sysfs for the namespace of the calling thread, without a visible mount. Call this on a short-lived thread,
+    /// which may enter a new mount namespace if it is root only in a user namespace.
     pub fn here() -> Result<Self> {
         let refused = match Self::open() {
             Err(error) if error.is_permission() => error,
             opened => return opened,
         };
-        // Who may mount is decided by the user namespace that the thread's mount namespace belongs to.
-        // SAFETY: CLONE_NEWNS does not touch the table of descriptors, which is what makes unshare unsafe.
+        // The right to mount depends on the user namespace that owns the thread's mount namespace.
+        // SAFETY: CLONE_NEWNS does not affect the descriptor table, which is the reason for the unsafe function.
         match unsafe { rustix::thread::unshare_unsafe(UnshareFlags::NEWNS) } {
             Ok(()) => Self::open(),
             Err(_) => Err(refused),
@@ -46,7 +45,7 @@ impl Sysfs {
         Ok(Self { root })
     }
 
-    /// Where this process finds it, in the place of `/sys`.
+    /// Its path for this process, in place of `/sys`.
     #[must_use]
     pub fn path(&self) -> PathBuf {
         format!("/proc/self/fd/{}", self.root.as_raw_fd()).into()
@@ -54,11 +53,7 @@ impl Sysfs {
 }
 
 fn explain(error: Error) -> Error {
-    if error.is_permission() {
-        error.with_hint("that needs root, or a user namespace of its own")
-    } else {
-        error
-    }
+    if error.is_permission() { error.with_hint("requires root or a user namespace") } else { error }
 }
 
 #[cfg(test)]
@@ -69,12 +64,12 @@ mod tests {
     use crate::netns;
 
     #[test]
-    fn it_shows_the_devices_of_the_namespace_in_which_it_was_opened() {
+    fn shows_devices_of_its_namespace() {
         let Some(ns) = netns::testing::namespace() else { return };
-        // A sandbox may refuse the mount to a root that has namespaces.
+        // A sandbox may forbid the mount.
         let Ok(sysfs) = ns.run_in(Sysfs::here).expect("enters") else { return };
         let found = fs::read_dir(sysfs.path().join("class/net")).expect("readable");
         let names: Vec<_> = found.flatten().map(|entry| entry.file_name()).collect();
-        assert_eq!(names, ["lo"], "and not those of this thread's namespace");
+        assert_eq!(names, ["lo"], "only devices of that namespace");
     }
 }

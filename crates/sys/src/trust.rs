@@ -1,9 +1,9 @@
-//! Which files may be trusted: those that no other user can have written.
-//!
-//! Root follows the rule of OpenSSH's `StrictModes` (sshd_config(5)): the file, every link and every folder on the way belong to
-//! root, and no one else can write them. Folders such as /tmp pass, as only owners can replace their files there. Other users
-//! refuse files that another user owns or every user can write, so that a umask of 002 keeps working.
-#![expect(clippy::disallowed_methods, reason = "a trusted file is opened by its descriptor")]
+//! Decides which files to trust: those that no other user can have written.
+//! Root follows the rule of OpenSSH's `StrictModes` (sshd_config(5)): the file and all symlinks and folders of its path
+//! belong to root, and other users cannot write them. Folders such as /tmp are accepted, because only owners can
+//! replace their files there. Other users reject files that belong to another user or are world-writable, so that a
+//! umask of 002 keeps working.
+#![expect(clippy::disallowed_methods, reason = "opens a trusted file by its descriptor")]
 
 use std::fs::{File, OpenOptions};
 use std::io;
@@ -21,18 +21,17 @@ use crate::resolve::{OTHERS_WRITE, Passed, STICKY, is_own, is_roots, own_descrip
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Readers {
     Anyone,
-    /// Its owner alone, or a group that root has given it to.
+    /// Only its owner, or a group chosen by root.
     Owner,
 }
 
-/// Why a file was not opened.
 #[derive(Debug, Error)]
 pub enum TrustError {
     #[error("cannot trust {}: {problem}", path.display())]
     Untrusted {
         path: PathBuf,
         problem: String,
-        /// A command.
+        /// A shell command.
         remedy: String,
     },
     #[error("cannot read {}: {source}", path.display())]
@@ -43,34 +42,34 @@ pub enum TrustError {
     },
 }
 
-/// What is wrong with a file, link or folder, and the command that mends it.
+/// A problem with a file, symlink or folder, and a command that fixes it.
 type Problem = (String, String);
 
-/// Opens a file for reading if no other user can have written it. A descriptor of this process, such as /dev/stdin, is
-/// trusted: whoever started the process opened it.
+/// Opens a file for reading if no other user can have written it. Descriptors of this process, such as /dev/stdin, are
+/// trusted, because whoever started the process opened them.
 ///
 /// # Errors
-/// When it is missing, unreadable or not to be trusted.
+/// When it is missing, unreadable or untrusted.
 pub fn open_trusted(path: &Path, readers: Readers) -> Result<File, TrustError> {
     let unreadable = |source| TrustError::Unreadable { path: path.to_owned(), source };
     if let Some(file) = own_descriptor(path) {
         return file.map_err(|error| unreadable(error.into()));
     }
     let file = judged(path, readers)?;
-    // Opened again only now: opening a pipe or device before it is trusted could block.
+    // Reopened only after the check, because opening an untrusted pipe or device could block.
     let place = format!("/proc/self/fd/{}", file.as_raw_fd());
     OpenOptions::new().read(true).open(place).map_err(unreadable)
 }
 
-/// Refuses a file, such as a program, that another user can have written.
+/// Rejects a file, such as a program, that another user can have written.
 ///
 /// # Errors
-/// As [`open_trusted`].
+/// Like [`open_trusted`].
 pub fn require_trusted(path: &Path) -> Result<(), TrustError> {
     judged(path, Readers::Anyone).map(drop)
 }
 
-/// The file, opened with O_PATH. One that does not exist is reported as missing, whatever is wrong with its folders.
+/// The checked file, opened with O_PATH. A missing file is reported as missing, regardless of its folders.
 fn judged(path: &Path, readers: Readers) -> Result<OwnedFd, TrustError> {
     let unreadable = |source| TrustError::Unreadable { path: path.to_owned(), source };
     let mut problem = None;
@@ -98,7 +97,7 @@ fn locate(path: &Path, problem: &mut Option<Problem>) -> io::Result<(OwnedFd, St
     found.file.ok_or_else(|| io::ErrorKind::NotFound.into())
 }
 
-/// What would let another user replace the file, seen by root.
+/// For root: a problem that lets another user replace the file.
 fn problem_on_the_way(passed: Passed, path: &Path, stat: &Stat) -> Option<Problem> {
     let (name, mode) = (path.display(), stat.st_mode & 0o7777);
     let noun = if passed == Passed::Folder { "folder" } else { "link" };
@@ -119,12 +118,12 @@ fn problem_of_file(path: &Path, stat: &Stat, readers: Readers) -> Option<Problem
         let owner = if is_root { "root".to_owned() } else { process::user().to_string() };
         return Some((format!("it belongs to user {}", stat.st_uid), format!("chown {owner} {name}")));
     } else if FileType::from_raw_mode(stat.st_mode) == FileType::CharacterDevice {
-        // What is written to one is not read from it.
+        // Data written to these is not read back from them.
         return None;
     }
     let (writers, who, bits) =
         if is_root { (OTHERS_WRITE, "other users", "go-w") } else { (0o002, "every user", "o-w") };
-    // Keys of services often belong to root and a group, as /etc/ssl/private has them on Debian.
+    // Service keys often belong to root and a group, like /etc/ssl/private on Debian.
     let secret = if is_roots(stat) { 0o037 } else { 0o077 };
     if readers == Readers::Owner && mode & secret != 0 {
         let problem = format!("it is secret, and other users can read it (mode {mode:04o})");

@@ -1,29 +1,28 @@
-//! The CPU's time-stamp counter: how fast it runs.
-//!
-//! It must not know who wants to know. Source: RDTSC in Intel's Software Developer's Manual, volume 2.
+//! Frequency of the CPU's time-stamp counter.
+//! Source: RDTSC in Intel's Software Developer's Manual, volume 2.
 #![expect(unsafe_code, reason = "reading the counter is an intrinsic")]
 
 use crate::clock;
 
-/// Long enough that the reading of a clock, some 100 ns, is 20 parts in a million.
+/// Long enough that the clock reading time of about 100 ns is 20 ppm.
 const SPAN: u64 = 5_000_000;
-/// A reading during which the thread was not interrupted is among so many.
+/// Enough attempts for a reading without an interruption.
 const TRIES: usize = 8;
-/// What a counter of a PC may run at, in kHz; anything else was measured wrongly.
+/// Plausible TSC frequencies of a PC in kHz.
 const PLAUSIBLE: std::ops::Range<u64> = 100_000..10_000_000;
 
-/// Its frequency in kHz, measured against the kernel's clock in 5 ms; `None` where there is no plausible one.
+/// TSC frequency in kHz, measured against the kernel clock within 5 ms; `None` if implausible or unsupported.
 #[must_use]
 pub fn kilohertz() -> Option<u64> {
-    let (begun, first) = reading()?;
-    clock::sleep_until(begun + SPAN);
+    let (started, first) = reading()?;
+    clock::sleep_until(started + SPAN);
     let (ended, last) = reading()?;
     let ticks = u128::from(last.checked_sub(first)?);
-    let khz = ticks * 1_000_000 / u128::from(ended.checked_sub(begun)?.max(1));
+    let khz = ticks * 1_000_000 / u128::from(ended.checked_sub(started)?.max(1));
     u64::try_from(khz).ok().filter(|khz| PLAUSIBLE.contains(khz))
 }
 
-/// The kernel's clock in nanoseconds, and the counter at that time.
+/// Kernel clock in nanoseconds, and the counter at that time.
 fn reading() -> Option<(u64, u64)> {
     let tries = (0..TRIES).filter_map(|_| {
         let before = clock::monotonic();
@@ -36,7 +35,7 @@ fn reading() -> Option<(u64, u64)> {
 
 #[cfg(target_arch = "x86_64")]
 fn counter() -> Option<u64> {
-    // SAFETY: every 64-bit CPU has the instruction, and it touches no memory.
+    // SAFETY: all x86-64 CPUs have this instruction, which accesses no memory.
     Some(unsafe { std::arch::x86_64::_rdtsc() })
 }
 
@@ -50,7 +49,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn two_measurements_agree_to_a_thousandth() {
+    fn measurements_agree_within_a_thousandth() {
         let [one, other] = [kilohertz(), kilohertz()];
         assert_eq!(one.is_some(), cfg!(target_arch = "x86_64"), "a PC has a counter");
         let [one, other] = [one, other].map(Option::unwrap_or_default);

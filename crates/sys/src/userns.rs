@@ -1,8 +1,7 @@
-//! User namespaces: how a process without rights becomes root of a world of its own, and what it may do.
-//!
-//! It must not know what the rights are wanted for. See user_namespaces(7).
-#![expect(unsafe_code, reason = "unshare, and ioctls that rustix has no call for")]
-#![expect(clippy::disallowed_methods, reason = "the maps and the limits are files of /proc")]
+//! User namespaces: lets an unprivileged process become root in its own namespace.
+//! See user_namespaces(7).
+#![expect(unsafe_code, reason = "unshare, and ioctls without a rustix wrapper")]
+#![expect(clippy::disallowed_methods, reason = "maps and limits are files in /proc")]
 
 use std::fs;
 use std::os::fd::{AsFd, AsRawFd, FromRawFd, OwnedFd};
@@ -19,82 +18,84 @@ const NS_GET_USERNS: u32 = 0xb701;
 const NS_GET_OWNER_UID: u32 = 0xb704;
 const ENTER: &str = "enter user namespace of";
 
-/// Makes the calling process root (uid 0, gid 0, all capabilities) of a new user namespace in which only its
-/// own user and group exist. Rights over the devices and namespaces of the host are not gained by it.
+/// Makes the calling process root (uid 0, gid 0, all capabilities) of a new user namespace that maps only its own user
+/// and group. It gains no privileges over the host's devices and namespaces.
 ///
-/// The process must still have a single thread. The error names the setting by which a host forbids this;
-/// after an error the process may be nobody of a half-made namespace, so it should end.
+/// The process must be single-threaded. If the host forbids this, the error names the setting. After an error the
+/// process may be in an unmapped namespace, so it should exit.
 pub fn enter_as_root() -> Result<()> {
     let uid = rustix::process::geteuid().as_raw();
     let gid = rustix::process::getegid().as_raw();
-    // SAFETY: CLONE_NEWUSER does not touch the table of descriptors, which is what makes unshare unsafe.
+    // SAFETY: CLONE_NEWUSER does not affect the descriptor table, which is the reason for the unsafe function.
     unsafe { rustix::thread::unshare_unsafe(UnshareFlags::NEWUSER) }
         .named("create user namespace for", || format!("uid {uid}"))
         .map_err(explain)?;
-    // The kernel accepts a gid map from a process without rights only once setgroups is denied.
+    // Unprivileged processes must deny setgroups before writing a gid map.
     write_map("/proc/self/setgroups", "deny")?;
     write_map("/proc/self/uid_map", &format!("0 {uid} 1\n"))?;
     write_map("/proc/self/gid_map", &format!("0 {gid} 1\n"))
 }
 
-/// A user namespace that is held open.
 #[derive(Debug)]
 pub struct UserNs {
     fd: OwnedFd,
-    /// Device and inode number, by which namespaces are told apart.
+    /// Device and inode number, which identify the namespace.
     identity: (u64, u64),
-    /// Whose it is, in errors.
+    /// Its owner in errors.
     label: String,
 }
 
 impl UserNs {
-    /// The one that `process` is in.
+    /// The user namespace of `process`.
     pub fn of(process: &Process) -> Result<Self> {
         Self::from_fd(process.open("ns/user")?, process.to_string())
     }
 
-    /// The one whose rights are needed in `network`.
+    /// The user namespace that owns `network`.
     pub fn owning(network: &NetNs) -> Result<Self> {
-        // SAFETY: NS_GET_USERNS takes no argument, writes no memory and makes a descriptor; `network` is open.
+        // SAFETY: NS_GET_USERNS takes no argument, writes no memory and returns a descriptor; `network` is open.
         let fd = unsafe { libc::ioctl(network.as_fd().as_raw_fd(), NS_GET_USERNS as _) };
         if fd < 0 {
             return Err(Error::last("find user namespace of", network.to_string()));
         }
-        // SAFETY: the kernel has just made it, for nobody else.
+        // SAFETY: the kernel has just created this descriptor.
         Self::from_fd(unsafe { OwnedFd::from_raw_fd(fd) }, network.to_string())
     }
 
-    /// Enters it, with all rights in it, if this process is not in it already. One that another user has made is
-    /// refused: its processes could do as they like with what comes into it.
+    /// Enters the namespace with all capabilities, unless the process is already in it. Rejects namespaces created by
+    /// other users, whose processes could tamper with this one.
     ///
-    /// The process must still have a single thread.
+    /// The process must be single-threaded.
     pub fn join(&self) -> Result<()> {
         let ours = fs::File::open("/proc/self/ns/user").named("open", || "/proc/self/ns/user")?;
         if *self == Self::from_fd(ours.into(), "this process".to_owned())? {
-            // The kernel refuses to enter the namespace one is in.
+            // The kernel rejects entering the current namespace.
             return Ok(());
         }
         let refused = |errno, hint: String| Error::new(ENTER, self.label.as_str(), errno).with_hint(hint);
         let (owner, user) = (self.owner()?, process::user());
         if owner != user {
-            return Err(refused(libc::EPERM, format!("user {owner} made it, and you are user {user}")));
+            return Err(refused(
+                libc::EPERM,
+                format!("it was created by user {owner}, and you are user {user}"),
+            ));
         }
         rustix::thread::move_into_link_name_space(self.fd.as_fd(), Some(LinkNameSpaceType::User))
             .named(ENTER, || self.label.as_str())
             .map_err(|error| match error.errno() {
                 libc::EINVAL => error.with_hint("the process must still be single-threaded"),
-                libc::EPERM => error.with_hint("it can be entered from the one that it was made in"),
+                libc::EPERM => error.with_hint("enter it from the user namespace in which it was created"),
                 _ => error,
             })
     }
 
-    /// The user who made it, as this process's user namespace calls them.
+    /// The creating user, in the current user namespace.
     fn owner(&self) -> Result<u32> {
         let mut owner: libc::uid_t = 0;
         // SAFETY: NS_GET_OWNER_UID writes one `uid_t`; the descriptor is open.
         let status = unsafe { libc::ioctl(self.fd.as_raw_fd(), NS_GET_OWNER_UID as _, &raw mut owner) };
         if status < 0 {
-            return Err(Error::last("find who made user namespace of", self.label.as_str()));
+            return Err(Error::last("find the creator of user namespace of", self.label.as_str()));
         }
         Ok(owner)
     }
@@ -113,13 +114,13 @@ impl PartialEq for UserNs {
 
 impl Eq for UserNs {}
 
-/// Whether the calling thread has CAP_NET_ADMIN and CAP_SYS_ADMIN: what namespaces and devices need.
+/// Whether the calling thread has CAP_NET_ADMIN and CAP_SYS_ADMIN, required for namespaces and devices.
 #[must_use]
 pub fn has_net_admin() -> bool {
     has(CapabilitySet::NET_ADMIN | CapabilitySet::SYS_ADMIN)
 }
 
-/// Whether the calling thread has all of these, each as `CAP_NET_ADMIN`; false for a name that is none.
+/// Whether the calling thread has all these capabilities, e.g. `CAP_NET_ADMIN`; false for unknown names.
 #[must_use]
 pub fn has_capabilities(names: &[&str]) -> bool {
     let named = |name: &&str| CapabilitySet::from_name(name.strip_prefix("CAP_").unwrap_or(name));
@@ -130,10 +131,10 @@ fn has(needed: CapabilitySet) -> bool {
     rustix::thread::capabilities(None).is_ok_and(|sets| sets.effective.contains(needed))
 }
 
-/// Whether the process lives in a user namespace other than the first one of the machine.
+/// Whether the process is in a user namespace other than the initial one.
 #[must_use]
 pub fn is_nested() -> bool {
-    // Only the first namespace maps all 2^32 - 1 ids onto themselves.
+    // Only the initial namespace maps all 2^32 - 1 IDs to themselves.
     fs::read_to_string("/proc/self/uid_map").is_ok_and(|map| !maps_everything(&map))
 }
 
@@ -156,7 +157,7 @@ fn explain(error: Error) -> Error {
     }
 }
 
-/// Each setting by which hosts forbid user namespaces, and the value that does it.
+/// Settings by which hosts forbid user namespaces, and the forbidding values.
 const SETTINGS: [(&str, &str, &str); 3] = [
     ("user.max_user_namespaces", "/proc/sys/user/max_user_namespaces", "0"),
     ("kernel.unprivileged_userns_clone", "/proc/sys/kernel/unprivileged_userns_clone", "0"),
@@ -175,9 +176,9 @@ fn forbidding_settings(read: impl Fn(&str) -> Option<String>) -> String {
         .collect();
     if guilty.is_empty() {
         let names = SETTINGS.map(|(name, _, _)| name).join(", ");
-        return format!("run as root, or look at {names}, or at the seccomp filter of a container");
+        return format!("run as root, or check {names} and the seccomp filter of the container");
     }
-    format!("run as root: the host forbids it with {}", guilty.join(" and "))
+    format!("run as root: forbidden on this host by {}", guilty.join(" and "))
 }
 
 #[cfg(test)]
@@ -185,14 +186,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_setting_that_forbids_is_named_with_its_value() {
+    fn names_forbidding_setting() {
         let apparmor = |path: &str| path.contains("apparmor").then(|| "1\n".to_owned());
         let hint = forbidding_settings(apparmor);
         assert!(hint.ends_with("kernel.apparmor_restrict_unprivileged_userns = 1"), "{hint}");
     }
 
     #[test]
-    fn when_no_setting_forbids_all_places_to_look_at_are_named() {
+    fn lists_all_settings_if_none_forbids() {
         let hint = forbidding_settings(|_| None);
         for (name, _, _) in SETTINGS {
             assert!(hint.contains(name), "{hint}");
@@ -200,32 +201,28 @@ mod tests {
     }
 
     #[test]
-    fn a_process_with_threads_is_refused_with_the_reason() {
-        // The test harness runs this on a thread, so the kernel must refuse and nothing changes.
+    fn multithreaded_process_gets_the_reason() {
+        // The test harness runs this on a thread, so the kernel must reject it without changes.
         let error = std::thread::scope(|scope| scope.spawn(enter_as_root).join().expect("no panic"));
-        let error = error.expect_err("the kernel refuses processes with threads");
+        let error = error.expect_err("multithreaded");
         assert_eq!(error.errno(), libc::EINVAL);
         assert!(error.to_string().contains("single-threaded"), "{error}");
     }
 
     #[test]
-    fn joining_the_namespace_one_is_in_changes_nothing_even_with_threads() {
+    fn joining_the_current_namespace_does_nothing() {
         let pid = std::process::id();
         let start_time = crate::child::start_time(pid).expect("this process");
-        let process = Process::own(pid, start_time).expect("it is our own").expect("it runs");
+        let process = Process::own(pid, start_time).expect("own process").expect("running");
         let ours = UserNs::of(&process).expect("readable");
         ours.join().expect("already there");
         if let Ok(network) = NetNs::create("test") {
-            assert_eq!(
-                UserNs::owning(&network).expect("readable"),
-                ours,
-                "who makes a namespace has rights in it"
-            );
+            assert_eq!(UserNs::owning(&network).expect("readable"), ours, "the creator has privileges in it");
         }
     }
 
     #[test]
-    fn only_the_first_namespace_maps_everything() {
+    fn recognises_the_initial_namespace() {
         assert!(maps_everything("         0          0 4294967295\n"));
         assert!(!maps_everything("         0       1000          1\n"));
     }

@@ -1,7 +1,6 @@
-//! Whether the kernel moves a guest's packets itself (vhost-net), found out by taking a device into use.
-//!
-//! It must not know which guest the answer is for. Source: linux/vhost.h.
-#![expect(unsafe_code, reason = "an ioctl that rustix has no call for")]
+//! Tests vhost-net, which moves guest packets in the kernel, by using the device.
+//! Source: linux/vhost.h.
+#![expect(unsafe_code, reason = "an ioctl without a rustix wrapper")]
 
 use std::os::fd::AsRawFd;
 
@@ -14,13 +13,13 @@ const DEVICE: &str = "/dev/vhost-net";
 /// `_IO(0xaf, 1)` of linux/vhost.h.
 const VHOST_SET_OWNER: u32 = 0xaf01;
 
-/// Opens the device and becomes its owner, which starts the kernel's worker for it; closing it ends that.
+/// Opens the device and becomes its owner, which starts the kernel worker; closing it stops the worker.
 pub fn try_own() -> Result<()> {
     let device =
         rustix::fs::open(DEVICE, OFlags::RDWR | OFlags::CLOEXEC, Mode::empty()).named("open", || DEVICE)?;
     // SAFETY: VHOST_SET_OWNER takes no argument and writes no memory; `device` is open.
     if unsafe { libc::ioctl(device.as_raw_fd(), VHOST_SET_OWNER as _) } < 0 {
-        return Err(Error::last("take into use", DEVICE));
+        return Err(Error::last("become the owner of", DEVICE));
     }
     Ok(())
 }
@@ -30,7 +29,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_missing_device_is_named_and_counts_as_unsupported() {
+    fn missing_device_is_unsupported() {
         if let Err(error) = try_own() {
             assert!(error.to_string().contains(DEVICE), "{error}");
             assert!(std::path::Path::new(DEVICE).exists() || error.is_unsupported(), "{error}");

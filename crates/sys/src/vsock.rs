@@ -1,7 +1,6 @@
-//! Streams between a guest and the monitor that runs it, over a virtio socket device.
-//!
-//! It must not know what is said on them. See vsock(7).
-#![expect(unsafe_code, reason = "a kind of address that rustix has no type for")]
+//! Streams between a guest and its virtual machine monitor, over virtio-vsock.
+//! See vsock(7).
+#![expect(unsafe_code, reason = "an address type that rustix lacks")]
 
 use std::fs::File;
 use std::mem::size_of;
@@ -9,11 +8,11 @@ use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 
 use crate::error::{Error, Result};
 
-/// The number by which a guest calls the machine that it runs on (`VMADDR_CID_HOST`).
+/// Context ID of the host (`VMADDR_CID_HOST`).
 pub const HOST: u32 = libc::VMADDR_CID_HOST;
 
-/// Connects to `port` of the machine with number `cid`; a peer that does not answer is an error within two seconds.
-/// ENODEV or ENETUNREACH: there is no device yet. ECONNRESET: nobody listens.
+/// Connects to `port` of the machine with context ID `cid`. Times out after two seconds. ENODEV or ENETUNREACH: the
+/// device does not exist yet. ECONNRESET: no listener.
 pub fn connect(cid: u32, port: u32) -> Result<File> {
     let object = || format!("port {port} of virtual socket {cid}");
     // SAFETY: socket takes no pointers.
@@ -21,14 +20,14 @@ pub fn connect(cid: u32, port: u32) -> Result<File> {
     if number < 0 {
         return Err(Error::last("open a socket to", object()));
     }
-    // SAFETY: the call above has just made this descriptor, and nobody else knows it.
+    // SAFETY: the kernel has just created this descriptor.
     let socket = unsafe { OwnedFd::from_raw_fd(number) };
-    // SAFETY: `sockaddr_vm` is plain integers, for which zero is a valid value.
+    // SAFETY: `sockaddr_vm` consists of integers, for which zero is valid.
     let mut address: libc::sockaddr_vm = unsafe { std::mem::zeroed() };
     address.svm_family = libc::AF_VSOCK as libc::sa_family_t;
     address.svm_cid = cid;
     address.svm_port = port;
-    // SAFETY: `address` is a `sockaddr_vm` of the length that is given, and lives over the call, which only reads it.
+    // SAFETY: `address` is a `sockaddr_vm` of the given length and outlives the call, which only reads it.
     let result = unsafe {
         libc::connect(
             socket.as_raw_fd(),
@@ -47,8 +46,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn nobody_listening_is_an_error_that_names_port_and_peer() {
-        let error = connect(HOST, 4711).expect_err("nobody listens").to_string();
+    fn missing_listener_error_names_port_and_peer() {
+        let error = connect(HOST, 4711).expect_err("no listener").to_string();
         assert!(error.contains("port 4711 of virtual socket 2"), "{error}");
     }
 }

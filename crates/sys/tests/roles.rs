@@ -1,7 +1,6 @@
-//! What only whole processes can show: death of a parent by SIGKILL, and user namespaces.
-//!
-//! The program starts itself again in the roles below; with any other argument it is a test harness.
-#![expect(clippy::disallowed_methods, clippy::disallowed_macros, reason = "a test waits, reads and prints")]
+//! Tests that need whole processes: SIGKILL of a parent, and user namespaces.
+//! The program starts itself in the roles below; otherwise it is a test harness.
+#![expect(clippy::disallowed_methods, clippy::disallowed_macros, reason = "tests wait, read and print")]
 
 use std::io::{BufRead, BufReader};
 use std::os::unix::process::CommandExt;
@@ -20,7 +19,7 @@ const BECOME_ROOT: &str = "role-become-root";
 const HOLD_A_NAMESPACE: &str = "role-hold-a-namespace";
 const JOIN_A_CHILD: &str = "role-join-a-child";
 
-/// Enough for a busy machine; the kernel needs microseconds.
+/// Ample for a busy machine; the kernel needs microseconds.
 const SOON: Duration = Duration::from_secs(5);
 
 fn main() -> ExitCode {
@@ -50,7 +49,7 @@ fn sleeper() -> Command {
     command
 }
 
-/// Starts a child, in a namespace where that is allowed, tells its pid and waits to be killed.
+/// Starts a child, in a namespace if permitted, prints its PID and waits to be killed.
 fn start_a_child() {
     let ns = NetNs::create("the child").ok();
     let mut child = spawn_in(&mut sleeper(), ns.as_ref(), "sleeper").expect("sleep exists");
@@ -64,10 +63,10 @@ fn start_detached() {
     child.wait().expect("own child");
 }
 
-/// Prints what is wrong, or `refused` where the host forbids user namespaces.
+/// Prints the result, or `refused` if the host forbids user namespaces.
 fn become_root() -> ExitCode {
     if userns::has_net_admin() {
-        println!("has rights to begin with");
+        println!("already privileged");
         return ExitCode::FAILURE;
     }
     if let Err(error) = userns::enter_as_root() {
@@ -82,7 +81,7 @@ fn become_root() -> ExitCode {
     ExitCode::SUCCESS
 }
 
-/// As the user namespace of the process sees it.
+/// Effective user ID in the user namespace of the process.
 fn effective_uid() -> u32 {
     rustix::process::geteuid().as_raw()
 }
@@ -95,12 +94,12 @@ fn hold_a_namespace() {
     std::thread::sleep(Duration::from_secs(60));
 }
 
-/// Prints what it became, or `refused` where the host forbids user namespaces.
+/// Prints the result, or `refused` if the host forbids user namespaces.
 fn join_a_child() {
     let (mut child, line) = in_role(HOLD_A_NAMESPACE).expect("this program runs again");
     if line == "ready" {
-        let started = start_time(child.id()).expect("it runs");
-        let process = Process::own(child.id(), started).expect("own child").expect("it runs");
+        let started = start_time(child.id()).expect("running");
+        let process = Process::own(child.id(), started).expect("own child").expect("running");
         let done = UserNs::of(&process).and_then(|namespace| namespace.join());
         println!("{:?}", (done, effective_uid(), userns::has_net_admin(), userns::is_nested()));
     } else {
@@ -110,7 +109,7 @@ fn join_a_child() {
     child.wait().expect("own child");
 }
 
-/// This program in another role, and the first line that it prints.
+/// Starts this program in another role and returns its first output line.
 fn in_role(role: &str) -> Result<(Child, String), Failed> {
     let mut parent = Command::new(std::env::current_exe()?).arg(role).stdout(Stdio::piped()).spawn()?;
     let mut line = String::new();
@@ -118,7 +117,7 @@ fn in_role(role: &str) -> Result<(Child, String), Failed> {
     Ok((parent, line.trim().to_owned()))
 }
 
-/// Kills the parent and tells whether the grandchild, alive until then, has ended `within` a time.
+/// Kills the parent and returns whether the running grandchild ends `within` this time.
 fn outlived(role: &str, within: Duration) -> Result<(u32, bool), Failed> {
     let (mut parent, line) = in_role(role)?;
     let pid: u32 = line.parse()?;
@@ -133,7 +132,7 @@ fn outlived(role: &str, within: Duration) -> Result<(u32, bool), Failed> {
     Ok((pid, is_alive(pid, started)))
 }
 
-/// Ends what is nobody's child any more.
+/// Kills an orphaned process.
 fn kill(pid: u32) -> Result<(), Failed> {
     Process::own(pid, start_time(pid)?)?.map_or(Ok(()), |process| process.kill()).map_err(Failed::from)
 }
@@ -161,7 +160,7 @@ fn joined() -> Result<(), Failed> {
     without_rights(JOIN_A_CHILD, "(Ok(()), 0, true, true)")
 }
 
-/// Runs a role as a user without rights and holds its answer against `expected`.
+/// Runs a role as an unprivileged user and compares its output with `expected`.
 fn without_rights(role: &str, expected: &str) -> Result<(), Failed> {
     let mut command = Command::new(std::env::current_exe()?);
     command.arg(role);
@@ -171,14 +170,14 @@ fn without_rights(role: &str, expected: &str) -> Result<(), Failed> {
     let output = match command.output() {
         Ok(output) => output,
         Err(error) => {
-            println!("returns early: the test program may not be run by an ordinary user: {error}");
+            println!("returns early: an unprivileged user cannot run the test program: {error}");
             return Ok(());
         }
     };
     let answer = String::from_utf8(output.stdout)?;
     if answer.starts_with("refused: ") {
         println!("returns early: {}", answer.trim());
-        // The two ways in which hosts forbid it; anything else is a mistake of ours.
+        // The two ways in which hosts forbid this; anything else is a bug.
         let forbidden = ["cannot create user namespace", "apparmor_restrict_unprivileged_userns = 1"];
         return if forbidden.iter().any(|way| answer.contains(way)) { Ok(()) } else { Err(answer.into()) };
     }

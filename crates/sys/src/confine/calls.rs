@@ -1,19 +1,18 @@
-//! System calls in groups, by what they are for. A filter is put together of them. Each is made by some test of a server
-//! (tests/compat), but for those of [`RARE`].
+//! Groups of system calls by purpose, combined into filters. All calls are used by some server test (tests/compat),
+//! except those of [`RARE`].
 
 use super::seccomp::Call::{self, Any, Bit, With};
 
-/// Memory of the process.
 pub const MEMORY: &[Call] = &[Any(libc::SYS_mmap), Any(libc::SYS_mprotect), Any(libc::SYS_munmap)];
 
-/// Clocks and sleep.
+/// Clocks and sleeping.
 pub const TIME: &[Call] = &[Any(libc::SYS_clock_gettime), Any(libc::SYS_clock_nanosleep)];
 
-/// What a thread says and asks of itself.
+/// Properties of the calling thread.
 pub const OWN: &[Call] =
     &[With(libc::SYS_prctl, 0, &[libc::PR_SET_NAME as u32, libc::PR_SET_TIMERSLACK as u32, PR_GET_AUXV])];
 
-/// Threads, and where they run.
+/// Threads and CPU affinity.
 pub const THREADS: &[Call] = &[
     Bit(libc::SYS_clone, 0, libc::CLONE_THREAD as u32),
     Any(libc::SYS_futex),
@@ -21,7 +20,7 @@ pub const THREADS: &[Call] = &[
     Any(libc::SYS_sched_setaffinity),
 ];
 
-/// Signals that come, and the end.
+/// Signals and exit.
 pub const SIGNALS: &[Call] = &[
     Any(libc::SYS_exit),
     Any(libc::SYS_exit_group),
@@ -31,7 +30,7 @@ pub const SIGNALS: &[Call] = &[
     Any(libc::SYS_sigaltstack),
 ];
 
-/// Descriptors, whatever they are of.
+/// Operations on any descriptor.
 pub const DESCRIPTORS: &[Call] = &[
     Any(libc::SYS_read),
     Any(libc::SYS_write),
@@ -41,7 +40,7 @@ pub const DESCRIPTORS: &[Call] = &[
     With(libc::SYS_ioctl, 1, &[FIONBIO, libc::TIOCGWINSZ as u32]),
 ];
 
-/// Waiting for several descriptors at once.
+/// Waiting for several descriptors.
 pub const POLLING: &[Call] = &[
     Any(libc::SYS_ppoll),
     Any(libc::SYS_epoll_create1),
@@ -50,10 +49,10 @@ pub const POLLING: &[Call] = &[
     Any(libc::SYS_eventfd2),
 ];
 
-/// Files by name; which ones is not said here.
+/// Opening files by name, further restricted by Landlock.
 pub const FILES: &[Call] = &[Any(libc::SYS_open)];
 
-/// Sockets of IPv4 and IPv6, and of what the kernel tells about devices and routes.
+/// Sockets: IPv4, IPv6 and netlink (devices and routes).
 pub const SOCKETS: &[Call] = &[
     Any(libc::SYS_recvfrom),
     Any(libc::SYS_recvmsg),
@@ -73,28 +72,28 @@ pub const SOCKETS: &[Call] = &[
     Any(libc::SYS_socketpair),
 ];
 
-/// Pages that are moved without being copied.
+/// Zero-copy transfers.
 pub const PIPES: &[Call] = &[Any(libc::SYS_pipe2), Any(libc::SYS_splice), Any(libc::SYS_vmsplice)];
 
-/// What the machine is.
+/// Machine information.
 pub const MACHINE: &[Call] = &[Any(libc::SYS_getrandom), Any(libc::SYS_uname)];
 
-/// What no client brings about at will.
+/// Calls that tests cannot trigger on demand.
 pub const RARE: &[Call] = &[
-    // The C library's allocator, when its own tables grow, and when a large block does.
+    // C library allocator: growing its heap.
     Any(libc::SYS_brk),
     Any(libc::SYS_mremap),
-    // Where threads wait for each other by turns: at a start, and at the C library's locks.
+    // Spinning in the C library and at thread start.
     Any(libc::SYS_sched_yield),
-    // The kernel's own, when a wait goes on after the process was stopped.
+    // Used by the kernel when a wait resumes after SIGSTOP.
     Any(libc::SYS_restart_syscall),
-    // Where there is no vDSO to ask.
+    // Without a vDSO.
     Any(libc::SYS_getcpu),
-    // The C library's abort(): what it says before would be followed by another message.
+    // abort() in the C library, so that its message is not followed by another one.
     Any(libc::SYS_tkill),
 ];
 
-/// Of linux/prctl.h: what the kernel told the program when it began.
+/// From linux/prctl.h: reads the auxiliary vector.
 const PR_GET_AUXV: u32 = 0x4155_5856;
-/// Of asm-generic/ioctls.h.
+/// From asm-generic/ioctls.h.
 const FIONBIO: u32 = 0x5421;

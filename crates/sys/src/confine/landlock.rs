@@ -1,5 +1,5 @@
-//! Which files a process may open, by Landlock. See landlock(7) and linux/landlock.h.
-#![expect(unsafe_code, reason = "the C library has no call for it")]
+//! Restricts file access with Landlock. See landlock(7) and linux/landlock.h.
+#![expect(unsafe_code, reason = "the C library has no wrapper")]
 
 use std::{
     fmt,
@@ -13,11 +13,11 @@ use crate::error::{Context, Error, Result};
 
 const READ_FILE: u64 = 1 << 2;
 const READ_DIR: u64 = 1 << 3;
-/// Everything that version 1 knows, and what later ones added: by version.
+/// File access rights by Landlock version.
 const FILES: [u64; 5] = [(1 << 13) - 1, (1 << 14) - 1, (1 << 15) - 1, (1 << 15) - 1, (1 << 16) - 1];
-/// Binding to and connecting by TCP, since version 4.
+/// TCP bind and connect, since version 4.
 const TCP: u64 = 3;
-/// Abstract sockets and signals of other processes, since version 6.
+/// Abstract sockets and signals to other processes, since version 6.
 const OTHERS: u64 = 3;
 const VERSION: u32 = 1;
 const PATH_BENEATH: u32 = 1;
@@ -36,12 +36,12 @@ struct Beneath {
     folder: i32,
 }
 
-/// What a kernel's Landlock has restricted.
+/// Landlock support of the kernel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Landlock {
-    /// By this version of it.
+    /// Applied, with this ABI version.
     Version(u32),
-    /// The kernel has none, or it is switched off.
+    /// Missing or disabled.
     Absent,
 }
 
@@ -54,13 +54,13 @@ impl fmt::Display for Landlock {
     }
 }
 
-/// From now on the process opens nothing but files beneath `readable`, to read them, and neither binds nor connects a
-/// socket of TCP. New privileges must be forbidden before.
+/// Restricts the process to reading files below `readable`, and forbids binding and connecting TCP sockets. Requires
+/// `no_new_privs`.
 ///
 /// # Errors
-/// When the kernel has Landlock and refuses.
+/// When the kernel supports Landlock but rejects the rules.
 pub fn restrict_files(readable: &[&Path]) -> Result<Landlock> {
-    // SAFETY: without attributes and with this flag it only returns a number.
+    // SAFETY: without attributes and with this flag, the call only returns a version.
     let version = unsafe { libc::syscall(libc::SYS_landlock_create_ruleset, 0_usize, 0_usize, VERSION) };
     let Ok(version @ 1..) = u32::try_from(version) else { return Ok(Landlock::Absent) };
     let known = FILES[(version as usize).min(FILES.len()) - 1];
@@ -69,7 +69,7 @@ pub fn restrict_files(readable: &[&Path]) -> Result<Landlock> {
     for path in readable {
         allow(&rules, path)?;
     }
-    // SAFETY: the descriptor is open; no flag is given.
+    // SAFETY: the descriptor is open, and there are no flags.
     let done = unsafe { libc::syscall(libc::SYS_landlock_restrict_self, rules.as_raw_fd(), 0_u32) };
     if done < 0 { Err(Error::last("apply", "Landlock's rules")) } else { Ok(Landlock::Version(version)) }
 }
@@ -80,12 +80,12 @@ fn create(ruleset: &Ruleset, version: u32) -> Result<OwnedFd> {
         4..=5 => 16,
         _ => size_of::<Ruleset>(),
     };
-    // SAFETY: the kernel reads `size` bytes, which the structure has.
-    let made = unsafe { libc::syscall(libc::SYS_landlock_create_ruleset, ruleset, size, 0_u32) };
-    let made = i32::try_from(made).ok().filter(|made| *made >= 0);
-    let made = made.ok_or_else(|| Error::last("make", "Landlock's rules"))?;
-    // SAFETY: the kernel has just made it, for nobody else.
-    Ok(unsafe { OwnedFd::from_raw_fd(made) })
+    // SAFETY: the kernel reads `size` bytes of the structure.
+    let created = unsafe { libc::syscall(libc::SYS_landlock_create_ruleset, ruleset, size, 0_u32) };
+    let created = i32::try_from(created).ok().filter(|fd| *fd >= 0);
+    let created = created.ok_or_else(|| Error::last("make", "Landlock's rules"))?;
+    // SAFETY: the kernel has just created this descriptor.
+    Ok(unsafe { OwnedFd::from_raw_fd(created) })
 }
 
 fn allow(rules: &OwnedFd, path: &Path) -> Result<()> {
@@ -101,7 +101,7 @@ fn allow(rules: &OwnedFd, path: &Path) -> Result<()> {
 }
 
 #[cfg(test)]
-#[expect(clippy::disallowed_methods, reason = "files are opened to see which can be")]
+#[expect(clippy::disallowed_methods, reason = "tests open files")]
 mod tests {
     use std::{
         fs::File,
@@ -117,32 +117,32 @@ mod tests {
     use crate::{confine, forked_process};
 
     #[test]
-    fn files_beneath_what_was_named_can_be_read_and_no_others() {
-        let mut said = forked_process::start(|parent| {
+    fn allows_reading_only_below_the_given_paths() {
+        let mut output = forked_process::start(|parent| {
             let restricted =
                 confine::forbid_new_privileges().and_then(|()| restrict_files(&[Path::new("/proc")]));
             let opened =
                 [File::open("/proc/self/stat"), File::open("/etc/passwd"), File::create("/proc/self/comm")];
-            let told = format!("{restricted:?} {:?}", opened.map(|file| file.is_ok()));
-            forked_process::send(&parent, told.as_bytes(), None).expect("its parent listens");
+            let report = format!("{restricted:?} {:?}", opened.map(|file| file.is_ok()));
+            forked_process::send(&parent, report.as_bytes(), None).expect("the parent receives");
         })
-        .expect("there is room for a process");
+        .expect("forks");
         let mut text = String::new();
-        said.read_to_string(&mut text).expect("it ends");
+        output.read_to_string(&mut text).expect("the child exits");
         let expected = if text.contains("Absent") { "[true, true, true]" } else { "[true, false, false]" };
         assert!(text.starts_with("Ok(") && text.ends_with(expected), "{text}");
     }
 
     #[test]
-    fn no_socket_of_tcp_is_bound_or_connected_and_nobody_else_is_reached() {
+    fn forbids_tcp_abstract_sockets_and_signals() {
         let tcp = TcpListener::bind("127.0.0.1:0").expect("loopback");
         let there = tcp.local_addr().expect("bound");
         let name =
             SocketAddr::from_abstract_name(format!("plumb-landlock-{}", std::process::id())).expect("short");
-        let _abstract = UnixListener::bind_addr(&name).expect("it is free");
-        let mut said = forked_process::start(|parent| {
+        let _abstract = UnixListener::bind_addr(&name).expect("unused");
+        let mut output = forked_process::start(|parent| {
             let restricted = confine::forbid_new_privileges().and_then(|()| restrict_files(&[]));
-            // SAFETY: without a signal it only asks whether one could be sent.
+            // SAFETY: signal 0 only checks whether a signal could be sent.
             let signal = unsafe { libc::kill(libc::getppid(), 0) };
             let done = [
                 TcpListener::bind("127.0.0.1:0").is_ok(),
@@ -150,12 +150,12 @@ mod tests {
                 UnixStream::connect_addr(&name).is_ok(),
                 signal == 0,
             ];
-            let told = format!("{restricted:?} {done:?}");
-            forked_process::send(&parent, told.as_bytes(), None).expect("its parent listens");
+            let report = format!("{restricted:?} {done:?}");
+            forked_process::send(&parent, report.as_bytes(), None).expect("the parent receives");
         })
-        .expect("there is room for a process");
+        .expect("forks");
         let mut text = String::new();
-        said.read_to_string(&mut text).expect("it ends");
+        output.read_to_string(&mut text).expect("the child exits");
         let version = text.split_once("Version(").and_then(|(_, rest)| rest.split_once(')')?.0.parse().ok());
         let expected = match version.unwrap_or(0) {
             0..=3 => [true; 4],

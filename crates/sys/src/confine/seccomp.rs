@@ -1,10 +1,6 @@
-//! Which system calls a process may make, by a filter in the kernel. A call that is not in it ends the process with a
-//! message: it is either a defect of the list or somebody else's doing, and neither is to go on. See seccomp(2),
-//! linux/filter.h, linux/seccomp.h.
-#![expect(
-    unsafe_code,
-    reason = "a filter is installed, and a signal handler, in which only system calls are made"
-)]
+//! System call filters. A call outside the filter ends the process with a message, because it is either a bug in the
+//! list or an attack. See seccomp(2), linux/filter.h, linux/seccomp.h.
+#![expect(unsafe_code, reason = "installs a filter and a signal handler that only makes system calls")]
 
 use std::mem::offset_of;
 
@@ -12,36 +8,34 @@ use crate::error::{Error, Result};
 
 /// `AUDIT_ARCH_X86_64` of linux/audit.h.
 const X86_64: u32 = 0xc000_003e;
-/// Calls of the x32 ABI begin here; none is allowed.
+/// Start of the x32 ABI's numbers, all of which are forbidden.
 const X32: u32 = 0x4000_0000;
 const LOAD: u16 = (libc::BPF_LD | libc::BPF_W | libc::BPF_ABS) as u16;
 const IF_EQUAL: u16 = (libc::BPF_JMP | libc::BPF_JEQ | libc::BPF_K) as u16;
 const IF_LEAST: u16 = (libc::BPF_JMP | libc::BPF_JGE | libc::BPF_K) as u16;
 const IF_ANY_BIT: u16 = (libc::BPF_JMP | libc::BPF_JSET | libc::BPF_K) as u16;
 const RETURN: u16 = (libc::BPF_RET | libc::BPF_K) as u16;
-/// In the kernel's description of a call.
+/// Offset in `struct seccomp_data`.
 const NUMBER: u32 = offset_of!(libc::seccomp_data, nr) as u32;
 const ARCHITECTURE: u32 = offset_of!(libc::seccomp_data, arch) as u32;
 const ARGUMENTS: u32 = offset_of!(libc::seccomp_data, args) as u32;
 
-/// A system call that a filter has a word for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Call {
-    /// Whatever its arguments are.
     Any(i64),
-    /// With one of these values (the lower 32 bits) as the argument of this number, from 0.
+    /// With one of these values (lower 32 bits) in the given argument, counted from 0.
     With(i64, u32, &'static [u32]),
-    /// With any of these bits in the argument of this number.
+    /// With any of these bits in the given argument.
     Bit(i64, u32, u32),
 }
 
-/// From now on, and in every thread that is started from now on, only these calls are made; another one ends the process
-/// with `message` and the call's number on standard error. New privileges must be forbidden before.
+/// Permits only these calls, in this thread and in threads that it starts. Any other call ends the process with
+/// `message` and the call number on standard error. Requires `no_new_privs`.
 ///
 /// # Errors
-/// When the kernel refuses, or has no filters.
+/// When the kernel has no seccomp filters or rejects the filter.
 pub fn filter_calls(groups: &[&[Call]], message: &'static str) -> Result<()> {
-    tell_of_denied(message)?;
+    install_handler(message)?;
     let mut filter = program(&groups.concat());
     let length =
         u16::try_from(filter.len()).map_err(|_| Error::new("install", "a long filter", libc::E2BIG))?;
@@ -81,34 +75,34 @@ fn program(calls: &[Call]) -> Vec<libc::sock_filter> {
                 (number, vec![load, jump(IF_ANY_BIT, bits, 0, 1), allow(), deny()])
             }
         };
-        let beyond = u8::try_from(body.len()).expect("a call has few values");
-        all.push(jump(IF_EQUAL, u32::try_from(number).expect("calls are numbered from 0"), 0, beyond));
+        let beyond = u8::try_from(body.len()).expect("few values per call");
+        all.push(jump(IF_EQUAL, u32::try_from(number).expect("call numbers are not negative"), 0, beyond));
         all.extend(body);
     }
     all.push(deny());
     all
 }
 
-/// What the handler says, and how long it is; set once, before the handler can be called.
+/// Message of the handler; set once, before the handler is installed.
 static mut MESSAGE: &str = "";
 
-fn tell_of_denied(message: &'static str) -> Result<()> {
-    // SAFETY: the process has one thread, and no handler that would read it yet.
+fn install_handler(message: &'static str) -> Result<()> {
+    // SAFETY: the process is single-threaded, and no handler reads it yet.
     unsafe { MESSAGE = message };
-    // SAFETY: a signal action of zeroes is one without flags, with an empty mask.
+    // SAFETY: an all-zero sigaction is valid: no flags and an empty mask.
     let mut action: libc::sigaction = unsafe { std::mem::zeroed() };
     action.sa_sigaction = denied as extern "C" fn(_, _, _) as usize;
     action.sa_flags = libc::SA_SIGINFO;
-    // SAFETY: the handler only makes system calls and touches nothing that others write.
+    // SAFETY: the handler only makes system calls and accesses no data written by others.
     let done = unsafe { libc::sigaction(libc::SIGSYS, &raw const action, std::ptr::null_mut()) };
     if done < 0 { Err(Error::last("handle", "SIGSYS")) } else { Ok(()) }
 }
 
-/// Only writes and ends: what was under way in this thread may be anything.
+/// Only writes and exits, because the interrupted code may be in any state.
 extern "C" fn denied(_signal: i32, about: *const libc::siginfo_t, _context: *const libc::c_void) {
-    // linux/siginfo.h: after three numbers (and a gap) come the address of the call, its number, its architecture.
+    // linux/siginfo.h: three integers (and padding), then the call's address, number and architecture.
     const SYSCALL: usize = 24;
-    // SAFETY: the kernel has filled in what `about` points to, and of SIGSYS it has this number there.
+    // SAFETY: the kernel has filled `about`, and for SIGSYS it contains the number at this offset.
     let number = unsafe { about.cast::<u8>().add(SYSCALL).cast::<i32>().read_unaligned() };
     let mut digits = [b'0'; 10];
     let mut rest = number.unsigned_abs();
@@ -118,13 +112,13 @@ extern "C" fn denied(_signal: i32, about: *const libc::siginfo_t, _context: *con
         digits[first] = b'0' + (rest % 10) as u8;
         rest /= 10;
     }
-    // SAFETY: nobody writes it after the handler was set.
+    // SAFETY: it is not written after the handler is installed.
     let message = unsafe { MESSAGE };
     for part in [message.as_bytes(), &digits[first..], b"\n"] {
-        // SAFETY: the kernel reads so many bytes of what is there.
+        // SAFETY: the kernel reads `part.len()` bytes from a valid slice.
         unsafe { libc::write(libc::STDERR_FILENO, part.as_ptr().cast(), part.len()) };
     }
-    // SAFETY: it ends the process without running anything of it.
+    // SAFETY: ends the process without running its code.
     unsafe { libc::_exit(1) };
 }
 
@@ -136,24 +130,24 @@ mod tests {
     use crate::{confine, forked_process};
 
     #[test]
-    fn a_call_that_is_not_in_the_list_ends_the_process_with_its_number() {
-        let mut said = forked_process::start(|parent| {
-            // SAFETY: standard error of this copy becomes the connection to its parent.
+    fn forbidden_call_ends_the_process_with_its_number() {
+        let mut output = forked_process::start(|parent| {
+            // SAFETY: redirects standard error of the child to its parent.
             unsafe { libc::dup2(parent.as_raw_fd(), libc::STDERR_FILENO) };
             let groups = &[confine::calls::DESCRIPTORS, confine::calls::SIGNALS, confine::calls::MEMORY];
             confine::forbid_new_privileges()
                 .and_then(|()| filter_calls(groups, "denied: "))
                 .expect("a kernel with seccomp");
-            // SAFETY: it only returns a number.
+            // SAFETY: only returns a number.
             unsafe { libc::getppid() };
         })
-        .expect("there is room for a process");
+        .expect("forks");
         let mut text = String::new();
-        said.read_to_string(&mut text).expect("it ends");
+        output.read_to_string(&mut text).expect("the child exits");
         assert_eq!(text, format!("denied: {}\n", libc::SYS_getppid));
     }
 
-    /// What the filter makes of a call, by a machine for the few instructions that it has.
+    /// The filter's verdict on a call, computed by an interpreter for the used instructions.
     fn run(calls: &[Call], number: i64, arguments: [u64; 6]) -> u32 {
         let program = program(calls);
         let (mut at, mut accumulator) = (0, 0);
@@ -179,7 +173,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_in_the_list_is_allowed_by_its_arguments_and_nothing_else_is() {
+    fn allows_only_listed_calls_and_arguments() {
         const CALLS: &[Call] =
             &[Call::Any(1), Call::With(41, 0, &[2, 10]), Call::Bit(56, 0, 0x1_0000), Call::Any(3)];
         let (allowed, denied) = (libc::SECCOMP_RET_ALLOW, libc::SECCOMP_RET_TRAP);
@@ -200,9 +194,8 @@ mod tests {
         }
     }
 
-    /// All that there is to put a filter together of.
     #[test]
-    fn no_group_lets_a_program_be_started_a_process_be_touched_or_the_machine_be_altered() {
+    fn groups_forbid_exec_other_processes_and_system_changes() {
         use confine::calls::*;
         let groups =
             [DESCRIPTORS, SOCKETS, POLLING, TIME, MEMORY, THREADS, OWN, SIGNALS, FILES, PIPES, MACHINE, RARE];

@@ -1,8 +1,5 @@
-//! Who a process is, and what it may do beyond that. See credentials(7), capabilities(7), user_namespaces(7).
-#![expect(
-    clippy::disallowed_methods,
-    reason = "users are lines of a file, and what is mapped is a file of /proc"
-)]
+//! Users and capabilities of a process. See credentials(7), capabilities(7), user_namespaces(7).
+#![expect(clippy::disallowed_methods, reason = "reads /etc/passwd and /proc")]
 
 use std::{fmt, fs, os::unix::fs::MetadataExt, path::Path};
 
@@ -18,7 +15,7 @@ use crate::error::{Context, Error, Result};
 
 const USERS: &str = "/etc/passwd";
 
-/// A user, with the group that it has alone.
+/// A user and its primary group.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct User {
     name: String,
@@ -27,13 +24,13 @@ pub struct User {
 }
 
 impl User {
-    /// The user who is nobody on every Linux, whatever is written in /etc/passwd.
+    /// The `nobody` user of all Linux systems, regardless of /etc/passwd.
     #[must_use]
     pub fn nobody() -> Self {
         Self { name: "nobody".to_owned(), uid: 65_534, gid: 65_534 }
     }
 
-    /// Picks one of the user IDs 60578 to 61183, which systemd and distributions leave unassigned (systemd,
+    /// Returns one of the user IDs 60578 to 61183, which systemd and distributions leave unassigned (systemd,
     /// docs/UIDS-GIDS.md).
     #[must_use]
     pub fn unassigned(number: u32) -> Self {
@@ -43,10 +40,10 @@ impl User {
         Self { name: id.to_string(), uid: id, gid: id }
     }
 
-    /// The user of this name or number. Names are looked up in /etc/passwd alone.
+    /// Finds a user by name or number. Names are only looked up in /etc/passwd.
     ///
     /// # Errors
-    /// When nobody has this name.
+    /// When the name is unknown.
     pub fn named(name: &str) -> Result<Self> {
         if let Ok(uid) = name.parse() {
             return Ok(Self { name: name.to_owned(), uid, gid: uid });
@@ -77,13 +74,13 @@ impl fmt::Display for User {
     }
 }
 
-/// Whether this process is user 0, of the machine or of a user namespace.
+/// Whether this process is user 0 of the machine or of a user namespace.
 #[must_use]
 pub fn is_root() -> bool {
     geteuid().is_root()
 }
 
-/// Whether this user exists in this user namespace; a process can become no other.
+/// Whether the user exists in this user namespace; a process can only become such a user.
 pub fn is_mapped(user: &User) -> Result<bool> {
     let has = |path: &str, id: u32| {
         let map = fs::read_to_string(path).named("read", || path)?;
@@ -96,12 +93,12 @@ pub fn is_mapped(user: &User) -> Result<bool> {
     Ok(has("/proc/self/uid_map", user.uid)? && has("/proc/self/gid_map", user.gid)?)
 }
 
-/// Becomes this user, in its group alone, with no way back. Whoever was root loses its capabilities with it.
+/// Permanently switches to this user and its primary group. A switch from root drops all capabilities.
 pub fn become_user(user: &User) -> Result<()> {
     change_user(user, &[]).named("become", || format!("user {user}"))
 }
 
-/// The same, in these groups beside its own. It only makes system calls.
+/// The same, with supplementary groups. Only makes system calls.
 pub(crate) fn change_user(user: &User, groups: &[Gid]) -> rustix::io::Result<()> {
     let (uid, gid) = (Uid::from_raw(user.uid), Gid::from_raw(user.gid));
     set_thread_groups(groups)?;
@@ -113,10 +110,10 @@ pub(crate) fn groups(numbers: &[u32]) -> Vec<Gid> {
     numbers.iter().copied().map(Gid::from_raw).collect()
 }
 
-/// The groups that somebody has to be in who is to read and write these files; `None` where only their owners can.
+/// Groups that a user must be in to read and write these files; `None` if only their owners can.
 ///
 /// # Errors
-/// When one is not there.
+/// When a file is missing.
 pub fn groups_that_open(files: &[&Path]) -> Result<Option<Vec<u32>>> {
     let (mut groups, both) = (Vec::new(), 0o6);
     for file in files {
@@ -130,23 +127,23 @@ pub fn groups_that_open(files: &[&Path]) -> Result<Option<Vec<u32>>> {
     Ok(Some(groups))
 }
 
-/// No capability can be gained any more. It has to come before [`become_user`], which takes the right to it.
+/// Clears the capability bounding set. Call this before [`become_user`], which drops the required capability.
 pub fn drop_bounds() {
     for capability in CapabilitySet::all() {
-        // Without the right to it there is nothing that could be gained; the kernel may not know all of them.
+        // Without CAP_SETPCAP there is nothing to gain; older kernels lack some capabilities.
         let _ = remove_capability_from_bounding_set(capability);
     }
 }
 
-/// Gives up every capability that it has, but perhaps that of opening ports below 1024.
+/// Drops all capabilities, except optionally CAP_NET_BIND_SERVICE.
 pub fn keep_capabilities(low_ports: bool) -> Result<()> {
     let none = CapabilitySet::empty();
-    let kept = if low_ports { CapabilitySet::NET_BIND_SERVICE } else { none };
-    let sets = CapabilitySets { effective: kept, permitted: kept, inheritable: none };
+    let remaining = if low_ports { CapabilitySet::NET_BIND_SERVICE } else { none };
+    let sets = CapabilitySets { effective: remaining, permitted: remaining, inheritable: none };
     set_capabilities(None, sets).named("give up", || "capabilities")
 }
 
-/// No program that it starts has more rights than it has, whatever its file says.
+/// Sets `no_new_privs`: programs that it starts gain no privileges by their file attributes.
 pub fn forbid_new_privileges() -> Result<()> {
     set_no_new_privs(true).named("forbid", || "new privileges")
 }
@@ -156,10 +153,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_user_is_found_by_name_or_number() {
+    fn finds_user_by_name_or_number() {
         assert_eq!(User::named("1234").expect("a number").uid(), 1234);
         assert_eq!(User::named("root").expect("everywhere").uid(), 0);
-        let error = User::named("no-such-user").expect_err("not there").to_string();
+        let error = User::named("no-such-user").expect_err("unknown user").to_string();
         assert!(error.contains("no-such-user") && error.contains("/etc/passwd"), "{error}");
         let line = "plumb:x:993:992::/nonexistent:/usr/sbin/nologin";
         let found = User { name: "plumb".to_owned(), uid: 993, gid: 992 };
@@ -170,7 +167,7 @@ mod tests {
     }
 
     #[test]
-    fn unassigned_users_are_neither_each_other_nor_nobody() {
+    fn unassigned_users_are_distinct_and_not_nobody() {
         let users: std::collections::BTreeSet<u32> =
             (0..606).map(|number| User::unassigned(number).uid()).collect();
         assert_eq!((users.len(), users.first(), users.last()), (606, Some(&60_578), Some(&61_183)));
@@ -179,18 +176,18 @@ mod tests {
     }
 
     #[test]
-    fn a_file_is_opened_by_all_by_a_group_or_by_its_owner_alone() {
+    fn finds_groups_that_can_open_files() {
         let folder = tempfile::tempdir().expect("a temporary folder");
         let file = |name: &str, mode| {
             let path = folder.path().join(name);
-            fs::write(&path, "").expect("an own folder");
+            fs::write(&path, "").expect("own folder");
             let permissions = std::os::unix::fs::PermissionsExt::from_mode(mode);
-            fs::set_permissions(&path, permissions).expect("an own file");
+            fs::set_permissions(&path, permissions).expect("own file");
             path
         };
         let (all, group, own) = (file("all", 0o666), file("group", 0o660), file("own", 0o644));
-        let gid = fs::metadata(&group).expect("it is there").gid();
-        let open = |files: &[&Path]| groups_that_open(files).expect("they are there");
+        let gid = fs::metadata(&group).expect("exists").gid();
+        let open = |files: &[&Path]| groups_that_open(files).expect("exist");
         assert_eq!(open(&[&all]), Some(vec![]));
         assert_eq!(open(&[&all, &group]), Some(vec![gid]));
         assert_eq!(open(&[&group, &own]), None);

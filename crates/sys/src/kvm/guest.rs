@@ -1,5 +1,5 @@
-//! The little guests: their code, their tables, and what their exits mean. x86-64 only.
-#![expect(unsafe_code, reason = "memory that a guest shares")]
+//! Test guests: code, page tables and interpretation of their exits. x86-64 only.
+#![expect(unsafe_code, reason = "memory shared with a guest")]
 
 use std::time::Duration;
 
@@ -13,18 +13,17 @@ use super::{DEVICE, RUN};
 use crate::clock;
 use crate::error::{Context, Error, Result};
 
-/// What a guest is, before it starts.
 struct Guest {
-    what: &'static str,
+    description: &'static str,
     code: &'static [u8],
-    /// On page tables, in 64-bit mode; otherwise in real mode.
+    /// 64-bit mode with page tables; otherwise real mode.
     long: bool,
-    /// What RAX holds when it has halted.
+    /// Expected RAX after it halts.
     answer: u64,
 }
 
 const REAL_MODE: Guest = Guest {
-    what: "real-mode code (the way firmware begins)",
+    description: "real-mode code (like firmware)",
     code: &[
         0xb8, 0x34, 0x12, // mov ax, 0x1234
         0xf4, // hlt
@@ -34,7 +33,7 @@ const REAL_MODE: Guest = Guest {
 };
 
 const SSE: Guest = Guest {
-    what: "64-bit kernel code with an SSE2 instruction",
+    description: "64-bit kernel code with an SSE2 instruction",
     code: &[
         0xb8, 0x21, 0x00, 0x00, 0x00, // mov eax, 0x21
         0x66, 0x48, 0x0f, 0x6e, 0xc0, // movq xmm0, rax
@@ -46,10 +45,10 @@ const SSE: Guest = Guest {
     answer: 0x42,
 };
 
-/// Takes under a millisecond on a CPU, a few where that CPU is emulated, and near a second when KVM itself
-/// interprets every instruction.
+/// Takes less than a millisecond on a CPU, a few on an emulated CPU, and nearly a second when KVM interprets each
+/// instruction.
 const LOOP: Guest = Guest {
-    what: "a loop of a million rounds in 64-bit kernel code",
+    description: "a loop with a million iterations in 64-bit kernel code",
     code: &[
         0xb9, 0x40, 0x42, 0x0f, 0x00, // mov ecx, 1000000
         0xff, 0xc9, // dec ecx
@@ -61,10 +60,10 @@ const LOOP: Guest = Guest {
     answer: 0,
 };
 const LOOP_AT_MOST: Duration = Duration::from_millis(200);
-/// So often it is tried: others may have the CPU meanwhile.
+/// Number of attempts, because other processes may use the CPU.
 const LOOPS: u32 = 6;
 
-/// Guest-physical addresses. Each page table takes a page.
+/// Guest-physical addresses. Each page table occupies a page.
 const MEMORY: usize = 0x20_0000;
 const CODE: usize = 0x1000;
 const TABLES: [usize; 3] = [0x2000, 0x3000, 0x4000];
@@ -74,8 +73,8 @@ const TASK_STATE: usize = 0xfffb_d000;
 pub(super) fn run_all() -> Result<()> {
     let kvm = Kvm::new().map_err(|error| refused("open", &error))?;
     if kvm.get_api_version() != KVM_API_VERSION as i32 {
-        let hint = format!("its version is {}, not {KVM_API_VERSION}", kvm.get_api_version());
-        return Err(Error::new("speak with", DEVICE, libc::EPROTO).with_hint(hint));
+        let hint = format!("the API version is {}, not {KVM_API_VERSION}", kvm.get_api_version());
+        return Err(Error::new("use", DEVICE, libc::EPROTO).with_hint(hint));
     }
     run(&kvm, &REAL_MODE)?;
     run(&kvm, &SSE)?;
@@ -87,16 +86,16 @@ pub(super) fn run_all() -> Result<()> {
         }
     }
     let took = least.as_millis();
-    Err(unfit(format!("{} took {took} ms at least: it is interpreted, not run by the CPU", LOOP.what)))
+    Err(unfit(format!("{} took at least {took} ms: it is interpreted, not run by the CPU", LOOP.description)))
 }
 
-/// Runs a guest until it halts, in a VM of its own, and returns how long it ran.
+/// Runs a guest in a new VM until it halts, and returns its run time.
 fn run(kvm: &Kvm, guest: &Guest) -> Result<Duration> {
     let memory = Memory::new()?;
     memory.fill(guest);
     let vm = kvm.create_vm().map_err(|error| refused("create a virtual machine with", &error))?;
     memory.give_to(&vm)?;
-    // Intel CPUs that cannot run real mode themselves need three pages for it, outside the guest's memory.
+    // Intel CPUs without unrestricted guest mode need three pages for it, outside the guest's memory.
     vm.set_tss_address(TASK_STATE).map_err(|error| refused("set up a virtual machine of", &error))?;
     let mut vcpu = vm.create_vcpu(0).map_err(|error| refused("create a virtual CPU with", &error))?;
     set_up(kvm, &vcpu, guest).map_err(|error| refused("set up a virtual CPU of", &error))?;
@@ -104,13 +103,13 @@ fn run(kvm: &Kvm, guest: &Guest) -> Result<Duration> {
     let exit = vcpu.run().map_err(|error| refused(RUN, &error))?;
     let took = Duration::from_nanos(clock::monotonic() - begin);
     if !matches!(exit, VcpuExit::Hlt) {
-        return Err(unfit(format!("KVM gave up on {}: {}", guest.what, describe(&exit))));
+        return Err(unfit(format!("KVM gave up on {}: {}", guest.description, describe(&exit))));
     }
     let rax = vcpu.get_regs().map_err(|error| refused("read registers of", &error))?.rax;
     if rax == guest.answer {
         return Ok(took);
     }
-    Err(unfit(format!("{} computed {rax:#x} instead of {:#x}", guest.what, guest.answer)))
+    Err(unfit(format!("{} computed {rax:#x} instead of {:#x}", guest.description, guest.answer)))
 }
 
 fn set_up(kvm: &Kvm, vcpu: &VcpuFd, guest: &Guest) -> std::result::Result<(), kvm_ioctls::Error> {
@@ -123,11 +122,11 @@ fn set_up(kvm: &Kvm, vcpu: &VcpuFd, guest: &Guest) -> std::result::Result<(), kv
         (special.cs.base, special.cs.selector) = (0, 0);
     }
     vcpu.set_sregs(&special)?;
-    // Bit 1 of the flags is always set.
+    // Bit 1 of RFLAGS is always set.
     vcpu.set_regs(&kvm_regs { rip: CODE as u64, rsp: STACK, rflags: 2, ..Default::default() })
 }
 
-/// Ring 0, paging on, SSE allowed: Intel's manual, volume 3, sections 2.5, 3.4.5 and 10.8.5.
+/// Ring 0, paging and SSE enabled: Intel's manual, volume 3, sections 2.5, 3.4.5 and 10.8.5.
 fn enter_long_mode(special: &mut kvm_sregs) {
     const CR0_PE_MP_ET_NE_WP_PG: u64 = 0x8001_0033;
     const CR4_PAE_OSFXSR_OSXMMEXCPT: u64 = 0x620;
@@ -145,11 +144,10 @@ fn enter_long_mode(special: &mut kvm_sregs) {
 fn describe(exit: &VcpuExit<'_>) -> String {
     match exit {
         VcpuExit::InternalError => {
-            "it had to interpret the code and does not know an instruction (KVM_EXIT_INTERNAL_ERROR)"
-                .to_owned()
+            "unsupported instruction in interpreted code (KVM_EXIT_INTERNAL_ERROR)".to_owned()
         }
         VcpuExit::Shutdown => "the guest crashed (KVM_EXIT_SHUTDOWN)".to_owned(),
-        VcpuExit::FailEntry(reason, _) => format!("the CPU refused to enter it (reason {reason:#x})"),
+        VcpuExit::FailEntry(reason, _) => format!("the CPU failed to enter the guest (reason {reason:#x})"),
         other => format!("exit {other:?}"),
     }
 }
@@ -162,7 +160,7 @@ fn refused(operation: &'static str, error: &kvm_ioctls::Error) -> Error {
     Error::new(operation, DEVICE, error.errno())
 }
 
-/// The guest's memory: two mebibytes, shared with KVM.
+/// Guest memory: 2 MiB, shared with KVM.
 struct Memory {
     at: *mut libc::c_void,
 }
@@ -170,12 +168,12 @@ struct Memory {
 impl Memory {
     fn new() -> Result<Self> {
         let (access, kind) = (ProtFlags::READ | ProtFlags::WRITE, MapFlags::PRIVATE);
-        // SAFETY: the kernel chooses an address, so no other mapping is touched.
+        // SAFETY: the kernel chooses the address, so no other mapping is affected.
         let at = unsafe { rustix::mm::mmap_anonymous(std::ptr::null_mut(), MEMORY, access, kind) };
         Ok(Self { at: at.named("map", || "the memory of a guest")? })
     }
 
-    /// Writes the code, and tables that map the two mebibytes onto themselves with one large page.
+    /// Writes the code, and page tables that identity-map the 2 MiB with one large page.
     fn fill(&self, guest: &Guest) {
         const PRESENT_WRITABLE: u64 = 0x3;
         const LARGE: u64 = 0x80;
@@ -191,8 +189,8 @@ impl Memory {
     }
 
     fn write(&self, to: usize, bytes: &[u8]) {
-        assert!(to + bytes.len() <= MEMORY, "the guest's memory is larger than what is put into it");
-        // SAFETY: the range lies inside the mapping, as just checked, and no guest runs yet.
+        assert!(to + bytes.len() <= MEMORY, "fits the guest memory");
+        // SAFETY: the range is within the mapping, as checked above, and no guest runs yet.
         unsafe { std::ptr::copy_nonoverlapping(bytes.as_ptr(), self.at.cast::<u8>().add(to), bytes.len()) }
     }
 
@@ -204,15 +202,14 @@ impl Memory {
             memory_size: MEMORY as u64,
             userspace_addr: self.at as u64,
         };
-        // SAFETY: the mapping outlives the machine: `run` drops it last.
-        unsafe { vm.set_user_memory_region(region) }
-            .map_err(|error| refused("give memory to a machine of", &error))
+        // SAFETY: the mapping outlives the VM: `run` drops it last.
+        unsafe { vm.set_user_memory_region(region) }.map_err(|error| refused("set guest memory of", &error))
     }
 }
 
 impl Drop for Memory {
     fn drop(&mut self) {
-        // SAFETY: the mapping is this value's own, and its machine is gone.
+        // SAFETY: this value owns the mapping, and its VM has been dropped.
         let unmapped = unsafe { rustix::mm::munmap(self.at, MEMORY) };
         debug_assert!(unmapped.is_ok());
     }
@@ -223,22 +220,22 @@ mod tests {
     use super::*;
 
     #[test]
-    fn plain_code_halts_with_its_answer_even_where_it_is_interpreted() {
-        // Where no machine can be made there is nothing to try.
+    fn simple_guests_halt_with_expected_result() {
+        // Without KVM there is nothing to test.
         let Ok(kvm) = Kvm::new() else { return };
         if kvm.create_vm().is_err() {
             return;
         }
         for guest in [&REAL_MODE, &LOOP] {
-            let took = run(&kvm, guest).expect(guest.what);
-            assert!(took > Duration::ZERO, "{}", guest.what);
+            let took = run(&kvm, guest).expect(guest.description);
+            assert!(took > Duration::ZERO, "{}", guest.description);
         }
     }
 
     #[test]
-    fn a_wrong_answer_is_not_taken_for_a_guest_that_ran() {
+    fn rejects_wrong_result() {
         let Ok(kvm) = Kvm::new() else { return };
-        let error = run(&kvm, &Guest { answer: 1, ..REAL_MODE }).expect_err("it computes something else");
+        let error = run(&kvm, &Guest { answer: 1, ..REAL_MODE }).expect_err("wrong result");
         assert!(error.to_string().contains(DEVICE), "{error}");
     }
 }

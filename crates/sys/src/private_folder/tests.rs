@@ -1,5 +1,5 @@
-//! Folders and files that others could have written, and those that they could not.
-#![expect(clippy::disallowed_methods, reason = "the folders are prepared with the standard library")]
+//! Folders and files with safe and unsafe owners and permissions.
+#![expect(clippy::disallowed_methods, reason = "prepares folders with the standard library")]
 
 use std::fs;
 use std::os::unix::fs::{MetadataExt, PermissionsExt, lchown, symlink};
@@ -13,42 +13,42 @@ fn base() -> tempfile::TempDir {
 }
 
 fn mode(path: &Path, bits: u32) {
-    fs::set_permissions(path, fs::Permissions::from_mode(bits)).expect("it is ours");
+    fs::set_permissions(path, fs::Permissions::from_mode(bits)).expect("own folder");
 }
 
 #[test]
-fn what_is_written_is_for_one_alone_and_there_once() {
+fn writes_private_files_once() {
     let base = base();
     let path = base.path().join(NAME);
-    assert!(PrivateFolder::open(&path).expect("nothing is wrong").names().expect("none").is_empty());
-    assert!(!path.exists(), "looking makes nothing");
-    let folder = PrivateFolder::create(&path).expect("it is ours");
-    folder.write_new("a", "first").expect("it is new");
-    let error = folder.write_new("a", "second").expect_err("it is there");
+    assert!(PrivateFolder::open(&path).expect("a missing folder").names().expect("none").is_empty());
+    assert!(!path.exists(), "opening does not create it");
+    let folder = PrivateFolder::create(&path).expect("own folder");
+    folder.write_new("a", "first").expect("a new file");
+    let error = folder.write_new("a", "second").expect_err("exists");
     assert!(error.exists_already(), "{error}");
-    let bits = |path: &Path| fs::metadata(path).expect("it was made").mode() & 0o7777;
+    let bits = |path: &Path| fs::metadata(path).expect("exists").mode() & 0o7777;
     assert_eq!((bits(&path), bits(&path.join("a"))), (0o700, 0o600));
     assert_eq!(folder.names().expect("readable"), ["a"]);
-    assert_eq!(fs::read_dir(&path).expect("it is ours").count(), 1, "no draft is left");
+    assert_eq!(fs::read_dir(&path).expect("own folder").count(), 1, "no draft remains");
     assert_eq!(folder.read("a").expect("readable").as_deref(), Some("first"));
-    folder.remove("a").and_then(|()| folder.remove("a")).expect("gone is no error");
-    assert_eq!(folder.read("a").expect("gone is no error"), None);
+    folder.remove("a").and_then(|()| folder.remove("a")).expect("a missing file is no error");
+    assert_eq!(folder.read("a").expect("a missing file is no error"), None);
 }
 
 #[test]
-fn a_folder_that_is_exchanged_after_it_was_opened_is_not_used() {
+fn keeps_using_the_opened_folder_after_it_is_exchanged() {
     let base = base();
     let path = base.path().join(NAME);
-    let folder = PrivateFolder::create(&path).expect("it is ours");
-    fs::rename(base.path().join("list"), base.path().join("gone")).expect("it is ours");
-    fs::create_dir_all(&path).expect("it is ours");
-    fs::write(path.join("planted"), "").expect("it is ours");
-    folder.write_new("a", "text").expect("it is new");
+    let folder = PrivateFolder::create(&path).expect("own folder");
+    fs::rename(base.path().join("list"), base.path().join("gone")).expect("own folder");
+    fs::create_dir_all(&path).expect("own folder");
+    fs::write(path.join("planted"), "").expect("own folder");
+    folder.write_new("a", "text").expect("a new file");
     assert!(!folder.names().expect("readable").contains(&"planted".to_owned()));
     assert!(base.path().join("gone/labs/a").exists() && !path.join("a").exists());
 }
 
-/// What is done to the folder `list/labs` below the path, and what is told then; nothing where it is fine.
+/// A change to the folder `list/labs` below the path, and the expected error, if any.
 type Case = (fn(&Path), Option<&'static str>);
 
 const FOLDERS: &[Case] = &[
@@ -66,44 +66,46 @@ const FOLDERS: &[Case] = &[
 ];
 
 fn give(path: &Path) {
-    lchown(path, Some(65_534), None).expect("root may");
+    lchown(path, Some(65_534), None).expect("root");
 }
 
-/// A link at `name` that leads to `to`, where what was there is now.
+/// Moves `name` away and replaces it with a symlink to `to`.
 fn link(base: &Path, name: &str, to: &str) {
-    fs::rename(base.join(name), base.join("moved")).expect("it is ours");
-    symlink(base.join(to), base.join(name)).expect("it is ours");
+    fs::rename(base.join(name), base.join("moved")).expect("own folder");
+    symlink(base.join(to), base.join(name)).expect("own folder");
 }
 
 fn file(base: &Path) {
-    fs::remove_dir(base.join(NAME)).expect("it is ours");
-    fs::write(base.join(NAME), "").expect("it is ours");
+    fs::remove_dir(base.join(NAME)).expect("own folder");
+    fs::write(base.join(NAME), "").expect("own folder");
 }
 
-fn check_folder(done: fn(&Path), told: Option<&str>) {
+fn check_folder(done: fn(&Path), expected: Option<&str>) {
     let base = base();
     let path = base.path().join(NAME);
-    drop(PrivateFolder::create(&path).expect("it is ours"));
+    drop(PrivateFolder::create(&path).expect("own folder"));
     done(base.path());
     for folder in [PrivateFolder::open(&path), PrivateFolder::create(&path)] {
-        match (folder, told) {
+        match (folder, expected) {
             (Ok(folder), None) => folder.names().map(drop).expect("readable"),
-            (Err(error), Some(told)) => assert!(error.to_string().contains(told), "no `{told}` in {error}"),
-            (folder, told) => panic!("{told:?}: {folder:?}"),
+            (Err(error), Some(expected)) => {
+                assert!(error.to_string().contains(expected), "no `{expected}` in {error}")
+            }
+            (folder, expected) => panic!("{expected:?}: {folder:?}"),
         }
     }
 }
 
 #[test]
-fn a_folder_in_which_others_could_exchange_something_is_refused() {
-    for (done, told) in FOLDERS {
-        check_folder(*done, *told);
+fn rejects_folder_that_others_can_modify() {
+    for (done, expected) in FOLDERS {
+        check_folder(*done, *expected);
     }
     assert!(PrivateFolder::open(Path::new("list")).expect_err("relative").to_string().contains("absolute"));
 }
 
 #[test]
-fn a_folder_of_another_user_is_refused_and_its_user_named() {
+fn rejects_folder_of_another_user() {
     if process::user() != 0 || userns::is_nested() {
         return;
     }
@@ -115,26 +117,26 @@ fn a_folder_of_another_user_is_refused_and_its_user_named() {
 }
 
 #[test]
-fn only_regular_files_that_nobody_else_could_write_are_read() {
+fn reads_only_private_regular_files() {
     let base = base();
-    let folder = PrivateFolder::create(&base.path().join(NAME)).expect("it is ours");
+    let folder = PrivateFolder::create(&base.path().join(NAME)).expect("own folder");
     let path = |name: &str| base.path().join(NAME).join(name);
-    fs::write(path("shared"), "").expect("it is ours");
+    fs::write(path("shared"), "").expect("own folder");
     mode(&path("shared"), 0o620);
-    fs::create_dir(path("folder")).expect("it is ours");
-    symlink(path("shared"), path("link")).expect("it is ours");
+    fs::create_dir(path("folder")).expect("own folder");
+    symlink(path("shared"), path("link")).expect("own folder");
     let bits = rustix::fs::Mode::RUSR | rustix::fs::Mode::WUSR;
-    rustix::fs::mknodat(CWD, path("pipe"), FileType::Fifo, bits, 0).expect("it is ours");
-    let socket = std::os::unix::net::UnixListener::bind(path("socket")).expect("it is ours");
-    for (name, told) in [
+    rustix::fs::mknodat(CWD, path("pipe"), FileType::Fifo, bits, 0).expect("own folder");
+    let socket = std::os::unix::net::UnixListener::bind(path("socket")).expect("own folder");
+    for (name, expected) in [
         ("shared", "mode 0620"),
-        ("folder", "no regular file"),
-        ("link", "it is a link"),
-        ("pipe", "no regular file"),
+        ("folder", "not a regular file"),
+        ("link", "it is a symlink"),
+        ("pipe", "not a regular file"),
         ("socket", "socket"),
     ] {
-        let error = folder.read(name).expect_err("not as it must be").to_string();
-        assert!(error.contains(told) && error.contains(name), "no `{told}` in {error}");
+        let error = folder.read(name).expect_err("unsafe file").to_string();
+        assert!(error.contains(expected) && error.contains(name), "no `{expected}` in {error}");
     }
     drop(socket);
 }

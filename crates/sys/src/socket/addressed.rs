@@ -1,7 +1,7 @@
-//! Datagrams of a socket that is bound to every address: to which of them each came, and from which one an answer
-//! leaves. Without it the route chooses, and a peer drops what does not come from the address that it knows.
-//! See IP_PKTINFO in ip(7), IPV6_RECVPKTINFO in ipv6(7).
-#![expect(unsafe_code, reason = "control messages, which the standard library cannot send or receive")]
+//! Datagrams on sockets bound to all addresses: the destination address of received ones, and the source address of
+//! sent ones. Otherwise the route selects the source, and peers drop replies from an unexpected address. See IP_PKTINFO
+//! in ip(7), IPV6_RECVPKTINFO in ipv6(7).
+#![expect(unsafe_code, reason = "the standard library does not support control messages")]
 
 use std::io;
 use std::mem::{size_of, zeroed};
@@ -11,29 +11,29 @@ use std::os::fd::{AsFd, AsRawFd};
 use super::{integer, transfer::again};
 use crate::error::Result;
 
-/// Room for one control message of either family, aligned as the kernel wants it.
+/// Buffer for one control message of either family, with the required alignment.
 #[repr(C, align(8))]
 struct Control([u8; 64]);
 
-/// Of linux/in6.h.
+/// From linux/in6.h.
 const IPV6_RECVPKTINFO: u32 = 49;
 const IP_PKTINFO: u32 = 8;
 
-/// Lets [`receive_addressed`] tell where a datagram came to.
+/// Makes [`receive_addressed`] return destination addresses.
 pub fn set_destination_told(fd: impl AsFd, is_ipv6: bool) -> Result<()> {
     let (level, name) =
         if is_ipv6 { (libc::IPPROTO_IPV6, IPV6_RECVPKTINFO) } else { (libc::IPPROTO_IP, IP_PKTINFO) };
-    integer::set(&fd, level, name, 1_i32, "set the telling of destinations on")
+    integer::set(&fd, level, name, 1_i32, "set IP_PKTINFO on")
 }
 
-/// Receives a datagram: its length, where it came from, and to which address of this machine, where that was told
-/// (see [`set_destination_told`]). What is longer than `buffer` is cut.
+/// Receives a datagram: its length, source, and local destination address if enabled (see [`set_destination_told`]).
+/// Datagrams longer than `buffer` are truncated.
 pub fn receive_addressed(
     fd: impl AsFd,
     buffer: &mut [u8],
 ) -> io::Result<(usize, SocketAddr, Option<IpAddr>)> {
     let mut control = Control([0; 64]);
-    // SAFETY: plain numbers and pointers, for which zero is a valid value.
+    // SAFETY: plain integers and pointers, for which zero is valid.
     let (mut name, mut message): (libc::sockaddr_storage, libc::msghdr) = unsafe { (zeroed(), zeroed()) };
     let mut vector = libc::iovec { iov_base: buffer.as_mut_ptr().cast(), iov_len: buffer.len() };
     message.msg_name = (&raw mut name).cast();
@@ -44,19 +44,19 @@ pub fn receive_addressed(
     message.msg_controllen = length_of::<Control>() as _;
     let socket = fd.as_fd().as_raw_fd();
     let length = again(|| {
-        // SAFETY: the header points at a name, a vector with `buffer` and a control buffer of the lengths it tells,
-        // which live longer than the call.
+        // SAFETY: the header refers to a name, a vector with `buffer` and a control buffer, with correct lengths, which
+        // outlive the call.
         let got = unsafe { libc::recvmsg(socket, &raw mut message, 0) };
         usize::try_from(got).map_err(|_| io::Error::last_os_error())
     })?;
     let from = address(&name).ok_or(io::ErrorKind::InvalidData)?;
-    Ok((length, from, destination(&message)))
+    Ok((length, from, destination_of(&message)))
 }
 
-/// Sends a datagram to `to` that leaves from `from`, an address of this machine of the same family.
+/// Sends a datagram to `to` with source `from`, a local address of the same family.
 pub fn send_addressed(fd: impl AsFd, bytes: &[u8], to: SocketAddr, from: IpAddr) -> io::Result<usize> {
     let mut control = Control([0; 64]);
-    // SAFETY: plain numbers and pointers, for which zero is a valid value.
+    // SAFETY: plain integers and pointers, for which zero is valid.
     let (mut name, mut message): (libc::sockaddr_storage, libc::msghdr) = unsafe { (zeroed(), zeroed()) };
     let mut vector = libc::iovec { iov_base: bytes.as_ptr().cast_mut().cast(), iov_len: bytes.len() };
     message.msg_name = (&raw mut name).cast();
@@ -79,22 +79,22 @@ pub fn send_addressed(fd: impl AsFd, bytes: &[u8], to: SocketAddr, from: IpAddr)
     }
     let socket = fd.as_fd().as_raw_fd();
     again(|| {
-        // SAFETY: the header points at a name, a vector with `bytes`, which the kernel only reads, and a control
-        // buffer of the lengths it tells, all of which live longer than the call.
+        // SAFETY: the header refers to a name, a vector with `bytes`, which the kernel only reads, and a control
+        // buffer, with correct lengths, which outlive the call.
         let sent = unsafe { libc::sendmsg(socket, &raw const message, libc::MSG_NOSIGNAL) };
         usize::try_from(sent).map_err(|_| io::Error::last_os_error())
     })
 }
 
-/// The length of a `T`, of which each has a few bytes.
+/// Size of `T`, a few bytes.
 const fn length_of<T>() -> libc::socklen_t {
     size_of::<T>() as libc::socklen_t
 }
 
-/// Makes `value` the only control message of a header whose buffer has room for it.
+/// Writes `value` as the only control message of a header with a sufficient buffer.
 fn put<T>(message: &mut libc::msghdr, level: i32, kind: i32, value: T) {
-    // SAFETY: `msg_control` points at a `Control`, aligned and longer than a header and an `in6_pktinfo`, the larger
-    // of the two; CMSG_FIRSTHDR and CMSG_DATA stay inside.
+    // SAFETY: `msg_control` refers to an aligned `Control`, larger than a header plus `in6_pktinfo`, the larger type;
+    // CMSG_FIRSTHDR and CMSG_DATA stay inside.
     unsafe {
         message.msg_controllen = libc::CMSG_SPACE(length_of::<T>()) as _;
         let header = libc::CMSG_FIRSTHDR(message);
@@ -105,10 +105,10 @@ fn put<T>(message: &mut libc::msghdr, level: i32, kind: i32, value: T) {
     }
 }
 
-/// What the kernel has told of where a datagram came to.
-fn destination(message: &libc::msghdr) -> Option<IpAddr> {
-    // SAFETY: the kernel has filled the control buffer as far as `msg_controllen` says, with messages of the types
-    // that it names; the macros stay inside.
+/// Destination address reported by the kernel.
+fn destination_of(message: &libc::msghdr) -> Option<IpAddr> {
+    // SAFETY: the kernel has filled the control buffer up to `msg_controllen` with messages of the given types; the
+    // macros stay inside.
     unsafe {
         let mut header = libc::CMSG_FIRSTHDR(message);
         while !header.is_null() {
@@ -131,7 +131,7 @@ fn destination(message: &libc::msghdr) -> Option<IpAddr> {
 
 fn address(name: &libc::sockaddr_storage) -> Option<SocketAddr> {
     let name = &raw const *name;
-    // SAFETY: it is as long and as aligned as any address, and all bytes of it are valid in each of them.
+    // SAFETY: it has the size and alignment of any address type, and all bytes are valid.
     unsafe {
         match i32::from((*name).ss_family) {
             libc::AF_INET => {
@@ -149,10 +149,10 @@ fn address(name: &libc::sockaddr_storage) -> Option<SocketAddr> {
     }
 }
 
-/// Writes an address; returns its length.
+/// Writes an address and returns its length.
 fn fill(name: &mut libc::sockaddr_storage, address: SocketAddr) -> libc::socklen_t {
     let name = &raw mut *name;
-    // SAFETY: it has room for any address and is aligned for all of them.
+    // SAFETY: it has the size and alignment of any address type.
     unsafe {
         match address {
             SocketAddr::V4(address) => {
@@ -182,7 +182,7 @@ mod tests {
 
     use super::*;
 
-    /// A datagram to `to`, an address of the loopback, and its answer.
+    /// A datagram to a loopback address, and the reply.
     fn check(everywhere: &str, to: &str) {
         let to: IpAddr = to.parse().expect("an address");
         let Ok(server) = UdpSocket::bind((everywhere.parse::<IpAddr>().expect("an address"), 0)) else {
@@ -197,17 +197,17 @@ mod tests {
         let port = server.local_addr().expect("bound").port();
         client.send_to(b"to whom", (to, port)).expect("loopback");
         let mut bytes = [0; 16];
-        let (length, from, told) = receive_addressed(&server, &mut bytes).expect("it came");
-        assert_eq!((&bytes[..length], told), (&b"to whom"[..], Some(to)));
+        let (length, from, destination) = receive_addressed(&server, &mut bytes).expect("a datagram");
+        assert_eq!((&bytes[..length], destination), (&b"to whom"[..], Some(to)));
         assert_eq!(from.port(), client.local_addr().expect("bound").port());
         assert_eq!(send_addressed(&server, b"from me", from, to).expect("loopback"), 7);
-        let (length, from) = client.recv_from(&mut bytes).expect("it came");
+        let (length, from) = client.recv_from(&mut bytes).expect("a datagram");
         assert_eq!((&bytes[..length], from), (&b"from me"[..], SocketAddr::new(to, port)));
     }
 
     #[test]
-    fn an_answer_leaves_from_the_address_that_was_asked() {
-        // The route to a peer on 127.0.0.1 would choose 127.0.0.1.
+    fn reply_uses_the_requested_address_as_source() {
+        // The route to a peer on 127.0.0.1 would select 127.0.0.1.
         for to in ["127.0.0.1", "127.7.7.7"] {
             check("0.0.0.0", to);
         }
@@ -215,11 +215,11 @@ mod tests {
     }
 
     #[test]
-    fn where_nobody_asked_nothing_is_told() {
+    fn reports_no_destination_by_default() {
         let socket = UdpSocket::bind("127.0.0.1:0").expect("loopback");
-        let here = socket.local_addr().expect("bound");
-        socket.send_to(b"x", here).expect("loopback");
-        let (length, from, told) = receive_addressed(&socket, &mut [0; 4]).expect("it came");
-        assert_eq!((length, from, told), (1, here, None));
+        let address = socket.local_addr().expect("bound");
+        socket.send_to(b"x", address).expect("loopback");
+        let (length, from, destination) = receive_addressed(&socket, &mut [0; 4]).expect("a datagram");
+        assert_eq!((length, from, destination), (1, address, None));
     }
 }

@@ -1,7 +1,6 @@
-//! Many datagrams by one system call, on connected UDP sockets; nothing is allocated after the start.
-//!
-//! It must not know what a datagram holds. See sendmmsg(2), recvmmsg(2), udp(7).
-#![expect(unsafe_code, reason = "sendmmsg and recvmmsg: the C library's lack the kernel's speed or types")]
+//! Batched datagrams on connected UDP sockets, without allocations after setup.
+//! See sendmmsg(2), recvmmsg(2), udp(7).
+#![expect(unsafe_code, reason = "sendmmsg and recvmmsg: the C library's wrappers differ in speed or types")]
 
 mod receive;
 mod send;
@@ -13,7 +12,7 @@ use std::ptr::null_mut;
 
 use linux_raw_sys::net::{cmsghdr, mmsghdr, msghdr};
 
-/// One control message with room for the integer of UDP_SEGMENT (16 bits) or UDP_GRO (32 bits).
+/// A control message with space for the integer of UDP_SEGMENT (16 bits) or UDP_GRO (32 bits).
 #[repr(C)]
 #[derive(Clone, Copy)]
 struct Control {
@@ -25,13 +24,13 @@ impl Control {
     const EMPTY: Self = Self { header: cmsghdr { cmsg_len: 0, cmsg_level: 0, cmsg_type: 0 }, value: [0; 8] };
 }
 
-/// Of linux/udp.h.
+/// From linux/udp.h.
 const UDP_SEGMENT: i32 = 103;
 const UDP_GRO: i32 = 104;
 
 const NO_VECTOR: libc::iovec = libc::iovec { iov_base: null_mut(), iov_len: 0 };
 
-/// As the kernel has it: the C library's may differ in width.
+/// The kernel's type; the C library's may differ in width.
 const NO_MESSAGE: mmsghdr = mmsghdr {
     msg_hdr: msghdr {
         msg_name: null_mut(),

@@ -1,6 +1,5 @@
-//! Socket options and calls that the standard library lacks, for anything that has a descriptor.
-//!
-//! It must not know what is sent or why. See socket(7), ip(7), tcp(7), udp(7).
+//! Socket options and calls missing from the standard library.
+//! See socket(7), ip(7), tcp(7), udp(7).
 
 mod addressed;
 mod datagram;
@@ -28,7 +27,7 @@ pub use zero_copy::ZeroCopySender;
 
 use std::os::fd::{AsFd, AsRawFd};
 
-/// How errors name a socket.
+/// Name of a socket in errors.
 fn named(fd: &impl AsFd) -> String {
     format!("socket {}", fd.as_fd().as_raw_fd())
 }
@@ -37,19 +36,19 @@ fn named(fd: &impl AsFd) -> String {
 mod testing {
     use std::net::{TcpListener, TcpStream};
 
-    /// The two ends of a connection over the loopback of the calling thread's namespace.
+    /// A loopback connection in the namespace of the calling thread.
     pub(super) fn connected() -> (TcpStream, TcpStream) {
         let listener = TcpListener::bind("127.0.0.1:0").expect("loopback");
         let client = TcpStream::connect(listener.local_addr().expect("bound")).expect("loopback");
         (client, listener.accept().expect("just connected").0)
     }
 
-    /// Sets the MTU of `lo` in the calling thread's namespace, which must be one that the test made.
-    #[expect(unsafe_code, reason = "an ioctl that rustix has no call for")]
+    /// Sets the MTU of `lo` in the calling thread's namespace, which must be private to the test.
+    #[expect(unsafe_code, reason = "an ioctl without a rustix wrapper")]
     pub(super) fn set_loopback_mtu(bytes: i32) {
         use std::os::fd::AsRawFd;
         let socket = std::net::UdpSocket::bind("127.0.0.1:0").expect("loopback");
-        // SAFETY: `ifreq` is plain bytes, for which zero is a valid value.
+        // SAFETY: `ifreq` is plain data, for which zero is valid.
         let mut request: libc::ifreq = unsafe { std::mem::zeroed() };
         request.ifr_name[0] = b'l'.cast_signed();
         request.ifr_name[1] = b'o'.cast_signed();

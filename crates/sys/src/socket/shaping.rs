@@ -1,30 +1,29 @@
-//! Options by which the kernel cuts, gathers and paces what a socket sends and receives.
+//! Options for segmentation, coalescing and pacing.
 
 use std::os::fd::AsFd;
 
 use super::integer;
 use crate::error::Result;
 
-/// Of linux/udp.h.
+/// From linux/udp.h.
 const UDP_SEGMENT: u32 = 103;
 const UDP_GRO: u32 = 104;
 
-/// Cuts every larger message that a UDP socket sends into datagrams of `bytes` of payload, as late as it can
-/// (generic segmentation offload, UDP_SEGMENT of udp(7)); 0 ends it. At most 64 datagrams and 65,507 bytes a
-/// message; a datagram must fit the MTU. A [`SendBatch`](super::SendBatch) says so itself, message by message.
+/// Segments larger messages of a UDP socket into datagrams with `bytes` of payload, as late as possible (GSO,
+/// UDP_SEGMENT of udp(7)); 0 disables it. Up to 64 datagrams and 65,507 bytes per message; each datagram must fit the
+/// MTU. A [`SendBatch`](super::SendBatch) sets this per message itself.
 pub fn set_udp_segment(fd: impl AsFd, bytes: u16) -> Result<()> {
     integer::set(&fd, libc::IPPROTO_UDP, UDP_SEGMENT, i32::from(bytes), "set UDP_SEGMENT on")
 }
 
-/// Lets the kernel hand over several datagrams of one flow as one message (generic receive offload, UDP_GRO of
-/// udp(7)), which only [`ReceiveBatch`](super::ReceiveBatch) can take apart again.
+/// Lets the kernel coalesce datagrams of a flow into one message (GRO, UDP_GRO of udp(7)), which only
+/// [`ReceiveBatch`](super::ReceiveBatch) can split.
 pub fn set_udp_gro(fd: impl AsFd, on: bool) -> Result<()> {
     integer::set(&fd, libc::IPPROTO_UDP, UDP_GRO, i32::from(on), "set UDP_GRO on")
 }
 
-/// Bounds the rate at which a TCP socket sends, in bytes of payload and headers per second; `u64::MAX` is no bound.
-/// See SO_MAX_PACING_RATE in socket(7). TCP paces by itself; a UDP socket takes the option, but needs the queueing
-/// discipline `fq` to obey it.
+/// Limits the send rate of a TCP socket, in bytes of payload and headers per second; `u64::MAX` is unlimited. See
+/// SO_MAX_PACING_RATE in socket(7). TCP paces itself; for UDP it only works with the `fq` queueing discipline.
 pub fn set_max_pacing_rate(fd: impl AsFd, bytes_per_second: u64) -> Result<()> {
     let name = linux_raw_sys::net::SO_MAX_PACING_RATE;
     integer::set(&fd, libc::SOL_SOCKET, name, bytes_per_second, "set SO_MAX_PACING_RATE on")
@@ -38,7 +37,7 @@ mod tests {
     use crate::socket::{tcp_info, testing};
 
     #[test]
-    fn a_bounded_pacing_rate_is_seen_in_the_state_of_the_connection() {
+    fn pacing_limit_appears_in_tcp_info() {
         let (client, _server) = testing::connected();
         assert_eq!(tcp_info(&client).expect("TCP").max_pacing_rate, u64::MAX);
         // The second does not fit 32 bits.
@@ -49,7 +48,7 @@ mod tests {
     }
 
     #[test]
-    fn segmentation_and_gathering_read_back() {
+    fn reads_segmentation_and_coalescing_back() {
         let socket = UdpSocket::bind("127.0.0.1:0").expect("loopback");
         let read = |name| integer::get_int(&&socket, libc::IPPROTO_UDP, name, "read").expect("UDP");
         for bytes in [1400, 65_507, 0] {

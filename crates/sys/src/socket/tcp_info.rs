@@ -1,5 +1,5 @@
-//! What the kernel knows about one TCP connection (`struct tcp_info` of linux/tcp.h), as a plain value.
-#![expect(unsafe_code, reason = "rustix has no call for TCP_INFO")]
+//! State of a TCP connection (`struct tcp_info` of linux/tcp.h).
+#![expect(unsafe_code, reason = "TCP_INFO has no rustix wrapper")]
 
 use std::os::fd::{AsFd, AsRawFd};
 
@@ -8,33 +8,33 @@ use linux_raw_sys::net::tcp_info as Raw;
 use super::named;
 use crate::error::{Error, Result};
 
-/// The state of one TCP connection at one moment. Counters run since the connection was made. What an
-/// older kernel does not report is 0, and [`TcpInfo::length`] tells where its answer ended.
+/// Snapshot of a TCP connection. Counters start at connection setup. Fields unknown to an older kernel are 0; see
+/// [`TcpInfo::length`].
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct TcpInfo {
-    /// Bytes that the kernel filled in; a smaller value than on another machine means fewer fields.
+    /// Number of bytes filled in by the kernel; older kernels fill in fewer fields.
     pub length: usize,
-    /// State of the connection: 1 is ESTABLISHED (net/tcp_states.h).
+    /// Connection state: 1 is ESTABLISHED (net/tcp_states.h).
     pub state: u8,
-    /// State of congestion control: 0 open, 1 disorder, 2 CWR, 3 recovery, 4 loss.
+    /// Congestion control state: 0 open, 1 disorder, 2 CWR, 3 recovery, 4 loss.
     pub ca_state: u8,
-    /// The sender, not the network, limited the latest [`TcpInfo::delivery_rate`].
+    /// Whether the latest [`TcpInfo::delivery_rate`] was limited by the application.
     pub delivery_rate_app_limited: bool,
-    /// Time-out of retransmission, µs.
+    /// Retransmission timeout, µs.
     pub rto_us: u32,
-    /// Estimated delay of acknowledgements, µs.
+    /// Estimated ACK delay, µs.
     pub ato_us: u32,
-    /// Segment size for sending, bytes.
+    /// Send segment size, bytes.
     pub snd_mss: u32,
-    /// Segment size seen in receiving, bytes.
+    /// Receive segment size, bytes.
     pub rcv_mss: u32,
-    /// Segments under way.
+    /// Segments in flight.
     pub unacked: u32,
-    /// Segments under way that are held lost.
+    /// Segments in flight presumed lost.
     pub lost: u32,
-    /// Segments under way that were sent again.
+    /// Retransmitted segments in flight.
     pub retrans: u32,
-    /// Time since the peer last acknowledged anything, ms.
+    /// Time since the last ACK, ms.
     pub last_ack_recv_ms: u32,
     /// Path MTU, bytes.
     pub pmtu: u32,
@@ -42,29 +42,29 @@ pub struct TcpInfo {
     pub rtt_us: u32,
     /// Mean deviation of the round-trip time, µs.
     pub rttvar_us: u32,
-    /// Least round-trip time of the recent past, µs.
+    /// Minimum recent round-trip time, µs.
     pub min_rtt_us: u32,
-    /// Threshold of slow start, segments.
+    /// Slow start threshold, segments.
     pub snd_ssthresh: u32,
     /// Congestion window, segments.
     pub snd_cwnd: u32,
-    /// Space that the receiver's automatic buffer growth aims at, bytes.
+    /// Target of receive buffer autotuning, bytes.
     pub rcv_space: u32,
-    /// Segments sent again.
+    /// Retransmitted segments.
     pub total_retrans: u32,
     /// Pacing rate, bytes/s; `u64::MAX` is unpaced.
     pub pacing_rate: u64,
-    /// Upper bound of the pacing rate, bytes/s.
+    /// Limit of the pacing rate, bytes/s.
     pub max_pacing_rate: u64,
-    /// Latest rate of delivery, bytes/s.
+    /// Latest delivery rate, bytes/s.
     pub delivery_rate: u64,
     /// Bytes acknowledged by the peer.
     pub bytes_acked: u64,
     /// Bytes received in order.
     pub bytes_received: u64,
-    /// Bytes sent, those sent again included.
+    /// Bytes sent, including retransmissions.
     pub bytes_sent: u64,
-    /// Bytes sent again.
+    /// Bytes retransmitted.
     pub bytes_retrans: u64,
     /// Segments received.
     pub segs_in: u32,
@@ -74,38 +74,37 @@ pub struct TcpInfo {
     pub data_segs_in: u32,
     /// Segments with data sent.
     pub data_segs_out: u32,
-    /// Time with something to send, µs.
+    /// Time with data to send, µs.
     pub busy_time_us: u64,
-    /// Part of it limited by the receiver's window, µs.
+    /// Part of that time limited by the receive window, µs.
     pub rwnd_limited_us: u64,
-    /// Part of it limited by the send buffer, µs.
+    /// Part of that time limited by the send buffer, µs.
     pub sndbuf_limited_us: u64,
     /// Bytes written but not yet sent.
     pub notsent_bytes: u32,
-    /// Reorderings seen.
+    /// Reorderings detected.
     pub reord_seen: u32,
     /// Segments received out of order.
     pub rcv_ooopack: u32,
-    /// The peer's window, bytes.
+    /// Window advertised by the peer, bytes.
     pub snd_wnd: u32,
-    /// Our window, bytes.
+    /// Advertised window, bytes.
     pub rcv_wnd: u32,
 }
 
-/// Reads the state of a TCP connection.
 pub fn tcp_info(fd: impl AsFd) -> Result<TcpInfo> {
     read(&fd, size_of::<Raw>())
 }
 
-/// The kernel writes as much as it knows and as `limit` allows; the rest stays zero.
+/// The kernel fills in known fields up to `limit`; the rest stays zero.
 fn read(fd: &impl AsFd, limit: usize) -> Result<TcpInfo> {
-    // SAFETY: `tcp_info` is plain integers, for which zero is a valid value.
+    // SAFETY: `tcp_info` consists of integers, for which zero is valid.
     let mut raw: Raw = unsafe { std::mem::zeroed() };
     let limit = limit.min(size_of::<Raw>());
-    let mut length = libc::socklen_t::try_from(limit).expect("a few hundred bytes fit");
+    let mut length = libc::socklen_t::try_from(limit).expect("a few hundred bytes");
     let socket = fd.as_fd().as_raw_fd();
     let to = (&raw mut raw).cast();
-    // SAFETY: the kernel writes at most `length` bytes to `raw`, which is at least that long.
+    // SAFETY: the kernel writes at most `length` bytes to `raw`, which is at least that size.
     let status = unsafe { libc::getsockopt(socket, libc::IPPROTO_TCP, libc::TCP_INFO, to, &raw mut length) };
     if status < 0 {
         return Err(Error::last("read TCP_INFO of", named(fd)));
@@ -178,7 +177,7 @@ mod tests {
     }
 
     #[test]
-    fn both_ends_count_the_bytes_that_were_written() {
+    fn both_ends_count_transferred_bytes() {
         let bytes = 1_000_000;
         let work = || {
             bring_loopback_up();
@@ -186,7 +185,7 @@ mod tests {
         };
         let (sender, receiver) = match crate::netns::testing::namespace() {
             Some(ns) => ns.run_in(work).expect("enters"),
-            // Without rights the machine's own loopback shows the same.
+            // Without namespaces, the host's loopback serves as well.
             None => transfer(bytes),
         };
         let bytes = u64::try_from(bytes).expect("fits");
@@ -203,10 +202,10 @@ mod tests {
     }
 
     #[test]
-    fn what_an_older_kernel_does_not_answer_is_zero() {
+    fn fields_unknown_to_older_kernels_are_zero() {
         let (client, _server) = testing::connected();
         let whole = tcp_info(&client).expect("TCP");
-        // The answer of Linux 3.14 ended before the pacing rate.
+        // In Linux 3.14 the structure ended before the pacing rate.
         let old = read(&client, std::mem::offset_of!(Raw, tcpi_pacing_rate)).expect("TCP");
         assert_eq!(old.length, 104);
         assert_eq!((old.state, old.snd_mss, old.pmtu), (whole.state, whole.snd_mss, whole.pmtu));
@@ -215,7 +214,7 @@ mod tests {
     }
 
     #[test]
-    fn a_socket_that_is_not_tcp_is_refused() {
+    fn rejects_other_sockets() {
         let socket = std::net::UdpSocket::bind("127.0.0.1:0").expect("loopback");
         assert!(tcp_info(&socket).expect_err("no TCP").is_unsupported());
     }

@@ -1,5 +1,4 @@
-//! Sending and receiving in ways that the standard library lacks, for measuring loops: nothing is allocated,
-//! and an error is the kernel's bare number.
+//! Send and receive calls missing from the standard library, for measuring loops: no allocations, and plain errnos.
 #![expect(unsafe_code, reason = "a receive without a buffer")]
 
 use std::io;
@@ -10,29 +9,28 @@ use rustix::{
     net::{RecvFlags, SendFlags},
 };
 
-/// Takes up to `length` bytes off a TCP socket and drops them inside the kernel, without a copy (MSG_TRUNC,
-/// tcp(7)). Returns how many; 0 means that the peer has finished. An expired receive timeout is `WouldBlock`;
-/// any other socket than one of TCP gives EFAULT.
+/// Discards up to `length` bytes of a TCP socket inside the kernel, without a copy (MSG_TRUNC, tcp(7)). Returns their
+/// number; 0 means end of stream. `WouldBlock` after the receive timeout; EFAULT for other sockets.
 #[inline]
 pub fn recv_truncated(fd: impl AsFd, length: usize) -> io::Result<usize> {
     let socket = fd.as_fd().as_raw_fd();
     again(|| {
-        // SAFETY: with MSG_TRUNC a TCP socket writes nothing to the buffer; a socket that would write is refused
-        // by the kernel, which checks the address.
+        // SAFETY: with MSG_TRUNC a TCP socket writes nothing to the buffer; for other sockets the kernel rejects the
+        // address.
         let got = unsafe { libc::recv(socket, std::ptr::null_mut(), length, libc::MSG_TRUNC) };
         usize::try_from(got).map_err(|_| io::Error::last_os_error())
     })
 }
 
-/// Receives what is there, on any socket; `WouldBlock` if nothing is, 0 if the peer of a stream has finished.
-/// See MSG_DONTWAIT in recv(2).
+/// Receives available data on any socket; `WouldBlock` if there is none, 0 at end of stream. See MSG_DONTWAIT in
+/// recv(2).
 #[inline]
 pub fn recv_nonblocking(fd: impl AsFd, buffer: &mut [u8]) -> io::Result<usize> {
     let mut receive = || Ok(rustix::net::recv(&fd, &mut *buffer, RecvFlags::DONTWAIT)?.0);
     again(&mut receive)
 }
 
-/// Takes what has come like [`recv_nonblocking`], and asks up to `looks` times for it without sleeping in between.
+/// Like [`recv_nonblocking`], with up to `looks` attempts without sleeping.
 #[inline]
 pub fn recv_spinning(fd: impl AsFd, buffer: &mut [u8], looks: u32) -> io::Result<usize> {
     for _ in 0..looks {
@@ -45,14 +43,13 @@ pub fn recv_spinning(fd: impl AsFd, buffer: &mut [u8], looks: u32) -> io::Result
     Err(io::ErrorKind::WouldBlock.into())
 }
 
-/// Sends as much as there is space for, on a connected socket; `WouldBlock` if there is none. See MSG_DONTWAIT
-/// in send(2).
+/// Sends as much as fits the buffer of a connected socket; `WouldBlock` if it is full. See MSG_DONTWAIT in send(2).
 #[inline]
 pub fn send_nonblocking(fd: impl AsFd, bytes: &[u8]) -> io::Result<usize> {
     again(|| Ok(rustix::net::send(&fd, bytes, SendFlags::DONTWAIT | SendFlags::NOSIGNAL)?))
 }
 
-/// Calls until no signal comes in between.
+/// Retries after signals.
 #[inline]
 pub(super) fn again<T>(mut call: impl FnMut() -> io::Result<T>) -> io::Result<T> {
     loop {
@@ -73,7 +70,7 @@ mod tests {
     use crate::socket::{set_receive_timeout, testing};
 
     #[test]
-    fn dropped_bytes_are_counted_and_the_rest_stays_readable() {
+    fn counts_discarded_bytes_and_leaves_the_rest() {
         let (mut client, mut server) = testing::connected();
         client.write_all(b"drop this, keep that").expect("loopback");
         drop(client);
@@ -88,14 +85,14 @@ mod tests {
     }
 
     #[test]
-    fn an_expired_wait_would_block() {
+    fn timeout_would_block() {
         let (_client, server) = testing::connected();
         set_receive_timeout(&server, Some(Duration::from_millis(10))).expect("any socket");
         assert_eq!(recv_truncated(&server, 1).expect_err("nothing sent").kind(), ErrorKind::WouldBlock);
     }
 
     #[test]
-    fn a_datagram_is_not_written_to_nowhere() {
+    fn rejects_datagram_socket() {
         let socket = UdpSocket::bind("127.0.0.1:0").expect("loopback");
         socket.connect(socket.local_addr().expect("bound")).expect("itself");
         socket.send(&[7; 100]).expect("loopback");
@@ -104,7 +101,7 @@ mod tests {
     }
 
     #[test]
-    fn without_waiting_an_empty_socket_and_a_full_one_would_block() {
+    fn empty_and_full_sockets_would_block() {
         let (client, server) = testing::connected();
         let mut buffer = [0; 8];
         let empty = recv_spinning(&server, &mut buffer, 3).expect_err("nothing sent");
@@ -117,13 +114,13 @@ mod tests {
                 Ok(more) => sent += more,
                 Err(error) => break error,
             }
-            assert!(sent < 1 << 30, "nobody reads");
+            assert!(sent < 1 << 30, "the buffer is finite");
         };
         assert_eq!(full.kind(), ErrorKind::WouldBlock);
         assert_eq!(recv_nonblocking(&server, &mut buffer).expect("data"), 8);
         assert_eq!(buffer, [7; 8]);
         drop(client);
-        // What is under way has yet to come, so the rest is awaited.
+        // Waits for data in flight.
         let rest = std::io::copy(&mut &server, &mut std::io::sink()).expect("loopback");
         assert_eq!(rest + 8, sent as u64);
         assert_eq!(recv_nonblocking(&server, &mut buffer).expect("the end"), 0);

@@ -1,6 +1,5 @@
-//! Sending without copying: pages of this process go to a socket through a pipe.
-//!
-//! It must not know why the bytes do not matter. See vmsplice(2), splice(2), pipe(7).
+//! Zero-copy sending: pages of this process go to a socket through a pipe.
+//! See vmsplice(2), splice(2), pipe(7).
 #![expect(unsafe_code, reason = "mmap, vmsplice and splice")]
 
 use std::io::{self, ErrorKind, PipeReader, PipeWriter};
@@ -16,17 +15,16 @@ use super::named;
 use super::transfer::again;
 use crate::error::{Context, Result};
 
-/// What one send may wait before it says `WouldBlock`.
+/// Maximum wait of a send.
 const WAIT: Duration = Duration::from_millis(50);
 
-/// The buffer, and the pipe if the kernel allows it: `fs.pipe-max-size` is 1 MiB unless somebody changed it.
+/// Size of the buffer, and of the pipe if permitted: `fs.pipe-max-size` is 1 MiB by default.
 const LENGTH: usize = 1 << 20;
 
-/// Sends a stream of constant bytes on a TCP socket without a copy: byte number n of it is n mod 256.
+/// Sends a constant byte stream on a TCP socket without copying: byte number n is n mod 256.
 ///
-/// The socket does not wait (O_NONBLOCK) as long as this value lives, in no call of anybody. With both ends on
-/// one CPU, bound the send buffer (512 KiB to 1 MiB): one that grew to megabytes was seen to cost most of the
-/// rate.
+/// Makes the socket nonblocking (O_NONBLOCK) for all users while this value exists. With both ends on one CPU, limit
+/// the send buffer (512 KiB to 1 MiB): autotuning to several megabytes cost most of the rate in measurements.
 #[derive(Debug)]
 pub struct ZeroCopySender<'a> {
     socket: BorrowedFd<'a>,
@@ -34,20 +32,20 @@ pub struct ZeroCopySender<'a> {
     pages: Pages,
     into: PipeWriter,
     from: PipeReader,
-    /// Where in the pages the next refill begins.
+    /// Offset of the next refill.
     next: usize,
     /// Bytes in the pipe.
     piped: usize,
-    /// The socket took less than it was offered.
+    /// Whether the last send was partial.
     full: bool,
 }
 
 impl<'a> ZeroCopySender<'a> {
-    /// Fails at the limit of open files (EMFILE) or without memory (ENOMEM). A pipe smaller than 1 MiB, all
-    /// that a user without rights may get, makes it slower only.
+    /// Fails at the limit of open files (EMFILE) or without memory (ENOMEM). A pipe smaller than 1 MiB, e.g. for an
+    /// unprivileged user, is only slower.
     pub fn new(socket: &'a impl AsFd) -> Result<Self> {
         let (from, into) = io::pipe().named("create", || "a pipe")?;
-        // SAFETY: F_SETPIPE_SZ takes an integer. A refusal leaves the pipe as it is.
+        // SAFETY: F_SETPIPE_SZ takes an integer. On failure the pipe keeps its size.
         unsafe { libc::fcntl(into.as_raw_fd(), libc::F_SETPIPE_SZ, LENGTH) };
         let pages = Pages::new()?;
         let flags = rustix::fs::fcntl_getfl(socket).named("read flags of", || named(socket))?;
@@ -56,8 +54,8 @@ impl<'a> ZeroCopySender<'a> {
         Ok(Self { socket, flags, pages, into, from, next: 0, piped: 0, full: false })
     }
 
-    /// Sends up to `upto` bytes: as many as the socket takes without waiting, and returns how many. If it takes
-    /// none, waits until it does, for 50 ms at most; then it is `WouldBlock`.
+    /// Sends up to `upto` bytes without blocking and returns the number. If the socket accepts none, waits up to 50 ms
+    /// and then returns `WouldBlock`.
     pub fn send(&mut self, upto: usize) -> io::Result<usize> {
         if self.full {
             self.await_space()?;
@@ -92,13 +90,13 @@ impl<'a> ZeroCopySender<'a> {
         if self.full { Err(ErrorKind::WouldBlock.into()) } else { Ok(()) }
     }
 
-    /// Only an empty pipe is filled, so that it takes whole pages.
+    /// Only refills an empty pipe, so that it holds whole pages.
     fn fill_pipe(&mut self) -> io::Result<()> {
         let rest = self.pages.from(self.next);
         let pipe = self.into.as_raw_fd();
         self.piped = again(|| {
-            // SAFETY: `rest` describes mapped memory that nobody can write to any more. The pipe and the socket hold
-            // its pages by references of their own, which outlive the mapping.
+            // SAFETY: `rest` refers to mapped read-only memory. The pipe and the socket hold references to its pages,
+            // which outlive the mapping.
             let taken = unsafe { libc::vmsplice(pipe, &raw const rest, 1, libc::SPLICE_F_NONBLOCK) };
             usize::try_from(taken).map_err(|_| io::Error::last_os_error())
         })?;
@@ -110,7 +108,7 @@ impl<'a> ZeroCopySender<'a> {
         let (pipe, socket) = (self.from.as_raw_fd(), self.socket.as_raw_fd());
         let moved = again(|| {
             let flags = libc::SPLICE_F_NONBLOCK;
-            // SAFETY: without offsets splice touches no memory of this process.
+            // SAFETY: without offsets splice accesses no memory of this process.
             let moved = unsafe { libc::splice(pipe, null_mut(), socket, null_mut(), upto, flags) };
             usize::try_from(moved).map_err(|_| io::Error::last_os_error())
         })?;
@@ -121,18 +119,18 @@ impl<'a> ZeroCopySender<'a> {
 
 impl Drop for ZeroCopySender<'_> {
     fn drop(&mut self) {
-        // It worked with the same socket before; there is nobody to tell.
+        // It worked on this socket before, and there is no way to report an error.
         let _ = rustix::fs::fcntl_setfl(self.socket, self.flags);
     }
 }
 
-/// Constant bytes on pages of their own.
+/// Constant bytes on private pages.
 #[derive(Debug)]
 struct Pages {
     start: *mut libc::c_void,
 }
 
-// SAFETY: nobody writes to the pages after `new`.
+// SAFETY: the pages are not written after `new`.
 unsafe impl Send for Pages {}
 
 impl Pages {
@@ -143,7 +141,7 @@ impl Pages {
             .named("map", || format!("{LENGTH} bytes"))?;
         let pages = Self { start };
         for (index, value) in (0..LENGTH).zip((0..=u8::MAX).cycle()) {
-            // SAFETY: the mapping is `LENGTH` bytes long, writable, and known to nobody else.
+            // SAFETY: the mapping is `LENGTH` bytes long, writable and private.
             unsafe { start.cast::<u8>().add(index).write(value) };
         }
         // SAFETY: no reference to the mapping exists.
@@ -159,9 +157,9 @@ impl Pages {
 
 impl Drop for Pages {
     fn drop(&mut self) {
-        // SAFETY: nothing in this process refers to the mapping, which this value owns.
+        // SAFETY: this value owns the mapping, and no references exist.
         let unmapped = unsafe { rustix::mm::munmap(self.start, LENGTH) };
-        debug_assert!(unmapped.is_ok(), "a mapping of our own");
+        debug_assert!(unmapped.is_ok(), "an owned mapping");
     }
 }
 
@@ -174,7 +172,7 @@ mod tests {
     use crate::clock::monotonic;
     use crate::socket::testing;
 
-    /// Reads to the end and holds every byte against its place.
+    /// Reads to the end and checks every byte.
     fn check(mut socket: TcpStream) -> usize {
         let mut buffer = vec![0; 100_003];
         let mut total = 0;
@@ -184,7 +182,7 @@ mod tests {
                 return total;
             }
             let right = (total..).zip(&buffer[..got]).all(|(place, byte)| place % 256 == usize::from(*byte));
-            assert!(right, "a byte out of place after {total}");
+            assert!(right, "wrong byte after {total}");
             total += got;
         }
     }
@@ -203,7 +201,7 @@ mod tests {
     }
 
     #[test]
-    fn every_byte_arrives_once_and_in_its_place() {
+    fn delivers_all_bytes_in_order() {
         for each in [1000, 4096, 65_536, 1 << 20, 5_000_001] {
             let (client, server) = testing::connected();
             let reader = std::thread::spawn(move || check(server));
@@ -212,12 +210,12 @@ mod tests {
             send_all(&mut sender, bytes, each);
             drop(sender);
             drop(client);
-            assert_eq!(reader.join().expect("all in place"), bytes, "{each} at a time");
+            assert_eq!(reader.join().expect("correct bytes"), bytes, "{each} at a time");
         }
     }
 
     #[test]
-    fn a_pipe_of_a_single_page_or_two_does() {
+    fn works_with_minimum_pipe() {
         let (client, server) = testing::connected();
         let reader = std::thread::spawn(move || check(server));
         let mut sender = ZeroCopySender::new(&client).expect("a pipe and memory");
@@ -227,11 +225,11 @@ mod tests {
         send_all(&mut sender, 2_000_001, 1 << 20);
         drop(sender);
         drop(client);
-        assert_eq!(reader.join().expect("all in place"), 2_000_001);
+        assert_eq!(reader.join().expect("correct bytes"), 2_000_001);
     }
 
     #[test]
-    fn where_nobody_reads_a_send_returns_and_nothing_is_lost() {
+    fn send_returns_on_full_buffer_without_loss() {
         let (client, server) = testing::connected();
         let mut sender = ZeroCopySender::new(&client).expect("a pipe and memory");
         let mut sent = 0;
@@ -240,7 +238,7 @@ mod tests {
                 Ok(more) => sent += more,
                 Err(error) => break error,
             }
-            assert!(sent < 1 << 30, "nobody reads");
+            assert!(sent < 1 << 30, "the buffer is finite");
         };
         assert_eq!(full.kind(), ErrorKind::WouldBlock);
         let begin = monotonic();
@@ -251,11 +249,11 @@ mod tests {
         send_all(&mut sender, 3_000_000, 1 << 20);
         drop(sender);
         drop(client);
-        assert_eq!(reader.join().expect("all in place"), sent + 3_000_000);
+        assert_eq!(reader.join().expect("correct bytes"), sent + 3_000_000);
     }
 
     #[test]
-    fn a_peer_that_is_gone_is_an_error_and_the_socket_waits_again_afterwards() {
+    fn fails_after_reset_and_restores_blocking_mode() {
         let (client, server) = testing::connected();
         let waits = || !rustix::fs::fcntl_getfl(&client).expect("a socket").contains(OFlags::NONBLOCK);
         assert!(waits());

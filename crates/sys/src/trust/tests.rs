@@ -1,4 +1,4 @@
-//! Files, links and folders that other users own or can write, and the remedy that is named for each.
+//! Files, symlinks and folders that other users own or can write, and the suggested remedies.
 #![expect(clippy::disallowed_methods, reason = "tests prepare files")]
 
 use std::fs::{self, Permissions};
@@ -10,7 +10,7 @@ use crate::userns;
 
 const OTHER: u32 = 65_533;
 
-/// What is done to `top/folder/file`, and the remedy for root; nothing where root trusts the file.
+/// A change to `top/folder/file`, and the expected remedy for root, if any.
 type Case = (fn(&Path), Option<&'static str>);
 
 const CASES: &[Case] = &[
@@ -33,37 +33,37 @@ const CASES: &[Case] = &[
 ];
 
 fn mode(path: &Path, bits: u32) {
-    fs::set_permissions(path, Permissions::from_mode(bits)).expect("it is ours");
+    fs::set_permissions(path, Permissions::from_mode(bits)).expect("own file");
 }
 
 fn give(path: &Path) {
-    lchown(path, Some(OTHER), None).expect("root may");
+    lchown(path, Some(OTHER), None).expect("root");
 }
 
-/// Moves `top/name` away and leaves a link to it.
+/// Moves `top/name` away and replaces it with a symlink.
 fn link(top: &Path, name: &str, owner: u32) {
     let name = top.join(name);
-    fs::rename(&name, top.join("moved")).expect("it is ours");
-    symlink(top.join("moved"), &name).expect("it is ours");
+    fs::rename(&name, top.join("moved")).expect("own file");
+    symlink(top.join("moved"), &name).expect("own file");
     if owner != 0 {
-        lchown(&name, Some(owner), None).expect("root may");
+        lchown(&name, Some(owner), None).expect("root");
     }
 }
 
-fn made() -> tempfile::TempDir {
+fn prepared() -> tempfile::TempDir {
     let top = tempfile::tempdir().expect("a temporary folder");
-    fs::create_dir(top.path().join("folder")).expect("it is ours");
-    fs::write(top.path().join("folder/file"), "text").expect("it is ours");
+    fs::create_dir(top.path().join("folder")).expect("own file");
+    fs::write(top.path().join("folder/file"), "text").expect("own file");
     top
 }
 
 #[test]
-fn root_trusts_only_what_no_other_user_could_replace() {
+fn root_trusts_only_files_that_others_cannot_replace() {
     if process::user() != 0 || userns::is_nested() {
         return;
     }
     for (number, (done, remedy)) in CASES.iter().enumerate() {
-        let top = made();
+        let top = prepared();
         let path = top.path().join("folder/file");
         mode(top.path(), 0o755);
         done(top.path());
@@ -83,8 +83,8 @@ fn root_trusts_only_what_no_other_user_could_replace() {
 }
 
 #[test]
-fn a_missing_file_is_missing_whatever_is_wrong_with_its_folder() {
-    let top = made();
+fn reports_missing_file_despite_untrusted_folder() {
+    let top = prepared();
     mode(&top.path().join("folder"), 0o777);
     for name in ["folder/none", "none/file", "folder/file/none"] {
         match open_trusted(&top.path().join(name), Readers::Anyone) {
@@ -97,8 +97,8 @@ fn a_missing_file_is_missing_whatever_is_wrong_with_its_folder() {
 }
 
 #[test]
-fn a_secret_is_for_its_owner_or_a_group_that_root_chose() {
-    let top = made();
+fn secret_is_readable_by_its_owner_or_a_group_chosen_by_root() {
+    let top = prepared();
     let path = top.path().join("folder/file");
     for (bits, is_secret) in [
         (0o600, true),
@@ -115,14 +115,14 @@ fn a_secret_is_for_its_owner_or_a_group_that_root_chose() {
 }
 
 #[test]
-fn descriptors_of_this_process_are_trusted() {
-    let top = made();
+fn trusts_descriptors_of_this_process() {
+    let top = prepared();
     mode(&top.path().join("folder/file"), 0o666);
-    let file = fs::File::open(top.path().join("folder/file")).expect("it is ours");
+    let file = fs::File::open(top.path().join("folder/file")).expect("own file");
     for folder in ["/dev/fd", "/proc/self/fd"] {
         let mut text = String::new();
         let name = format!("{folder}/{}", file.as_raw_fd());
-        let mut opened = open_trusted(Path::new(&name), Readers::Owner).expect("it is open");
+        let mut opened = open_trusted(Path::new(&name), Readers::Owner).expect("open");
         opened.read_to_string(&mut text).expect("readable");
         io::Seek::rewind(&mut &file).expect("a file");
         assert_eq!(text, "text");

@@ -1,4 +1,4 @@
-//! Datagrams as they come, those that the kernel has gathered taken apart again.
+//! Receives batches of datagrams and splits those coalesced by the kernel (GRO).
 
 use std::io;
 use std::os::fd::{AsFd, AsRawFd};
@@ -9,10 +9,10 @@ use linux_raw_sys::net::{cmsghdr, mmsghdr};
 use super::{Control, NO_MESSAGE, NO_VECTOR, UDP_GRO};
 use crate::socket::transfer::again;
 
-/// The length of a control message with a 32-bit value.
+/// Length of a control message with a 32-bit value.
 const CONTROL_LENGTH: usize = size_of::<cmsghdr>() + size_of::<i32>();
 
-/// Space for some messages, and what the last call received.
+/// Receive buffers, and the messages of the last call.
 pub struct ReceiveBatch {
     length: usize,
     payload: Box<[u8]>,
@@ -22,7 +22,7 @@ pub struct ReceiveBatch {
     received: usize,
 }
 
-// SAFETY: the pointers in it are written and used within one call, and point into what it owns.
+// SAFETY: the pointers are written and used within one call and refer to owned memory.
 unsafe impl Send for ReceiveBatch {}
 
 #[cfg(test)]
@@ -40,8 +40,8 @@ impl ReceiveBatch {
 }
 
 impl ReceiveBatch {
-    /// Space for `messages` (at least one) of up to `length` bytes; what is longer is cut. With
-    /// [`set_udp_gro`](crate::socket::set_udp_gro) a message is up to 65,535 bytes, however small the datagrams are.
+    /// Space for `messages` (at least one) of up to `length` bytes; longer ones are truncated. With
+    /// [`set_udp_gro`](crate::socket::set_udp_gro) a message can have 65,535 bytes, however small the datagrams are.
     #[must_use]
     pub fn new(messages: usize, length: usize) -> Self {
         let (messages, length) = (messages.max(1), length.max(1));
@@ -55,21 +55,21 @@ impl ReceiveBatch {
         }
     }
 
-    /// Waits for the first message, takes what is there with it (MSG_WAITFORONE), and returns how many messages
-    /// that were; [`ReceiveBatch::datagrams`] shows what they hold. `WouldBlock`: nothing came within the receive
-    /// timeout. ECONNREFUSED: an earlier datagram found no listener.
+    /// Waits for the first message and receives all available ones (MSG_WAITFORONE). Returns their number;
+    /// [`ReceiveBatch::datagrams`] returns the contents. `WouldBlock`: receive timeout. ECONNREFUSED: an earlier
+    /// datagram found no listener.
     pub fn receive(&mut self, fd: impl AsFd) -> io::Result<usize> {
         self.receive_with(&fd, libc::MSG_WAITFORONE)
     }
 
-    /// The datagrams of the last call, in the order in which the socket had them; none after an error.
+    /// Datagrams of the last call in socket order; empty after an error.
     pub fn datagrams(&self) -> impl Iterator<Item = &[u8]> {
         let messages = self.messages[..self.received].iter().zip(&self.controls);
         messages.zip(self.payload.chunks(self.length)).flat_map(|((message, control), space)| {
             let length = usize::try_from(message.msg_len).unwrap_or(0).min(space.len());
             let bytes = &space[..length];
             let size = gathered(message, control).unwrap_or(length).max(1);
-            // A datagram may be empty, and would vanish between the chunks.
+            // `chunks` would skip an empty datagram.
             let empty = bytes.is_empty().then_some(bytes);
             bytes.chunks(size).chain(empty)
         })
@@ -82,16 +82,15 @@ impl ReceiveBatch {
         let (messages, count) = (self.messages.as_mut_ptr(), self.messages.len());
         let no_limit = null_mut::<libc::timespec>();
         self.received = again(|| {
-            // SAFETY: all `count` headers have just been written and point into the boxes of `self`, which stay
-            // where they are for the call; the kernel writes to them and to what they point at, within the
-            // lengths that they tell.
+            // SAFETY: all `count` headers have just been written and refer to boxes of `self`, which do not move during
+            // the call; the kernel writes to them and their buffers within the given lengths.
             let got = unsafe { libc::syscall(libc::SYS_recvmmsg, socket, messages, count, flags, no_limit) };
             usize::try_from(got).map_err(|_| io::Error::last_os_error())
         })?;
         Ok(self.received)
     }
 
-    /// Writes all headers anew, because the kernel leaves its answers in them.
+    /// Rewrites all headers, which the kernel has modified.
     fn describe(&mut self) {
         let parts = self.payload.chunks_mut(self.length).zip(self.controls.iter_mut());
         for ((message, vector), (part, control)) in
@@ -114,12 +113,12 @@ impl std::fmt::Debug for ReceiveBatch {
     }
 }
 
-/// The size of the datagrams of which the kernel made this message; `None` if it is a single one.
+/// Segment size of a coalesced message; `None` for a single datagram.
 fn gathered(message: &mmsghdr, control: &Control) -> Option<usize> {
     let header = &control.header;
-    let told = message.msg_hdr.msg_controllen >= CONTROL_LENGTH
+    let has_size = message.msg_hdr.msg_controllen >= CONTROL_LENGTH
         && header.cmsg_level == libc::IPPROTO_UDP
         && header.cmsg_type == UDP_GRO;
     let [a, b, c, d, ..] = control.value;
-    if told { usize::try_from(i32::from_ne_bytes([a, b, c, d])).ok() } else { None }
+    if has_size { usize::try_from(i32::from_ne_bytes([a, b, c, d])).ok() } else { None }
 }

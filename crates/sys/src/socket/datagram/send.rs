@@ -1,4 +1,4 @@
-//! Datagrams of one size, sent as few messages as the kernel can cut them from.
+//! Sends datagrams of one size in as few messages as possible (GSO).
 
 use std::io;
 use std::os::fd::{AsFd, AsRawFd};
@@ -9,19 +9,19 @@ use super::{Control, NO_MESSAGE, NO_VECTOR, UDP_SEGMENT};
 use crate::error::{Error, Result};
 use crate::socket::transfer::again;
 
-/// The most payload of a message over IPv4; with segmentation, of all its datagrams together.
+/// Maximum payload of a message over IPv4; with segmentation, of all its datagrams.
 const LARGEST: usize = 65_507;
 
-/// UDP_MAX_SEGMENTS of linux/udp.h; newer kernels take more.
+/// UDP_MAX_SEGMENTS of linux/udp.h; newer kernels allow more.
 const SEGMENTS: usize = 64;
 
-/// The most messages that one call takes (UIO_MAXIOV).
+/// Maximum number of messages per call (UIO_MAXIOV).
 const MESSAGES: usize = 1024;
 
-/// The length of a control message with a 16-bit value.
+/// Length of a control message with a 16-bit value.
 const CONTROL_LENGTH: usize = size_of::<cmsghdr>() + size_of::<u16>();
 
-/// A buffer of datagrams of one size, and what the kernel needs to know to send them by one call.
+/// A buffer of equal-sized datagrams, and the headers to send them in one call.
 pub struct SendBatch {
     length: usize,
     per_message: usize,
@@ -31,28 +31,28 @@ pub struct SendBatch {
     controls: Box<[Control]>,
 }
 
-// SAFETY: the pointers in it are written and used within one call, and point into what it owns.
+// SAFETY: the pointers are written and used within one call and refer to owned memory.
 unsafe impl Send for SendBatch {}
 
 impl SendBatch {
-    /// A batch of `datagrams` of `length` bytes of payload each, all zero.
+    /// A batch of `datagrams` with `length` bytes of payload each, all zero.
     ///
-    /// If `segmented`, up to 64 of them go to the kernel as one message that it cuts as late as it can (UDP_SEGMENT);
-    /// each must then fit the MTU. EMSGSIZE: more than 65,507 bytes do not fit a datagram. EINVAL: a datagram, or the
-    /// batch, would be empty, or the batch would take more than 1,024 messages.
+    /// If `segmented`, up to 64 of them form one message that the kernel segments as late as possible (UDP_SEGMENT);
+    /// each must then fit the MTU. EMSGSIZE: more than 65,507 bytes do not fit a datagram. EINVAL: a datagram or the
+    /// batch would be empty, or the batch needs more than 1,024 messages.
     pub fn new(datagrams: usize, length: usize, segmented: bool) -> Result<Self> {
         let object = || format!("{datagrams} datagrams of {length} bytes");
         if length > LARGEST {
-            return Err(Error::new(MAKE, object(), libc::EMSGSIZE));
+            return Err(Error::new(CREATE, object(), libc::EMSGSIZE));
         }
         if length == 0 || datagrams == 0 {
-            return Err(Error::new(MAKE, object(), libc::EINVAL));
+            return Err(Error::new(CREATE, object(), libc::EINVAL));
         }
         let per_message = if segmented { (LARGEST / length).min(SEGMENTS) } else { 1 };
         let messages = datagrams.div_ceil(per_message);
         if messages > MESSAGES {
-            let hint = format!("one call takes {} at most", MESSAGES * per_message);
-            return Err(Error::new(MAKE, object(), libc::EINVAL).with_hint(hint));
+            let hint = format!("the maximum per call is {}", MESSAGES * per_message);
+            return Err(Error::new(CREATE, object(), libc::EINVAL).with_hint(hint));
         }
         Ok(Self {
             length,
@@ -64,37 +64,36 @@ impl SendBatch {
         })
     }
 
-    /// How many datagrams it holds.
     #[must_use]
     pub fn capacity(&self) -> usize {
         self.payload.len() / self.length
     }
 
-    /// How many datagrams go into one message: 1 without segmentation.
+    /// Datagrams per message: 1 without segmentation.
     #[must_use]
     pub const fn per_message(&self) -> usize {
         self.per_message
     }
 
-    /// The payload of datagram `index`, which keeps what is written to it from one [`SendBatch::send`] to the next.
+    /// Payload of datagram `index`, which is preserved by [`SendBatch::send`].
     ///
     /// # Panics
-    /// If there are not so many.
+    /// If `index` is out of range.
     #[inline]
     pub fn payload_mut(&mut self, index: usize) -> &mut [u8] {
         &mut self.payload[index * self.length..][..self.length]
     }
 
-    /// Sends the first `datagrams` (at most all) on a connected socket by one call and returns how many the kernel
-    /// took, always the first ones. `WouldBlock`: it took none within the send timeout, or at once on a socket
-    /// that does not wait. EINVAL or EMSGSIZE with segmentation: a datagram does not fit the MTU.
+    /// Sends the first `datagrams` (at most all) on a connected socket in one call. Returns how many the kernel
+    /// accepted, always from the start. `WouldBlock`: none within the send timeout, or on a nonblocking socket. EINVAL
+    /// or EMSGSIZE with segmentation: a datagram does not fit the MTU.
     pub fn send(&mut self, fd: impl AsFd, datagrams: usize) -> io::Result<usize> {
         let datagrams = datagrams.min(self.capacity());
         let count = self.describe(datagrams);
         let socket = fd.as_fd().as_raw_fd();
         let taken = again(|| {
-            // SAFETY: the first `count` headers have just been written and point into the boxes of `self`, which
-            // stay where they are for the call; the kernel writes `msg_len` of the headers and nothing else.
+            // SAFETY: the first `count` headers have just been written and refer to boxes of `self`, which do not move
+            // during the call; the kernel only writes `msg_len` of the headers.
             let taken = unsafe {
                 libc::syscall(
                     libc::SYS_sendmmsg,
@@ -109,7 +108,7 @@ impl SendBatch {
         Ok(datagrams.min(taken * self.per_message))
     }
 
-    /// Writes the headers for the first `datagrams`, and returns how many messages they are.
+    /// Writes the headers for the first `datagrams` and returns the number of messages.
     fn describe(&mut self, datagrams: usize) -> usize {
         let count = datagrams.div_ceil(self.per_message);
         let bytes = &mut self.payload[..datagrams * self.length];
@@ -131,7 +130,7 @@ impl SendBatch {
     }
 }
 
-const MAKE: &str = "make a batch of";
+const CREATE: &str = "create a batch of";
 
 impl std::fmt::Debug for SendBatch {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {

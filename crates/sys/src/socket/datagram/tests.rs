@@ -1,4 +1,4 @@
-//! Batches over the loopback: what arrives, in how many pieces, and what is refused.
+//! Batches over the loopback: arrival, message counts and errors.
 
 use std::io::ErrorKind;
 use std::net::UdpSocket;
@@ -7,7 +7,7 @@ use std::time::Duration;
 use super::*;
 use crate::socket::{set_udp_gro, set_udp_segment};
 
-/// Two connected sockets on the loopback; nothing that they await takes longer than five seconds.
+/// Two connected loopback sockets with timeouts of up to five seconds.
 fn pair() -> (UdpSocket, UdpSocket) {
     let [one, other] = [(); 2].map(|()| UdpSocket::bind("127.0.0.1:0").expect("loopback"));
     one.connect(other.local_addr().expect("bound")).expect("loopback");
@@ -16,7 +16,7 @@ fn pair() -> (UdpSocket, UdpSocket) {
     (one, other)
 }
 
-/// Runs `work` where the MTU of the loopback is `mtu`, if this process may make such a place.
+/// Runs `work` with this loopback MTU, if namespaces are available.
 fn with_mtu(mtu: i32, work: impl FnOnce() + Send) {
     let Some(ns) = crate::netns::testing::namespace() else { return };
     ns.run_in(|| {
@@ -27,7 +27,7 @@ fn with_mtu(mtu: i32, work: impl FnOnce() + Send) {
     .expect("enters");
 }
 
-/// A batch of which datagram n begins with n and ends with its complement.
+/// A batch in which datagram n starts with n and ends with its complement.
 fn stamped(datagrams: usize, length: usize, segmented: bool) -> SendBatch {
     let mut batch = SendBatch::new(datagrams, length, segmented).expect("fits");
     for (index, stamp) in (0..datagrams).zip(0_u8..) {
@@ -39,11 +39,11 @@ fn stamped(datagrams: usize, length: usize, segmented: bool) -> SendBatch {
     batch
 }
 
-/// Receives `datagrams`, holds them against [`stamped`] and returns how many messages they came in.
+/// Receives `datagrams`, compares them with [`stamped`] and returns the number of messages.
 fn check(socket: &UdpSocket, space: &mut ReceiveBatch, datagrams: usize, length: usize) -> usize {
     let (mut messages, mut stamp) = (0, 0_u8);
     while usize::from(stamp) < datagrams {
-        messages += space.receive(socket).expect("all are on their way");
+        messages += space.receive(socket).expect("a message");
         for datagram in space.datagrams() {
             assert_eq!(datagram.len(), length);
             assert_eq!((datagram[0], datagram[length - 1]), (stamp, !stamp));
@@ -53,24 +53,24 @@ fn check(socket: &UdpSocket, space: &mut ReceiveBatch, datagrams: usize, length:
     }
     assert_eq!(usize::from(stamp), datagrams);
     assert_eq!(space.receive_nonblocking(socket).expect_err("no more").kind(), ErrorKind::WouldBlock);
-    assert_eq!(space.datagrams().count(), 0, "an error leaves nothing to see");
+    assert_eq!(space.datagrams().count(), 0, "empty after an error");
     messages
 }
 
 #[test]
-fn a_batch_arrives_datagram_by_datagram_with_segmentation_and_without() {
+fn delivers_datagrams_with_and_without_segmentation() {
     for segmented in [false, true] {
         let (from, to) = pair();
         let mut batch = stamped(40, 1000, segmented);
         assert_eq!(batch.per_message(), if segmented { 64 } else { 1 });
         assert_eq!(batch.send(&from, 40).expect("loopback"), 40);
-        // Without UDP_GRO a receive never gives more than one datagram.
+        // Without UDP_GRO a receive returns a single datagram.
         assert_eq!(check(&to, &mut ReceiveBatch::new(16, 2000), 40, 1000), 40, "{segmented}");
     }
 }
 
 #[test]
-fn cut_datagrams_are_what_an_ordinary_receive_gets() {
+fn ordinary_receive_gets_segmented_datagrams() {
     let (from, to) = pair();
     assert_eq!(stamped(3, 100, true).send(&from, 3).expect("loopback"), 3);
     for stamp in 0..3 {
@@ -81,7 +81,7 @@ fn cut_datagrams_are_what_an_ordinary_receive_gets() {
 }
 
 #[test]
-fn gathered_datagrams_are_taken_apart_by_the_size_that_the_kernel_tells() {
+fn splits_coalesced_datagrams() {
     let (from, to) = pair();
     set_udp_gro(&to, true).expect("since Linux 5.0");
     let mut batch = stamped(150, 700, true);
@@ -94,7 +94,7 @@ fn gathered_datagrams_are_taken_apart_by_the_size_that_the_kernel_tells() {
 }
 
 #[test]
-fn the_option_of_the_socket_cuts_any_message() {
+fn socket_option_segments_messages() {
     let (from, to) = pair();
     set_udp_segment(&from, 400).expect("since Linux 4.18");
     from.send(&[7; 1000]).expect("loopback");
@@ -108,7 +108,7 @@ fn the_option_of_the_socket_cuts_any_message() {
 }
 
 #[test]
-fn part_of_a_batch_may_be_sent_and_the_whole_again() {
+fn sends_part_of_a_batch_and_the_whole() {
     for segmented in [false, true] {
         let (from, to) = pair();
         let mut batch = stamped(70, 1000, segmented);
@@ -117,19 +117,19 @@ fn part_of_a_batch_may_be_sent_and_the_whole_again() {
             assert_eq!(batch.send(&from, count).expect("loopback"), count);
             check(&to, &mut space, count, 1000);
         }
-        assert_eq!(batch.send(&from, 1000).expect("loopback"), 70, "no more than there are");
+        assert_eq!(batch.send(&from, 1000).expect("loopback"), 70, "limited to the batch");
         check(&to, &mut space, 70, 1000);
     }
 }
 
 #[test]
-fn a_message_holds_as_many_datagrams_as_the_kernel_takes() {
+fn sends_maximum_datagrams_per_message() {
     with_mtu(65_535, || {
         for (length, per_message) in [(1, 64), (1023, 64), (1024, 63), (9000, 7), (40_000, 1), (65_507, 1)] {
             let (from, to) = pair();
             let mut batch = SendBatch::new(per_message + 1, length, true).expect("fits");
             assert_eq!(batch.per_message(), per_message, "{length}");
-            // Gathered, they fit the receive buffer.
+            // Coalesced, they fit the receive buffer.
             set_udp_gro(&to, true).expect("since Linux 5.0");
             assert_eq!(batch.send(&from, per_message).expect("one message"), per_message, "{length}");
             let mut space = ReceiveBatch::new(1, 65_535);
@@ -141,7 +141,7 @@ fn a_message_holds_as_many_datagrams_as_the_kernel_takes() {
 }
 
 #[test]
-fn what_no_call_can_carry_is_refused() {
+fn rejects_invalid_batch_sizes() {
     let refused = |datagrams, length, segmented| {
         SendBatch::new(datagrams, length, segmented).expect_err("too much or nothing").errno()
     };
@@ -153,7 +153,7 @@ fn what_no_call_can_carry_is_refused() {
 }
 
 #[test]
-fn an_empty_datagram_counts_and_a_long_one_is_said_to_be_cut() {
+fn counts_empty_and_truncated_datagrams() {
     let (from, to) = pair();
     for bytes in [&b"abc"[..], b"", b"abcdef"] {
         from.send(bytes).expect("loopback");
@@ -171,7 +171,7 @@ fn an_empty_datagram_counts_and_a_long_one_is_said_to_be_cut() {
 }
 
 #[test]
-fn a_datagram_that_does_not_fit_the_mtu_cannot_be_cut_off_a_message() {
+fn rejects_segments_larger_than_the_mtu() {
     with_mtu(1500, || {
         let (from, to) = pair();
         // 20 bytes of IPv4 and 8 of UDP.
@@ -186,7 +186,7 @@ fn a_datagram_that_does_not_fit_the_mtu_cannot_be_cut_off_a_message() {
 }
 
 #[test]
-fn a_batch_may_move_between_threads_and_nothing_to_receive_would_block() {
+fn batch_moves_between_threads_and_empty_receive_would_block() {
     let (from, to) = pair();
     let batch = stamped(5, 64, true);
     let mut space = ReceiveBatch::new(2, 64);

@@ -1,4 +1,4 @@
-//! Options read back from the kernel, and what they change on the loopback.
+//! Options read back from the kernel, and their effect on the loopback.
 
 use std::io::{ErrorKind, Read};
 use std::net::{TcpListener, TcpStream, UdpSocket};
@@ -7,9 +7,9 @@ use super::*;
 use crate::socket::testing;
 
 #[test]
-fn congestion_control_reads_back_and_an_unknown_one_is_unsupported() {
+fn sets_congestion_control_and_rejects_unknown_one() {
     let socket = TcpListener::bind("127.0.0.1:0").expect("loopback");
-    // Reno is part of every kernel and free to all.
+    // Reno is built into all kernels and available to all users.
     set_congestion(&socket, "reno").expect("built in");
     assert_eq!(congestion(&socket).expect("TCP"), "reno");
     let error = set_congestion(&socket, "nonesuch").expect_err("unknown");
@@ -19,7 +19,7 @@ fn congestion_control_reads_back_and_an_unknown_one_is_unsupported() {
 }
 
 #[test]
-fn buffers_are_accounted_double() {
+fn kernel_doubles_buffer_sizes() {
     let socket = UdpSocket::bind("127.0.0.1:0").expect("loopback");
     for bytes in [16_384, 65_536] {
         set_send_buffer(&socket, bytes).expect("any socket");
@@ -30,7 +30,7 @@ fn buffers_are_accounted_double() {
 }
 
 #[test]
-fn switches_are_read_back_by_the_standard_library() {
+fn standard_library_reads_options_back() {
     let (client, _server) = testing::connected();
     for on in [true, false] {
         set_nodelay(&client, on).expect("TCP");
@@ -47,13 +47,13 @@ fn switches_are_read_back_by_the_standard_library() {
 }
 
 #[test]
-fn integer_options_read_back_from_the_kernel() {
+fn reads_integer_options_back() {
     let (client, _server) = testing::connected();
     match set_busy_poll(&client, 50) {
         Ok(()) => assert_eq!(busy_poll(&client).expect("any socket"), 50),
         Err(error) => assert!(error.is_permission(), "{error}"),
     }
-    // The kernel keeps the lower two bits of TCP.
+    // The kernel owns the lower two bits for TCP.
     set_tos(&client, 0b1011_1000).expect("IPv4");
     assert_eq!(tos(&client).expect("IPv4"), 0b1011_1000);
     for on in [true, false] {
@@ -63,7 +63,7 @@ fn integer_options_read_back_from_the_kernel() {
 }
 
 #[test]
-fn a_connection_with_keepalive_has_its_times() {
+fn sets_keepalive_times() {
     let (client, _server) = testing::connected();
     assert!(!sockopt::socket_keepalive(&client).expect("any socket"));
     set_keepalive(&client, Duration::from_millis(2500)).expect("TCP");
@@ -75,7 +75,7 @@ fn a_connection_with_keepalive_has_its_times() {
 }
 
 #[test]
-fn a_bounded_segment_size_holds_for_the_connection() {
+fn limits_segment_size() {
     let listener = TcpListener::bind("127.0.0.1:0").expect("loopback");
     set_mss(&listener, 1000).expect("TCP");
     let client = TcpStream::connect(listener.local_addr().expect("bound")).expect("loopback");
@@ -87,7 +87,7 @@ fn a_bounded_segment_size_holds_for_the_connection() {
 }
 
 #[test]
-fn two_sockets_share_an_address_only_if_both_allow_it() {
+fn sockets_share_address_only_if_both_allow_it() {
     use rustix::net::{AddressFamily, SocketType, bind, socket};
     let open = |shared| {
         let fd = socket(AddressFamily::INET, SocketType::DGRAM, None).expect("UDP");
@@ -103,7 +103,7 @@ fn two_sockets_share_an_address_only_if_both_allow_it() {
 }
 
 #[test]
-fn a_socket_that_was_bound_alone_can_share_its_address_from_then_on() {
+fn bound_socket_can_share_its_address_later() {
     use rustix::net::{AddressFamily, SocketType, bind, socket};
     let open = || UdpSocket::from(socket(AddressFamily::INET, SocketType::DGRAM, None).expect("UDP"));
     let first = UdpSocket::bind("127.0.0.1:0").expect("loopback");
@@ -127,20 +127,20 @@ fn a_socket_that_was_bound_alone_can_share_its_address_from_then_on() {
 }
 
 #[test]
-fn the_segment_size_follows_the_mtu_of_the_device() {
+fn segment_size_follows_the_mtu() {
     let Some(ns) = crate::netns::testing::namespace() else { return };
     ns.run_in(|| {
         crate::netns::testing::bring_loopback_up();
         testing::set_loopback_mtu(1500);
         let (client, _server) = testing::connected();
-        // 20 bytes of IPv4, 20 of TCP and 12 of its timestamps, which a kernel may be told to leave out.
+        // 20 bytes of IPv4, 20 of TCP and 12 of timestamps, which may be disabled.
         let found = mss(&client).expect("TCP");
         assert!((1448..=1460).contains(&found), "{found}");
     })
     .expect("enters");
 }
 
-/// Whether a datagram of `bytes` of payload leaves a new socket that `prepare` has changed.
+/// Sends a datagram with `bytes` of payload on a socket configured by `prepare`.
 fn sends(bytes: usize, prepare: fn(&UdpSocket) -> Result<()>) -> std::result::Result<(), Option<i32>> {
     let socket = UdpSocket::bind("127.0.0.1:0").expect("loopback");
     socket.connect(socket.local_addr().expect("bound")).expect("itself");
@@ -151,7 +151,7 @@ fn sends(bytes: usize, prepare: fn(&UdpSocket) -> Result<()>) -> std::result::Re
 }
 
 #[test]
-fn only_where_fragments_are_forbidden_a_datagram_larger_than_the_path_is_refused() {
+fn rejects_large_datagram_only_without_fragmentation() {
     let Some(ns) = crate::netns::testing::namespace() else { return };
     ns.run_in(|| {
         crate::netns::testing::bring_loopback_up();
@@ -166,7 +166,7 @@ fn only_where_fragments_are_forbidden_a_datagram_larger_than_the_path_is_refused
 }
 
 #[test]
-fn an_ipv6_socket_takes_the_same_calls() {
+fn supports_ipv6_sockets() {
     let Ok(socket) = UdpSocket::bind("[::1]:0") else { return };
     set_tos(&socket, 4).expect("traffic class");
     assert_eq!(tos(&socket).expect("traffic class"), 4);
@@ -175,7 +175,7 @@ fn an_ipv6_socket_takes_the_same_calls() {
 }
 
 #[test]
-fn closing_without_linger_resets_the_peer() {
+fn closing_with_zero_linger_resets_the_peer() {
     let (client, mut server) = testing::connected();
     set_linger_zero(&client).expect("TCP");
     drop(client);
@@ -184,7 +184,7 @@ fn closing_without_linger_resets_the_peer() {
 }
 
 #[test]
-fn an_option_of_tcp_on_udp_is_unsupported() {
+fn tcp_options_are_unsupported_on_udp() {
     let socket = UdpSocket::bind("127.0.0.1:0").expect("loopback");
     assert!(mss(&socket).expect_err("no TCP").is_unsupported());
     assert!(set_mss(&socket, 1000).expect_err("no TCP").is_unsupported());
