@@ -1,4 +1,4 @@
-//! Amounts that are held: given to an address, and back in the budget when their share is dropped, on any thread.
+//! Reserved amounts per address. Dropping a share on any thread returns its amount to the budget.
 
 use std::{
     collections::HashMap,
@@ -9,34 +9,33 @@ use thiserror::Error;
 
 use crate::source::Source;
 
-/// The limits of one address and of the server.
+/// Limits per address and in total.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Budget {
     pub address: u64,
     pub server: u64,
 }
 
-/// How much of one thing each address holds.
+/// Reserved amounts of a resource, by address.
 #[derive(Debug, Clone)]
-pub struct Amounts(Arc<Mutex<Held>>);
+pub struct Amounts(Arc<Mutex<Reserved>>);
 
 #[derive(Debug)]
-struct Held {
+struct Reserved {
     budget: Budget,
     total: u64,
     by_source: HashMap<Source, u64>,
 }
 
-/// Whose budget is used up.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 pub enum Exhausted {
-    #[error("its address has as much of that as one may have")]
+    #[error("the limit of its address is reached")]
     Address,
-    #[error("there is no more of that")]
+    #[error("the limit of the server is reached")]
     Server,
 }
 
-/// What one holds; dropping it gives it back.
+/// A reserved amount, returned to the budget on drop.
 #[derive(Debug)]
 pub struct Share {
     of: Amounts,
@@ -45,28 +44,27 @@ pub struct Share {
 }
 
 impl Amounts {
-    /// Nothing is held yet.
     #[must_use]
     pub fn new(budget: Budget) -> Self {
-        Self(Arc::new(Mutex::new(Held { budget, total: 0, by_source: HashMap::new() })))
+        Self(Arc::new(Mutex::new(Reserved { budget, total: 0, by_source: HashMap::new() })))
     }
 
-    /// Whether an address could take so much now.
+    /// Checks whether an address can reserve this amount now.
     ///
     /// # Errors
     /// The budget that would be exceeded.
     pub fn check(&self, source: Source, amount: u64) -> Result<(), Exhausted> {
-        let held = self.lock();
-        let (address, server) = held.left(source);
+        let reserved = self.lock();
+        let (address, server) = reserved.left(source);
         match () {
-            // Where there is no more for anybody, that is why.
+            // The total limit takes precedence.
             () if amount > server => Err(Exhausted::Server),
             () if amount > address => Err(Exhausted::Address),
             () => Ok(()),
         }
     }
 
-    /// Takes all of it or nothing.
+    /// Reserves the full amount.
     ///
     /// # Errors
     /// The budget that would be exceeded.
@@ -75,8 +73,7 @@ impl Amounts {
         Ok(self.give(source, amount))
     }
 
-    /// Takes what is wanted as far as that is half of what is left, so that something is left for the next; but no
-    /// less than `least`.
+    /// Reserves up to half of the remaining budget, leaving some for others, but at least `least`.
     ///
     /// # Errors
     /// The budget that `least` would exceed.
@@ -85,58 +82,55 @@ impl Amounts {
         self.take(source, wanted.min(address / 2).min(server / 2).max(least.min(wanted)))
     }
 
-    /// What all hold together.
     #[must_use]
     pub fn total(&self) -> u64 {
         self.lock().total
     }
 
-    /// The amount of this address.
     #[must_use]
     pub fn of(&self, source: Source) -> u64 {
         self.lock().by_source.get(&source).copied().unwrap_or(0)
     }
 
-    /// What the address holds that has most.
+    /// Largest amount reserved by one address.
     #[must_use]
     pub fn most(&self) -> u64 {
         self.lock().by_source.values().copied().max().unwrap_or(0)
     }
 
-    /// Which address has to give one up for `source` when all are taken: the one that has most, where that is more than
-    /// its share and `source` has less. A share is what all may have together, divided by the addresses that have some.
+    /// The address that must release one for `source` when the total is exhausted: the largest holder, if it exceeds
+    /// its fair share and `source` is below it. The fair share is the total divided by the number of holders.
     #[must_use]
     pub fn debtor(&self, source: Source) -> Option<Source> {
-        let held = self.lock();
-        let of_it = held.by_source.get(&source).copied().unwrap_or(0);
-        let addresses = held.by_source.len() as u64 + u64::from(of_it == 0);
-        let share = (held.budget.server / addresses).max(1);
-        let (debtor, most) = held.by_source.iter().max_by_key(|(_, amount)| **amount)?;
-        (held.total >= held.budget.server && of_it < share && *most > share).then_some(*debtor)
+        let reserved = self.lock();
+        let own = reserved.by_source.get(&source).copied().unwrap_or(0);
+        let addresses = reserved.by_source.len() as u64 + u64::from(own == 0);
+        let share = (reserved.budget.server / addresses).max(1);
+        let (debtor, most) = reserved.by_source.iter().max_by_key(|(_, amount)| **amount)?;
+        (reserved.total >= reserved.budget.server && own < share && *most > share).then_some(*debtor)
     }
 
     fn give(&self, source: Source, amount: u64) -> Share {
-        let mut held = self.lock();
-        held.total += amount;
-        *held.by_source.entry(source).or_insert(0) += amount;
+        let mut reserved = self.lock();
+        reserved.total += amount;
+        *reserved.by_source.entry(source).or_insert(0) += amount;
         Share { of: self.clone(), source, amount }
     }
 
-    fn lock(&self) -> MutexGuard<'_, Held> {
+    fn lock(&self) -> MutexGuard<'_, Reserved> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Held {
-    /// For this address, and for all.
+impl Reserved {
+    /// Remaining budget of the address and in total.
     fn left(&self, source: Source) -> (u64, u64) {
-        let of_it = self.by_source.get(&source).copied().unwrap_or(0);
-        (self.budget.address.saturating_sub(of_it), self.budget.server.saturating_sub(self.total))
+        let own = self.by_source.get(&source).copied().unwrap_or(0);
+        (self.budget.address.saturating_sub(own), self.budget.server.saturating_sub(self.total))
     }
 }
 
 impl Share {
-    /// The amount of this share.
     #[must_use]
     pub const fn amount(&self) -> u64 {
         self.amount
@@ -145,14 +139,14 @@ impl Share {
 
 impl Drop for Share {
     fn drop(&mut self) {
-        let mut held = self.of.lock();
-        held.total -= self.amount;
-        let left = held.by_source.get_mut(&self.source).map_or(0, |of_it| {
-            *of_it -= self.amount;
-            *of_it
+        let mut reserved = self.of.lock();
+        reserved.total -= self.amount;
+        let left = reserved.by_source.get_mut(&self.source).map_or(0, |own| {
+            *own -= self.amount;
+            *own
         });
         if left == 0 {
-            held.by_source.remove(&self.source);
+            reserved.by_source.remove(&self.source);
         }
     }
 }
@@ -168,29 +162,29 @@ mod tests {
     }
 
     #[test]
-    fn an_address_gets_no_more_than_its_budget_and_all_no_more_than_the_server_s() {
+    fn limits_amounts_per_address_and_in_total() {
         let amounts = Amounts::new(Budget { address: 4, server: 10 });
-        let held: Vec<_> = (0..4).map(|_| amounts.take(source(1), 1).expect("within both")).collect();
+        let shares: Vec<_> = (0..4).map(|_| amounts.take(source(1), 1).expect("within both")).collect();
         assert_eq!(amounts.take(source(1), 1).err(), Some(Exhausted::Address));
         let others = [amounts.take(source(2), 4), amounts.take(source(3), 2)];
         assert!(others.iter().all(Result::is_ok));
         assert_eq!(amounts.take(source(4), 1).err(), Some(Exhausted::Server));
         assert_eq!((amounts.total(), amounts.most(), amounts.of(source(3))), (10, 4, 2));
-        drop(held);
-        assert!(amounts.take(source(4), 4).is_ok(), "what is given back can be taken");
+        drop(shares);
+        assert!(amounts.take(source(4), 4).is_ok(), "returned amounts are available");
         drop(others);
         assert_eq!(amounts.total(), 0);
-        assert!(amounts.lock().by_source.is_empty(), "nobody is remembered who holds nothing");
+        assert!(amounts.lock().by_source.is_empty(), "addresses without reservations are removed");
     }
 
     #[test]
-    fn an_address_beyond_its_share_owes_one_to_an_address_below_its_own_when_all_are_taken() {
+    fn address_over_its_fair_share_must_release_one() {
         let check = |amounts: &[u64], asks: u32, expected: Option<u32>| {
             let all = Amounts::new(Budget { address: 8, server: 8 });
-            let held: Vec<_> =
-                (1..).zip(amounts).map(|(who, &amount)| all.take(source(who), amount)).collect();
-            assert!(held.iter().all(Result::is_ok));
-            assert_eq!(all.debtor(source(asks)), expected.map(source), "{amounts:?}, {asks} asks");
+            let shares: Vec<_> =
+                (1..).zip(amounts).map(|(number, &amount)| all.take(source(number), amount)).collect();
+            assert!(shares.iter().all(Result::is_ok));
+            assert_eq!(all.debtor(source(asks)), expected.map(source), "{amounts:?}, request of {asks}");
         };
         check(&[5, 2], 3, None);
         check(&[6, 2], 3, Some(1));
@@ -203,13 +197,13 @@ mod tests {
     }
 
     #[test]
-    fn a_part_leaves_something_for_the_next_until_less_than_the_least_is_left() {
+    fn partial_reservations_leave_a_remainder() {
         let amounts = Amounts::new(Budget { address: 100, server: 1000 });
-        let mut held = Vec::new();
+        let mut shares = Vec::new();
         let mut take = |wanted, least| {
             amounts.take_part(source(1), wanted, least).map(|share| {
                 let amount = share.amount();
-                held.push(share);
+                shares.push(share);
                 amount
             })
         };

@@ -1,7 +1,7 @@
-//! Limits on amounts and rates of the peers of a server, by address and in total.
+//! Limits on amounts and rates of a server's peers, by address and in total.
 //!
-//! A budget is an amount that is held (places, connections, memory) or a rate (replies, failed logins). Pure: the caller
-//! passes the time.
+//! A budget is a reserved amount (client slots, connections, memory) or a rate (replies, failed logins). Pure: the
+//! caller passes the time.
 
 mod amounts;
 mod rates;

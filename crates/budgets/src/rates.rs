@@ -1,5 +1,5 @@
-//! Rates: so much in a second for an address and for all, with a burst. Meters are one atomic each, so that threads
-//! that measure can share them. Generic cell rate algorithm (ITU-T I.371, annex A).
+//! Rate limits per address and in total, with bursts. A meter is a single atomic, so that measuring threads can share
+//! it. Generic cell rate algorithm (ITU-T I.371, annex A).
 
 use std::{
     collections::HashMap,
@@ -12,28 +12,27 @@ use std::{
 use crate::source::Source;
 
 const SECOND: u64 = 1_000_000_000;
-/// Addresses that are remembered.
+/// Maximum number of tracked addresses.
 const SOURCES: usize = 4096;
-/// Of so many the one is forgotten that owes least, when there are too many.
+/// Sample size for eviction: the address that owes least is removed.
 const SAMPLE: usize = 16;
 
 /// A rate per second and a burst.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Rate {
     pub per_second: u64,
-    /// As much may come at once.
+    /// Amount allowed at once.
     pub burst: u64,
 }
 
-/// What one has spent of a rate.
+/// Consumption of a rate.
 #[derive(Debug)]
 pub struct Meter {
     rate: Rate,
-    /// When all that was spent would have been allowed at the plain rate (ns).
+    /// Time at which the spent amount would have accrued at the plain rate (ns).
     due: AtomicU64,
 }
 
-/// The meters of all addresses.
 #[derive(Debug)]
 pub struct Rates {
     rate: Rate,
@@ -47,7 +46,7 @@ impl Meter {
         Self { rate, due: AtomicU64::new(0) }
     }
 
-    /// Spends so much, unless that is too much now.
+    /// Spends the amount if the rate allows it.
     pub fn spend(&self, amount: u64, now: u64) -> bool {
         let spent = |due: u64| {
             let due = due.max(now).saturating_add(self.time(amount));
@@ -56,7 +55,7 @@ impl Meter {
         self.due.fetch_update(Ordering::Relaxed, Ordering::Relaxed, spent).is_ok()
     }
 
-    /// Whether so much could be spent.
+    /// Whether the amount could be spent.
     #[must_use]
     pub fn allows(&self, amount: u64, now: u64) -> bool {
         self.owed(now).saturating_add(self.time(amount)) <= self.time(self.rate.burst)
@@ -73,26 +72,25 @@ impl Meter {
 }
 
 impl Rates {
-    /// Nothing is spent yet.
     #[must_use]
     pub fn new(rate: Rate, server: Rate) -> Self {
         Self { rate, server: Arc::new(Meter::new(server)), sources: HashMap::new(), swept: 0 }
     }
 
-    /// Spends so much of an address's rate and of the server's, or nothing.
+    /// Spends the amount from the rates of both the address and the server, or nothing.
     pub fn spend(&mut self, source: Source, amount: u64, now: u64) -> bool {
         let of_it = self.meter(source, now);
         self.server.allows(amount, now) && of_it.spend(amount, now) && self.server.spend(amount, now)
     }
 
-    /// Whether an address could spend so much.
+    /// Whether the address could spend the amount.
     #[must_use]
     pub fn allows(&self, source: Source, amount: u64, now: u64) -> bool {
         self.server.allows(amount, now)
             && self.sources.get(&source).is_none_or(|meter| meter.allows(amount, now))
     }
 
-    /// The meter of an address, and that of the server, for another thread to spend from.
+    /// Meters of the address and the server, for use by another thread.
     pub fn meters(&mut self, source: Source, now: u64) -> [Arc<Meter>; 2] {
         [self.meter(source, now), Arc::clone(&self.server)]
     }
@@ -104,7 +102,7 @@ impl Rates {
         Arc::clone(self.sources.entry(source).or_insert_with(|| Arc::new(Meter::new(self.rate))))
     }
 
-    /// Whoever owes nothing is forgotten, once a second; else, of some, the one that owes least.
+    /// Removes addresses that owe nothing, once a second; otherwise the one of a sample that owes least.
     fn forget_one(&mut self, now: u64) {
         if now.saturating_sub(self.swept) >= SECOND {
             self.swept = now;
@@ -131,18 +129,19 @@ mod tests {
     }
 
     #[test]
-    fn a_burst_passes_and_then_the_rate_of_the_address_and_that_of_all() {
+    fn allows_burst_then_limits_per_address_and_in_total() {
         let mut rates = Rates::new(RATE, Rate { per_second: 15, burst: 8 });
-        let mut passed =
-            |who: u32, tries: usize, now| (0..tries).filter(|_| rates.spend(source(who), 1, now)).count();
-        assert_eq!(passed(1, 100, SECOND), 5, "its burst");
-        assert_eq!(passed(2, 100, SECOND), 3, "what is left for all");
+        let mut passed = |number: u32, tries: usize, now| {
+            (0..tries).filter(|_| rates.spend(source(number), 1, now)).count()
+        };
+        assert_eq!(passed(1, 100, SECOND), 5, "the burst");
+        assert_eq!(passed(2, 100, SECOND), 3, "the remaining total");
         assert_eq!(passed(1, 100, SECOND + SECOND / 10), 1);
-        assert_eq!(passed(1, 100, 10 * SECOND), 5, "no more than a burst is saved");
+        assert_eq!(passed(1, 100, 10 * SECOND), 5, "credit is limited to a burst");
     }
 
     #[test]
-    fn whoever_spends_too_much_is_not_heard_for_a_while_and_others_are() {
+    fn overspending_address_is_blocked_alone() {
         let mut rates = Rates::new(RATE, Rate { per_second: 1000, burst: 1000 });
         for _ in 0..5 {
             assert!(rates.allows(source(1), 1, 5) && rates.spend(source(1), 1, 5));
@@ -152,14 +151,14 @@ mod tests {
     }
 
     #[test]
-    fn crowds_take_no_more_memory_than_a_few_and_do_not_hide_who_owes_most() {
+    fn limits_tracked_addresses_and_keeps_largest_debtor() {
         let mut rates = Rates::new(RATE, Rate { per_second: 1 << 40, burst: 1 << 40 });
         (0..5).for_each(|_| assert!(rates.spend(source(0), 1, 5)));
         for address in 1..100_000 {
             rates.spend(source(address), 1, 5);
         }
         assert_eq!(rates.sources.len(), SOURCES);
-        assert!(!rates.allows(source(0), 1, 6), "who owes most is forgotten last");
+        assert!(!rates.allows(source(0), 1, 6), "the largest debtor is removed last");
         rates.spend(source(200_000), 1, 5 + 10 * SECOND);
         assert_eq!(rates.sources.len(), 1);
     }

@@ -1,4 +1,4 @@
-//! Addresses as budgets count them. A host has 64 bits of IPv6 addresses to itself, so its /64 is one address here.
+//! Addresses as counted by budgets. A host usually has a /64 of IPv6, so that counts as one address.
 
 use std::net::{IpAddr, Ipv6Addr};
 
@@ -16,7 +16,7 @@ impl From<IpAddr> for Source {
 }
 
 impl Source {
-    /// Whether no other machine can forge it: the kernel drops incoming packets with a loopback source.
+    /// Whether no other machine can spoof it: the kernel drops incoming packets with a loopback source.
     #[must_use]
     pub fn is_proven(self) -> bool {
         self.0.is_loopback()
@@ -28,7 +28,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_ipv6_network_is_one_address_and_ipv4_is_itself_however_it_is_written() {
+    fn groups_ipv6_by_network_and_normalises_ipv4() {
         let source = |text: &str| Source::from(text.parse::<IpAddr>().expect("an address"));
         assert_eq!(source("2001:db8::1"), source("2001:db8::ffff:1"));
         assert_ne!(source("2001:db8::1"), source("2001:db8:0:1::1"));
