@@ -217,7 +217,7 @@ fn limits_end_plumb_clients() {
                 let (client, ended) = server.ended();
                 assert_eq!(client.work, work);
                 let failure = ended.failure.expect("it was ended");
-                assert!(failure.contains("limit of "), "{work:?}: {failure}");
+                assert!(failure.contains("limit on "), "{work:?}: {failure}");
             }
         });
     }
