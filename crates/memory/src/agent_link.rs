@@ -249,7 +249,9 @@ mod tests {
             for (id, elapsed) in [(id + 40, 1), (id, 2)] {
                 let telemetry = MemoryTelemetry { elapsed: Nanos(elapsed), ..MemoryTelemetry::default() };
                 let reply = Box::new(Reply::Memory { done: MemoryReply::Telemetry(telemetry) });
-                protocol::Sender::new(&socket).send(&FromAgent::Reply { id, reply }).expect("the channel is open");
+                protocol::Sender::new(&socket)
+                    .send(&FromAgent::Reply { id, reply })
+                    .expect("the channel is open");
             }
         })
         .expect("it greets");
