@@ -109,7 +109,8 @@ pub(crate) fn reports_both_tiers_and_moves_the_fast_one() {
     let agent = sandbox.home().join("vm.agent");
     let before =
         AgentLink::connect(&agent, env!("CARGO_PKG_VERSION"), None, &Arc::default()).expect("it greets");
-    let mut monitor = Monitor::open(&sandbox.home().join("vm.qmp2")).expect("its own monitor");
+    let mut monitor =
+        Monitor::open(&sandbox.home().join("vm.qmp2"), &std::sync::Arc::default()).expect("its own monitor");
     let mut order = |word| monitor.order(word, &json!({})).expect("QEMU obeys");
     order("stop");
     drop(before);
