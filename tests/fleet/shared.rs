@@ -2,7 +2,7 @@
 
 use std::process::{Child, Command, Stdio};
 
-use plumb_tests::{PATIENCE, first_two, trials, wait_until, wire};
+use plumb_tests::{PATIENCE, first_two, signal, trials, wait_until, wire};
 use serde_json::Value;
 
 /// Start of a run's first trial and end of its last one, in milliseconds.
@@ -19,18 +19,24 @@ fn span(record: &Value) -> (u64, u64) {
 
 pub(crate) fn two_runs_never_measure_at_once() {
     let network = crate::network(2);
-    let file = network.sandbox.file("pair.toml", &first_two(3, "400ms"));
-    let start = || {
-        let mut command = network.command(&["run", &file, "--quiet"]);
+    let start = |file: &str| {
+        let mut command = network.command(&["run", file, "--quiet"]);
         command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("plumb was built")
     };
-    let first = start();
-    let begun = || network.sandbox.plumb(&["runs", "list"]).out.contains("two-machines");
-    assert!(wait_until(PATIENCE, begun), "the first run does not start");
-    let second = start();
+    let runs = || network.sandbox.plumb(&["runs", "list"]).out.matches("two-machines").count();
+    let file = network.sandbox.file("pair.toml", &first_two(3, "400ms"));
+    // Lasts until it is interrupted, however slow the machine is.
+    let long = start(&network.sandbox.file("long.toml", &first_two(300, "400ms")));
+    assert!(wait_until(PATIENCE, || runs() == 1), "the first run does not start");
     let refused = network.plumb(&["run", &file, "--no-wait"]);
     assert_eq!(refused.status, Some(1), "{refused:?}");
     assert!(refused.err.contains("eth0 of host a is reserved by two-machines-"), "{}", refused.err);
+    signal(long.id(), "INT");
+    long.wait_with_output().expect("it was started");
+    let before = runs();
+    let first = start(&file);
+    assert!(wait_until(PATIENCE, || runs() > before), "the next run does not start");
+    let second = start(&file);
     let outputs = [first, second].map(|run| run.wait_with_output().expect("it was started"));
     let said: Vec<String> =
         outputs.iter().map(|it| String::from_utf8_lossy(&it.stderr).into_owned()).collect();
