@@ -3,7 +3,7 @@
 use std::{
     io::{self, Read, Write},
     net::{Shutdown, SocketAddr, TcpListener},
-    os::unix::net::UnixListener,
+    os::{fd::OwnedFd, unix::net::UnixListener},
     path::{Path, PathBuf},
     sync::Arc,
     thread,
@@ -120,7 +120,7 @@ impl Address {
     fn listen(&self) -> Socket {
         match self {
             Self::Tcp(address) => TcpListener::bind(address).expect("the port is free").into(),
-            Self::Unix(path) => UnixListener::bind(path).expect("the name is free").into(),
+            Self::Unix(path) => OwnedFd::from(UnixListener::bind(path).expect("the name is free")).into(),
         }
     }
 }
