@@ -1,4 +1,4 @@
-//! Peers of each kind that lie in thirty ways: no process panics or exceeds its memory limit, and Ctrl-C ends it.
+//! Hostile peers of each kind, thirty lies each: no process panics or exceeds its memory limit, and Ctrl-C ends it.
 
 use std::{
     fs::{self, Permissions},
@@ -53,7 +53,7 @@ const KINDS: [Kind; 14] = [
     Kind { name: "browser over TLS", memory: 64, meet: |stage| stage.web(true) },
     Kind { name: "QMP monitor", memory: 64, meet: |stage| stage.rebalance("qmp") },
     Kind { name: "guest agent", memory: 64, meet: |stage| stage.rebalance("agent") },
-    // The program that is copied to the host is in memory twice.
+    // Holds the program twice in memory to copy it.
     Kind { name: "SSH host", memory: 128, meet: Stage::ssh },
     Kind { name: "PostgreSQL server", memory: 96, meet: Stage::store },
 ];

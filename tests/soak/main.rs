@@ -141,7 +141,7 @@ fn rounds(usual: usize) -> usize {
     std::env::var("SOAK_ROUNDS").ok().map_or(usual, |text| text.parse().expect("SOAK_ROUNDS is a number"))
 }
 
-/// The seed of what is chosen at random: `SOAK_SEED`, or else one from the clock.
+/// Seed for random choices: `SOAK_SEED` or the clock.
 fn seed() -> u32 {
     let from_clock = || SystemTime::UNIX_EPOCH.elapsed().expect("it is later").subsec_nanos() | 1;
     let seed = std::env::var("SOAK_SEED").ok();

@@ -22,7 +22,7 @@ pub struct Limits {
     pub end: Duration,
 }
 
-/// What a process took.
+/// Memory and time of a process.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Taken {
     pub memory_kib: u64,

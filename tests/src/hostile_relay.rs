@@ -1,9 +1,9 @@
-//! A relay between two honest programs that lies to one of them in thirty ways. It knows no protocol.
+//! A relay between two honest programs that attacks one of them in thirty ways, independent of the protocol.
 
 use std::{
     io::{self, Read, Write},
     net::{Shutdown, SocketAddr, TcpListener},
-    os::unix::net::UnixListener,
+    os::{fd::OwnedFd, unix::net::UnixListener},
     path::{Path, PathBuf},
     sync::Arc,
     thread,
@@ -21,7 +21,7 @@ const PIECE: usize = 64 << 10;
 /// Log2 of the largest number of bytes that pass before a late lie.
 const LATEST: f64 = 12.0;
 
-/// What the liar does.
+/// Behaviour of the liar.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Act {
     Silence,
@@ -37,7 +37,7 @@ enum Act {
     Repeat,
     /// The same, and reads nothing.
     RepeatUnread,
-    /// Returns what the victim sends.
+    /// Returns the victim's bytes.
     Echo,
     /// Replaces each decimal number by 2^64-1.
     LargestNumbers,
@@ -120,12 +120,12 @@ impl Address {
     fn listen(&self) -> Socket {
         match self {
             Self::Tcp(address) => TcpListener::bind(address).expect("the port is free").into(),
-            Self::Unix(path) => UnixListener::bind(path).expect("the name is free").into(),
+            Self::Unix(path) => OwnedFd::from(UnixListener::bind(path).expect("the name is free")).into(),
         }
     }
 }
 
-/// Who lies.
+/// The side that lies.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Liar {
     /// The program that connects to the relay.
@@ -186,12 +186,12 @@ fn pass(liar: &Socket, victim: &Socket, lie: Option<Lie>) -> io::Result<()> {
         return victim.shutdown(Shutdown::Write);
     };
     let back = if deaf { Some((victim.try_clone()?, liar.try_clone()?)) } else { None };
-    lie.tell(liar, victim, back)
+    lie.tell(liar, victim, back.as_ref())
 }
 
 impl Lie {
-    fn tell(self, liar: &Socket, mut victim: &Socket, back: Option<(Socket, Socket)>) -> io::Result<()> {
-        let last = self.honest_part(liar, victim, back.as_ref())?;
+    fn tell(self, liar: &Socket, mut victim: &Socket, back: Option<&(Socket, Socket)>) -> io::Result<()> {
+        let last = self.honest_part(liar, victim, back)?;
         let mut random = Random::of(self.seed);
         let piece = match self.act {
             Act::Silence => loop {
@@ -226,7 +226,7 @@ impl Lie {
         }
     }
 
-    /// Passes the first bytes and returns the last message. What repeats needs one.
+    /// Passes the first bytes and returns the last message. Acts that repeat need one.
     fn honest_part(
         self,
         mut liar: &Socket,

@@ -1,4 +1,4 @@
-//! The monitor and the agent of a VM that does not exist, on Unix sockets: honest answers, which callers may change.
+//! The monitor and the agent of a scripted VM on Unix sockets. Callers may change the answers.
 
 use std::{
     io::{BufRead, BufReader, Write},

@@ -154,7 +154,7 @@ mod tests {
     fn frees_nothing_for_invalid_blocks() {
         for (lie, expected) in [
             (vec![BLOCK, BLOCK], "already"),
-            (vec![BLOCK, BLOCK + 4096], "not the start of a block"),
+            (vec![BLOCK, BLOCK + 4096], "not the start of a 2 MiB block"),
             (vec![BLOCK, 8 * BLOCK], "not memory of this machine"),
             (vec![BLOCK, u64::MAX - BLOCK + 1], "not memory of this machine"),
         ] {

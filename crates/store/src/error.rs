@@ -17,8 +17,8 @@ pub enum StoreError {
     #[error("cannot create the folder {folder}: {source}; choose a writable location")]
     Folder { folder: PathBuf, source: io::Error },
     #[error(
-        "cannot open {path} ({reason}); is it a file, and may you read it and write in its folder? \
-         Choose another file otherwise"
+        "cannot open {path} ({reason}); check that it is a file that you can read, in a folder \
+         that you can write, or choose another file"
     )]
     CannotOpen {
         path: PathBuf,
@@ -42,9 +42,8 @@ pub enum StoreError {
     )]
     Full { place: Location },
     #[error(
-        "{path} cannot be used as a database of runs: {reason}; nothing was changed in it. `plumb runs repair` keeps \
-         what can be read of it in a new file, and the old one aside. What else is left in it can often be rescued with \
-         sqlite3 FILE .recover"
+        "{path} cannot be used as a database of runs: {reason}; nothing was changed in it. `plumb runs repair` copies \
+         the readable data to a new file and keeps the old one. `sqlite3 FILE .recover` can often rescue more"
     )]
     Corrupt { path: PathBuf, reason: String },
     #[error(
@@ -64,8 +63,8 @@ pub enum StoreError {
         name: String,
     },
     #[error(
-        "{place} was written by {writer} (format {found}, this plumb reads up to {known}); use that plumb or a \
-         later one, or keep the runs of this one in another {}",
+        "{place} was written by {writer} (format {found}, this plumb reads up to {known}); use that version or a \
+         later one, or another {} for this version",
         place.kind()
     )]
     Newer {
@@ -100,7 +99,7 @@ pub enum StoreError {
     NoBaseline { name: String, hint: String },
     #[error(
         "run {run} is the baseline {names} and cannot be removed; remove the baseline first \
-         (plumb baseline remove NAME), or give it to another run (plumb baseline set NAME RUN)"
+         (plumb baseline remove NAME), or move it to another run (plumb baseline set NAME RUN)"
     )]
     IsBaseline { run: RunId, names: String },
     #[error(
@@ -117,8 +116,8 @@ pub enum StoreError {
         reason: String,
     },
     #[error(
-        "{place} is not open to this user ({reason}); look at user, password, database and sslmode of the address. The \
-         database has to exist, and to belong to the user who is the first to keep a run in it"
+        "access to {place} denied ({reason}); check user, password, database and sslmode in the address. The \
+         database must exist and belong to the user who stores the first run"
     )]
     Denied {
         place: Location,
@@ -127,8 +126,8 @@ pub enum StoreError {
     },
     /// Repair is for files only.
     #[error(
-        "{place} is a server's database: it is repaired by restoring a backup of it. `plumb runs export` keeps single \
-         runs in files, and `plumb runs remove` goes on without those that are damaged"
+        "{place} is on a server: repair it by restoring a backup. `plumb runs export` saves single \
+         runs to files, and `plumb runs remove` removes damaged runs"
     )]
     NotAFile { place: Location },
     /// Any other error of SQLite or the server.

@@ -175,7 +175,7 @@ fn rejects_pipes_in_place_of_database_files() {
 fn names_path_that_cannot_be_a_file() {
     let (folder, _path) = place();
     let message = Store::open(folder.path()).expect_err("is a folder").to_string();
-    assert!(message.contains("cannot open") && message.contains("is it a file"), "{message}");
+    assert!(message.contains("cannot open") && message.contains("check that it is a file"), "{message}");
     let below_a_file = folder.path().join("file");
     fs::write(&below_a_file, b"").expect("writes");
     let message = Store::open(below_a_file.join("runs.db")).expect_err("has no folder").to_string();

@@ -56,7 +56,7 @@ const MOST_REQUESTS: u32 = if cfg!(test) { 20 } else { 1000 };
 const AGE: Duration = if cfg!(test) { Duration::from_secs(3) } else { Duration::from_secs(600) };
 /// Time for open responses at shutdown.
 const GRACE: Duration = Duration::from_secs(1);
-/// Time after that for readers of the store.
+/// Additional time limit for open store connections.
 const READING: Duration = Duration::from_millis(250);
 /// Pause after a failed accept, e.g. without free descriptors.
 const PAUSE: Duration = Duration::from_millis(100);

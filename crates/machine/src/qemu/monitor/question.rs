@@ -57,7 +57,7 @@ pub enum MonitorError {
         #[source]
         source: io::Error,
     },
-    /// The user asked for the end.
+    /// Interrupted by the user.
     #[error("interrupted")]
     Interrupted,
 }
