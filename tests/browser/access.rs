@@ -326,7 +326,7 @@ pub(crate) fn unfit_certificates() {
     let nothing = sandbox.secret("nothing", "nothing\n");
     let open = sandbox.file("open", &fs::read_to_string(&key).expect("PEM"));
     chmod(&open, 0o644);
-    for (cert, key, status, said) in [
+    for (cert, key, status, printed) in [
         (&cert, &foreign, 64, "do not belong together"),
         (&nothing, &key, 64, "no certificate"),
         (&cert, &nothing, 64, "no private key"),
@@ -335,7 +335,7 @@ pub(crate) fn unfit_certificates() {
     ] {
         let refused =
             sandbox.plumb(&["web", "--listen", "127.0.0.1:0", "--tls-cert", cert, "--tls-key", key]);
-        assert!(refused.status == Some(status) && refused.err.contains(said), "{cert} {key}: {refused:?}");
+        assert!(refused.status == Some(status) && refused.err.contains(printed), "{cert} {key}: {refused:?}");
     }
     let alone = sandbox.plumb(&["web", "--listen", "127.0.0.1:0", "--tls-cert", &cert]);
     assert!(alone.status == Some(64) && alone.err.contains("--tls-key"), "{alone:?}");

@@ -116,9 +116,9 @@ pub(crate) fn values() {
     let value = chrome.evaluate(&format!("{dot}.dataset.v"));
     let at = middle(&mut chrome, &dot);
     pointer(&mut chrome, "mouseMoved", at);
-    let said = tip(&mut chrome);
-    assert!(said.contains(value.as_str().expect("text")) && said.contains("Gbit/s"), "{said}");
-    assert!(said.contains("node-to-node") && said.contains("trial"), "its row and value: {said}");
+    let printed = tip(&mut chrome);
+    assert!(printed.contains(value.as_str().expect("text")) && printed.contains("Gbit/s"), "{printed}");
+    assert!(printed.contains("node-to-node") && printed.contains("trial"), "its row and value: {printed}");
     let csv =
         chrome.evaluate("atob(document.querySelector('#layers-1 a[download$=csv]').href.split(',')[1])");
     let shown: f64 = value.as_str().and_then(|it| it.parse().ok()).expect("a number");
@@ -190,8 +190,8 @@ pub(crate) fn zoom() {
     let [from, to] = [0, 1].map(|end| [0, 1].map(|it| place[end][it].as_f64().expect("a number")));
     // Between marks, the nearest sample is shown with its time.
     pointer(&mut chrome, "mouseMoved", from);
-    let said = tip(&mut chrome);
-    assert!(said.contains("time") && said.lines().count() >= 2, "{said}");
+    let printed = tip(&mut chrome);
+    assert!(printed.contains("time") && printed.lines().count() >= 2, "{printed}");
     pointer(&mut chrome, "mousePressed", from);
     pointer(&mut chrome, "mouseMoved", to);
     pointer(&mut chrome, "mouseReleased", to);
@@ -201,9 +201,9 @@ pub(crate) fn zoom() {
     // The sample under the pointer is in the visible part.
     let near = [(from[0] + to[0]) / 2.0, from[1]];
     pointer(&mut chrome, "mouseMoved", near);
-    let said = tip(&mut chrome);
-    let time = said.lines().last().and_then(|line| line.split(' ').next()?.parse::<f64>().ok());
-    assert!(time.is_some_and(|time| time > 45.0 && time < 63.0), "{said} {part:?}");
+    let printed = tip(&mut chrome);
+    let time = printed.lines().last().and_then(|line| line.split(' ').next()?.parse::<f64>().ok());
+    assert!(time.is_some_and(|time| time > 45.0 && time < 63.0), "{printed} {part:?}");
     let click = |chrome: &mut Chrome, name: &str| {
         chrome.evaluate(&format!("document.querySelector('.zoom [aria-label=\"{name}\"]').click(); true"));
     };
@@ -311,13 +311,16 @@ pub(crate) fn hostile() {
     let mut chrome = Chrome::start();
     chrome.open(&format!("file://{file}"));
     // Every mark of every picture, then every table by every column.
-    let told = chrome.evaluate(
+    let reported = chrome.evaluate(
         "[...document.querySelectorAll('.on-screens [data-v]')].map((mark) => {
             mark.dispatchEvent(new PointerEvent('pointermove', {bubbles: true,
                 clientX: mark.getBoundingClientRect().x + 1, clientY: mark.getBoundingClientRect().y + 1}));
             return document.querySelector('.tip').textContent; }).join()",
     );
-    assert!(told.as_str().is_some_and(|told| told.contains("<img")), "names stay text: {told}");
+    assert!(
+        reported.as_str().is_some_and(|reported| reported.contains("<img")),
+        "names stay text: {reported}"
+    );
     chrome.evaluate("document.querySelectorAll('.sort').forEach((it) => it.click()); true");
     assert!(chrome.count(".sort") > 0);
     assert_ne!(chrome.evaluate("document.title"), json!("run"));

@@ -59,7 +59,7 @@ pub(crate) fn describes_files_that_are_not_runs() {
     let newer = record.replacen(r#""schema": 3"#, r#""schema": 99"#, 1);
     assert_ne!(newer, record, "the shape is in it");
     let report = sandbox.succeed(&["report", &run, "--format", "json"]).out;
-    for (name, text, status, said) in [
+    for (name, text, status, printed) in [
         ("newer.json", newer.as_str(), 64, "schema 99"),
         ("report.json", &report, 64, "report without trials"),
         ("cut.json", &record[..record.len() / 2], 1, "cannot read the run record"),
@@ -70,7 +70,7 @@ pub(crate) fn describes_files_that_are_not_runs() {
         let file = sandbox.file(name, text);
         let output = sandbox.plumb(&["compare", &run, &file]);
         assert_eq!(output.status, Some(status), "{name}: {output:?}");
-        assert!(output.err.contains(said) && output.out.is_empty(), "{name}: {output:?}");
+        assert!(output.err.contains(printed) && output.out.is_empty(), "{name}: {output:?}");
     }
     let missing = sandbox.plumb(&["compare", &run, "no/such/file.json"]);
     assert!(
@@ -91,7 +91,7 @@ pub(crate) fn gate_sets_the_exit_status() {
     assert_eq!(check(9.4, 8, "20%"), (Some(0), "passed".into()));
     assert_eq!(check(6.4, 8, "10%"), (Some(1), "lost".into()));
     assert_eq!(check(9.0, 2, "5%"), (Some(2), "cannot-tell".into()), "two trials establish nothing");
-    for (words, status, said) in [
+    for (words, status, printed) in [
         (&["check", "latest", "--against", "main", "--max-loss", "5"][..], 64, "5%"),
         (&["check", "latest"], 64, "--against"),
         (&["check", "latest", "--against", "mian"], 65, "existing baselines: main"),
@@ -99,7 +99,7 @@ pub(crate) fn gate_sets_the_exit_status() {
     ] {
         let output = sandbox.plumb(words);
         assert_eq!(output.status, Some(status), "{words:?}: {output:?}");
-        assert!(output.err.contains(said), "{words:?}: {output:?}");
+        assert!(output.err.contains(printed), "{words:?}: {output:?}");
     }
 }
 

@@ -93,7 +93,7 @@ pub(crate) fn applies_the_file() {
 
 pub(crate) fn shows_the_line_of_an_error() {
     let sandbox = sandbox();
-    for (file, said) in [
+    for (file, printed) in [
         (
             "plain = true\ntrails = 7\n",
             &["config.toml:2:1", "unknown field `trails`", "plumb config --help"][..],
@@ -104,7 +104,7 @@ pub(crate) fn shows_the_line_of_an_error() {
     ] {
         let output = configured(&sandbox, file, &[], &["runs"]);
         assert_eq!(output.status, Some(64), "{output:?}");
-        for word in said {
+        for word in printed {
             assert!(output.err.contains(word), "{file:?}: no `{word}` in {}", output.err);
         }
     }

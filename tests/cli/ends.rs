@@ -33,7 +33,7 @@ impl Server {
         let child =
             command.args(options).stdout(to()).stderr(Stdio::null()).spawn().expect("plumb was built");
         let server = Self { child, port, log };
-        assert!(wait_until(PATIENCE, || server.said("serving ")), "the server listens");
+        assert!(wait_until(PATIENCE, || server.printed("serving ")), "the server listens");
         server
     }
 
@@ -41,7 +41,7 @@ impl Server {
         fs::read_to_string(&self.log).expect("the file exists")
     }
 
-    fn said(&self, words: &str) -> bool {
+    fn printed(&self, words: &str) -> bool {
         self.log().contains(words)
     }
 
@@ -64,15 +64,15 @@ fn interrupted(sandbox: &Sandbox, server: &Server, words: &[&str]) -> Output {
     let mut command = sandbox.command(&server.words(words));
     command.args(["-t", "60", "-i", "100ms"]).stdout(file).stderr(Stdio::piped());
     let client = command.spawn().expect("plumb was built");
-    let said = || fs::read_to_string(&lines).expect("the file exists");
+    let printed = || fs::read_to_string(&lines).expect("the file exists");
     // With --json the client prints no lines, so watch the server.
     let json = words.contains(&"--json");
     let sends = || cpu_time(client.id()) >= WELL_BEGUN;
-    let flows = || if json { server.said("#1 ") && sends() } else { said().lines().count() >= 3 };
+    let flows = || if json { server.printed("#1 ") && sends() } else { printed().lines().count() >= 3 };
     assert!(wait_until(PATIENCE, flows), "{words:?}: it measures");
     interrupt(&client);
     let output = client.wait_with_output().expect("a child of this test");
-    Output { out: said(), ..output.into() }
+    Output { out: printed(), ..output.into() }
 }
 
 fn interrupt(child: &Child) {
@@ -96,7 +96,7 @@ pub(super) fn interrupted_clients() {
         assert_eq!(output.status, Some(130), "{words:?}: {output:?}");
         assert!(output.out.contains("\nResult\n"), "{words:?}: no result in {}", output.out);
         assert!(output.out.contains("interrupted"), "{words:?}: {}", output.out);
-        assert!(!server.said("failed"), "{words:?}: {}", server.log());
+        assert!(!server.printed("failed"), "{words:?}: {}", server.log());
     }
 }
 
@@ -132,11 +132,11 @@ pub(super) fn interrupted_documents() {
 }
 
 /// A refused client prints the reason; its server logs one line.
-fn check_refused(sandbox: &Sandbox, server: &Server, words: &[&str], said: &str) {
+fn check_refused(sandbox: &Sandbox, server: &Server, words: &[&str], printed: &str) {
     let before = server.log().matches("refused").count();
     let output = sandbox.plumb(&server.words(words));
     assert_eq!(output.status, Some(1), "{words:?}: {output:?}");
-    assert!(output.err.contains(said), "{words:?}: no `{said}` in {}", output.err);
+    assert!(output.err.contains(printed), "{words:?}: no `{printed}` in {}", output.err);
     let lines = || server.log().matches("refused").count() - before;
     assert!(wait_until(PATIENCE, || lines() == 1), "{words:?}: {}", server.log());
 }
@@ -155,7 +155,7 @@ pub(super) fn refused_by_a_busy_server() {
     let sandbox = sandbox();
     let server = Server::start(&sandbox, &["--max-clients", "1"]);
     let mut first = sandbox.start(&server.words(&["ping", "-t", "120"]));
-    assert!(wait_until(PATIENCE, || server.said("#1 ")), "the first is served");
+    assert!(wait_until(PATIENCE, || server.printed("#1 ")), "the first is served");
     for words in KINDS {
         check_refused(&sandbox, &server, words, "try again later");
     }
@@ -168,7 +168,7 @@ pub(super) fn ended_by_a_limit() {
     let sandbox = sandbox();
     let limits = ["--max-duration", "1", "--max-rate", "100M"];
     let server = Server::start(&sandbox, &limits);
-    for (words, said) in [
+    for (words, printed) in [
         (&["client", "-t", "5"][..], "--max-duration of 1.00 s"),
         (&["client", "-t", "1", "-b", "200M"], "--max-rate of 100 Mbit/s"),
         (&["ping", "-t", "60"], "--max-duration"),
@@ -177,7 +177,7 @@ pub(super) fn ended_by_a_limit() {
     ] {
         let output = sandbox.plumb(&server.words(words));
         assert_eq!(output.status, Some(1), "{words:?}: {output:?}");
-        assert!(output.err.contains(said), "{words:?}: no `{said}` in {}", output.err);
+        assert!(output.err.contains(printed), "{words:?}: no `{printed}` in {}", output.err);
         assert!(!output.out.contains("Failed"), "{words:?}: {}", output.out);
     }
 }

@@ -88,8 +88,8 @@ pub(super) fn server_closes_its_streams() {
         }
         let output = ended(command);
         assert_eq!(output.status, Some(1), "{words:?}: {output:?}");
-        for said in [way, "was closed by the other end after", "check its output"] {
-            assert!(output.err.contains(said), "{words:?}: no `{said}` in {}", output.err);
+        for printed in [way, "was closed by the other end after", "check its output"] {
+            assert!(output.err.contains(printed), "{words:?}: no `{printed}` in {}", output.err);
         }
         if words.contains(&"--json") {
             let document: Value = serde_json::from_str(&output.out).expect("one document");
@@ -122,10 +122,10 @@ pub(super) fn reports_stray_replies() {
     for schedule in [&["--rate", "100"][..], &[]] {
         let words = [&["ping", "--sockperf", "127.0.0.1", "-p", &port, "-t", "1", "--warmup", "0"], schedule]
             .concat();
-        let said = ended(sandbox.command(&words));
-        assert_eq!(said.status, Some(0), "{words:?}: {said:?}");
+        let printed = ended(sandbox.command(&words));
+        assert_eq!(printed.status, Some(0), "{words:?}: {printed:?}");
         for word in ["Stray replies", "1 of ", "a number that was never sent"] {
-            assert!(said.out.contains(word), "{words:?}: no `{word}` in {}", said.out);
+            assert!(printed.out.contains(word), "{words:?}: no `{word}` in {}", printed.out);
         }
         let document = ended(sandbox.command(&[&words[..], &["--json"]].concat()));
         let document: Value = serde_json::from_str(&document.out).expect("one document");
@@ -182,9 +182,9 @@ pub(super) fn files_are_harmless() {
         let named =
             sandbox.file("named.toml", &wire.replace("from = \"left\"", &format!("from = \"l{written}\"")));
         for format in ["text", "short", "json"] {
-            let said = sandbox.plumb(&["scenario", "check", "--format", format, &named]);
-            assert_eq!(said.status, Some(64), "{said:?}");
-            is_harmless("a host that is not there", &said, sequence);
+            let printed = sandbox.plumb(&["scenario", "check", "--format", format, &named]);
+            assert_eq!(printed.status, Some(64), "{printed:?}");
+            is_harmless("a host that is not there", &printed, sequence);
         }
         let table = "| Queue | Rate (Gbit/s) |\n| --- | --- |\n| 1 | 5.1 |\n| 2 | 7.3 |\n";
         let file = sandbox.file(&format!("t{sequence}.md"), table);
@@ -220,14 +220,14 @@ pub(super) fn every_format_is_harmless() {
         let file = sandbox.file("table.md", &table.replace('\r', ""));
         let _ = sandbox.succeed(&["import", &file, "--title", &format!("Of {sequence}")]);
         for format in FORMATS {
-            let mut said = sandbox.succeed(&["report", "--format", format]);
+            let mut printed = sandbox.succeed(&["report", "--format", format]);
             // RFC 4180 line ends.
-            said.out = said.out.replace("\r\n", "\n");
-            obeys_nothing(format, &said, sequence);
+            printed.out = printed.out.replace("\r\n", "\n");
+            obeys_nothing(format, &printed, sequence);
             if format == "html" {
                 // The page's own script and the embedded record, which does not run.
-                assert_eq!(said.out.matches("<script").count(), 2, "{sequence:?}");
-                assert_eq!(said.out.matches("<img").count(), 0, "{sequence:?}");
+                assert_eq!(printed.out.matches("<script").count(), 2, "{sequence:?}");
+                assert_eq!(printed.out.matches("<img").count(), 0, "{sequence:?}");
             }
         }
         let folder = sandbox.home().join("pictures");
@@ -244,7 +244,7 @@ pub(super) fn every_format_is_harmless() {
 }
 
 /// Serves a complete iperf3 test with this text in the server's output.
-fn say(listener: &TcpListener, said: &str) {
+fn say(listener: &TcpListener, printed: &str) {
     let (mut control, _) = listener.accept().expect("the client");
     control.read_exact(&mut [0; COOKIE]).expect("a cookie");
     let document = |control: &mut TcpStream| {
@@ -268,7 +268,7 @@ fn say(listener: &TcpListener, said: &str) {
     });
     let results = serde_json::json!({
         "cpu_util_total": 1, "cpu_util_user": 1, "cpu_util_system": 0, "sender_has_retransmits": -1,
-        "streams": [stream], "server_output_text": said,
+        "streams": [stream], "server_output_text": printed,
     });
     let results = results.to_string();
     control.write_all(&(results.len() as u32).to_be_bytes()).expect("connected");
@@ -285,8 +285,8 @@ pub(super) fn servers_are_harmless() {
         let sandbox = sandbox();
         let listener = TcpListener::bind(("127.0.0.1", 0)).expect("loopback");
         let port = listener.local_addr().expect("bound").port().to_string();
-        let said = format!("all is well{sequence}\n");
-        thread::spawn(move || say(&listener, &said));
+        let printed = format!("all is well{sequence}\n");
+        thread::spawn(move || say(&listener, &printed));
         let words = ["client", "127.0.0.1", "-p", &port, "-t", "1", "--no-keep", "--get-server-output"];
         let output = ended(sandbox.command(&words));
         assert_eq!(output.status, Some(0), "{output:?}");

@@ -147,8 +147,8 @@ pub(super) fn many_pairs() {
         let output = limited(&sandbox, &[words, &[&many]].concat(), 1 << 20);
         assert_eq!(output.status, Some(64), "{words:?}: {output:?}");
         let words = output.err.split_whitespace().filter(|word| *word != "│");
-        let said = "249500 results with 1000 trials each are 249500000 trials; the limit is 5000000";
-        assert!(words.collect::<Vec<_>>().join(" ").contains(said), "{output:?}");
+        let printed = "249500 results with 1000 trials each are 249500000 trials; the limit is 5000000";
+        assert!(words.collect::<Vec<_>>().join(" ").contains(printed), "{output:?}");
     }
     let few = sandbox.file("few.toml", &pairs(100, ""));
     let output = limited(&sandbox, &["run", &few, "--dry-run", "--trials", "10000"], 1 << 20);

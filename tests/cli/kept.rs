@@ -27,8 +27,8 @@ pub(super) fn checked_and_repaired() {
     let sandbox = with_a_flipped_digit();
     let checked = sandbox.plumb(&["runs", "check"]);
     assert_eq!(checked.status, Some(1), "{checked:?}");
-    for said in ["59 readable trials", "trial ", "checksum", "plumb runs repair"] {
-        assert!(checked.out.contains(said), "no `{said}` in {}", checked.out);
+    for printed in ["59 readable trials", "trial ", "checksum", "plumb runs repair"] {
+        assert!(checked.out.contains(printed), "no `{printed}` in {}", checked.out);
     }
     let claims = sandbox.findings("latest")["claims"].to_string();
     assert!(claims.contains("1 part of the run cannot be read any more"), "{claims}");
@@ -44,8 +44,8 @@ pub(super) fn exported_and_imported() {
     let (from, to) = (earlier::with_runs("shape-2.db.gz"), sandbox());
     let [file, page, raw] = ["run.json.gz", "run.html", "run.json"]
         .map(|name| from.home().join(name).to_str().expect("plain").to_owned());
-    let said = from.succeed(&["runs", "export", "latest", "-o", &file]).out;
-    assert!(said.contains("with 60 trials"), "{said}");
+    let printed = from.succeed(&["runs", "export", "latest", "-o", &file]).out;
+    assert!(printed.contains("with 60 trials"), "{printed}");
     let _ = from.succeed(&["report", "latest", "-o", &page]);
     let _ = from.succeed(&["report", "latest", "--format", "raw", "-o", &raw]);
     let before = from.succeed(&["report", "latest", "--format", "raw"]).out;
@@ -91,8 +91,8 @@ pub(super) fn an_active_run() {
     for named in ["latest", "latest:two-hosts", &name, &name[..name.len() - 2]] {
         let refused = sandbox.plumb(&["runs", "remove", named]);
         assert_eq!(refused.status, Some(64), "{named}: {refused:?}");
-        for said in [process.as_str(), "run ", "--force"] {
-            assert!(refused.err.contains(said), "{named}: no `{said}` in {}", refused.err);
+        for printed in [process.as_str(), "run ", "--force"] {
+            assert!(refused.err.contains(printed), "{named}: no `{printed}` in {}", refused.err);
         }
     }
     let _ = sandbox.succeed(&["runs", "remove", "latest", "--force"]);
@@ -139,11 +139,11 @@ pub(super) fn a_deleted_database() {
     assert!(wait_until(PATIENCE, || has_trials(&sandbox)), "a trial is made");
     fs::remove_file(sandbox.database()).expect("the database exists");
     let ended = run.wait_with_output().expect("a child");
-    let said = String::from_utf8_lossy(&ended.stderr);
-    assert!(ended.status.success() && said.contains("was deleted or moved"), "{said}");
+    let printed = String::from_utf8_lossy(&ended.stderr);
+    assert!(ended.status.success() && printed.contains("was deleted or moved"), "{printed}");
     let record = sandbox.record();
     // Two baseline trials per block.
-    assert_eq!(trials(&record).len(), 16, "{said}");
+    assert_eq!(trials(&record).len(), 16, "{printed}");
     assert_eq!(sandbox.succeed(&["runs", "check"]).status, Some(0));
 }
 
@@ -162,9 +162,9 @@ pub(super) fn no_file_named() {
         (&["report", "latest"], 1),
         (&["compare", "latest", "latest"], 1),
     ] {
-        let said = say(words);
-        assert_eq!(said.status, Some(status), "{words:?}: {said:?}");
-        assert!(!said.err.contains("--db is empty"), "{words:?}: {said:?}");
+        let printed = say(words);
+        assert_eq!(printed.status, Some(status), "{words:?}: {printed:?}");
+        assert!(!printed.err.contains("--db is empty"), "{words:?}: {printed:?}");
     }
     for words in [&["runs"][..], &["config"]] {
         assert!(say(words).out.contains("data/plumb/runs.db"), "{words:?}");
@@ -173,8 +173,8 @@ pub(super) fn no_file_named() {
     let mut service = sandbox.command(&["runs"]);
     service.env_remove("HOME").env_remove("XDG_DATA_HOME").env_remove("PLUMB_DB");
     service.env("STATE_DIRECTORY", sandbox.home());
-    let said = plumb_tests::Output::from(service.output().expect("plumb was built"));
-    assert!(said.status == Some(0) && said.out.contains("/runs.db"), "{said:?}");
+    let printed = plumb_tests::Output::from(service.output().expect("plumb was built"));
+    assert!(printed.status == Some(0) && printed.out.contains("/runs.db"), "{printed:?}");
     for refused in [sandbox.plumb(&["runs", "--db", ""]), say(&["runs", "--db", ""])] {
         assert!(refused.status == Some(64) && refused.err.contains("--db is empty"), "{refused:?}");
     }

@@ -445,13 +445,13 @@ fn an_agent_refuses_another_version() {
     let input = std::fs::File::open(hello).expect("just written");
     let output = sandbox.command(&["agent"]).stdin(input).output().expect("plumb was built");
     assert!(!output.status.success());
-    let said = String::from_utf8_lossy(&output.stderr).into_owned();
-    assert!(said.contains("protocol 99") && said.contains("9.9.9"), "{said}");
+    let printed = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(printed.contains("protocol 99") && printed.contains("9.9.9"), "{printed}");
 }
 
 fn invalid_flag_combinations() {
     let sandbox = sandbox();
-    for (words, said) in [
+    for (words, printed) in [
         (&["client"][..], "<HOST>"),
         (&["client", "host", "-b", "fast"], "100M"),
         (&["client", "host", "-n", "1M", "-t", "1"], "--time"),
@@ -479,7 +479,7 @@ fn invalid_flag_combinations() {
     ] {
         let output = sandbox.plumb(words);
         assert_eq!(output.status, Some(64), "{words:?}: {output:?}");
-        assert!(output.err.contains(said), "{words:?}: no `{said}` in: {}", output.err);
+        assert!(output.err.contains(printed), "{words:?}: no `{printed}` in: {}", output.err);
     }
 }
 
@@ -545,6 +545,6 @@ fn a_reader_that_leaves_early() {
     let full = std::fs::OpenOptions::new().write(true).open("/dev/full").expect("Linux has it");
     let output = print().stdout(full).output().expect("plumb was built");
     assert_eq!(output.status.code(), Some(1), "{output:?}");
-    let said = String::from_utf8_lossy(&output.stderr).into_owned();
-    assert!(said.contains("standard output"), "{said}");
+    let printed = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(printed.contains("standard output"), "{printed}");
 }

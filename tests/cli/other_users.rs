@@ -154,9 +154,9 @@ fn changes(name: &str, text: &str, run: &dyn Fn(u32, &Sandbox, &Path) -> Output,
                 None => assert!(format!("{}{}", output.out, output.err).contains(read), "{case}"),
                 Some(remedy) => {
                     assert_eq!(output.status, Some(64), "{case}");
-                    let said = &output.err;
+                    let printed = &output.err;
                     assert!(
-                        said.contains("cannot trust") && said.contains(&format!("plumb/{name}: ")),
+                        printed.contains("cannot trust") && printed.contains(&format!("plumb/{name}: ")),
                         "{case}"
                     );
                     assert!(output.err.contains(remedy), "no `{remedy}`: {case}");

@@ -56,7 +56,7 @@ pub(crate) fn draws_two_logs_in_one_picture() {
 pub(crate) fn explains_invalid_requests() {
     let sandbox = sandbox();
     let file = log(&sandbox);
-    for (flags, said) in [
+    for (flags, printed) in [
         (&["-o", "x.gif"][..], "file extension of x.gif is not supported"),
         (&["--kind", "sweep", "--number", "99", "-o", "x.svg"], "--number 99"),
         (&["--kind", "sweep", "--number", "0", "-o", "x.svg"], "--number 0"),
@@ -66,6 +66,6 @@ pub(crate) fn explains_invalid_requests() {
     ] {
         let output = sandbox.plumb(&[&["plot", file.as_str()], flags].concat());
         assert_eq!(output.status, Some(64), "{flags:?}: {}", output.err);
-        assert!(output.err.contains(said), "{flags:?}: {}", output.err);
+        assert!(output.err.contains(printed), "{flags:?}: {}", output.err);
     }
 }

@@ -14,15 +14,15 @@ fn with(sandbox: &Sandbox, kept: &[&str], arguments: &[&str]) -> Output {
     bounded(sandbox, &set, arguments).output().expect("util-linux has it")
 }
 
-fn said(output: &Output) -> String {
-    [&output.stdout[..], &output.stderr].map(|said| String::from_utf8_lossy(said).into_owned()).concat()
+fn printed(output: &Output) -> String {
+    [&output.stdout[..], &output.stderr].map(|printed| String::from_utf8_lossy(printed).into_owned()).concat()
 }
 
 /// Each use of capabilities: their names, what replaces them, and whether plumb has them.
 fn uses(kept: &[&str]) -> Vec<(Vec<String>, Option<String>, bool)> {
     let output = with(&sandbox(), kept, &["doctor", "--rights", "--json"]);
     let document: Value =
-        serde_json::from_slice(&output.stdout).unwrap_or_else(|_| panic!("{}", said(&output)));
+        serde_json::from_slice(&output.stdout).unwrap_or_else(|_| panic!("{}", printed(&output)));
     let text = |value: &Value| value.as_str().map(ToOwned::to_owned);
     let each = document["rights"].as_array().expect("a list").iter().map(|right| {
         let names = right["capabilities"].as_array().expect("a list").iter().filter_map(text).collect();
@@ -49,10 +49,10 @@ pub(crate) fn a_lab_and_its_probes_need_two() {
     let file = sandbox.file("wire.toml", &wire(1, "200ms"));
     let run = ["run", &file, "--probe", "syscalls"];
     let output = with(&sandbox, &["CAP_SYS_ADMIN", "CAP_NET_ADMIN"], &run);
-    let text = said(&output);
+    let text = printed(&output);
     assert!(output.status.success(), "{text}");
     assert!(!text.contains("without probes") && !text.contains("user namespace"), "{text}");
     let output = with(&sandbox, &["CAP_BPF"], &["server", "-p", "5999"]);
-    assert_eq!(output.status.code(), Some(1), "{}", said(&output));
-    assert!(said(&output).contains("cannot become user nobody"), "{}", said(&output));
+    assert_eq!(output.status.code(), Some(1), "{}", printed(&output));
+    assert!(printed(&output).contains("cannot become user nobody"), "{}", printed(&output));
 }

@@ -19,8 +19,8 @@ pub(crate) fn bash_completes_commands_flags_and_scenarios() {
         let mut bash = Command::new("bash");
         let completed =
             bash.args(["--norc", "-c", COMPLETE, "bash", &script]).args(typed).output().expect("bash starts");
-        let said = String::from_utf8_lossy(&completed.stdout);
-        assert_eq!(said.trim(), expected, "{typed:?}: {}", String::from_utf8_lossy(&completed.stderr));
+        let printed = String::from_utf8_lossy(&completed.stdout);
+        assert_eq!(printed.trim(), expected, "{typed:?}: {}", String::from_utf8_lossy(&completed.stderr));
     }
     assert!(sandbox.succeed(&["completions", "zsh"]).out.contains("egress-gateway"));
     assert!(sandbox.succeed(&["completions", "fish"]).out.contains("try-remedies"));

@@ -36,7 +36,7 @@ fn calls(trace: &Value, call: &str, value: &str) -> u64 {
 pub(crate) fn refuses_what_cannot_be_traced() {
     let sandbox = sandbox();
     let own = std::process::id().to_string();
-    for (words, said) in [
+    for (words, printed) in [
         (&["trace"][..], "--pid PID"),
         (&["trace", "--pid", "4194999"], "no process with PID 4194999"),
         (&["trace", "--pid", "one"], "invalid value 'one'"),
@@ -54,13 +54,13 @@ pub(crate) fn refuses_what_cannot_be_traced() {
     ] {
         let output = sandbox.plumb(words);
         assert_eq!(output.status, Some(64), "{words:?}: {output:?}");
-        assert!(output.err.contains(said), "{words:?}: no `{said}` in: {}", output.err);
+        assert!(output.err.contains(printed), "{words:?}: no `{printed}` in: {}", output.err);
     }
 }
 
 pub(crate) fn compares_only_traces() {
     let sandbox = sandbox();
-    for (name, text, status, said) in [
+    for (name, text, status, printed) in [
         ("none.txt", "just words\n", 64, "is not a trace"),
         ("run.json", "{\"header\":{}}", 64, "is not a trace"),
         (
@@ -75,7 +75,7 @@ pub(crate) fn compares_only_traces() {
         let file = sandbox.file(name, text);
         let output = sandbox.plumb(&["trace", "--compare", &file, &file]);
         assert_eq!(output.status, Some(status), "{name}: {output:?}");
-        assert!(output.err.contains(name) && output.err.contains(said), "{name}: {}", output.err);
+        assert!(output.err.contains(name) && output.err.contains(printed), "{name}: {}", output.err);
     }
 }
 

@@ -63,7 +63,7 @@ pub(super) fn shown_and_checked() {
 
 pub(super) fn missing_variants() {
     let sandbox = sandbox();
-    for (words, said, hint) in [
+    for (words, printed, hint) in [
         (&["quick", "--full"][..], "no variant `full`", "only its full size"),
         (&["engine-limits", "--guests", "vm"], "no variant `vm`", "it has no guests"),
         (&["bridge-multiqueue", "--guests", "vm"], "no variant `vm`", "already virtual machines"),
@@ -72,7 +72,7 @@ pub(super) fn missing_variants() {
         for command in [&["run"][..], &["scenario", "show"], &["scenario", "check"]] {
             let output = sandbox.plumb(&[command, words].concat());
             assert_eq!(output.status, Some(64), "{command:?} {words:?}: {output:?}");
-            assert!(output.err.contains(said) && output.err.contains(hint), "{}", output.err);
+            assert!(output.err.contains(printed) && output.err.contains(hint), "{}", output.err);
         }
     }
     let file = sandbox.file("wrong.toml", &WIRE.replace("trials = 4", "trails = 4"));

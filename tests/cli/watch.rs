@@ -11,7 +11,7 @@ pub(crate) fn refuses_an_invalid_plan() {
     let sandbox = sandbox();
     let other = sandbox.succeed(&["scenario", "show", "quick"]).out;
     let _ = sandbox.file("other.toml", &other);
-    for (plan, said) in [
+    for (plan, printed) in [
         (HOURLY.replace("every", "evry"), &["unknown field `evry`", "plan.toml:3"][..]),
         (HOURLY.replace("1h", "1s"), &["use 1min to 744h", "plan.toml:3"]),
         (HOURLY.replace("quick", "quikc"), &["no built-in scenario or run `quikc`", "did you mean `quick`"]),
@@ -26,7 +26,7 @@ pub(crate) fn refuses_an_invalid_plan() {
         let file = sandbox.file("plan.toml", &plan);
         let output = sandbox.plumb(&["watch", &file, "--once"]);
         assert_eq!(output.status, Some(64), "{output:?}");
-        for part in said {
+        for part in printed {
             assert!(output.err.contains(part) && output.out.is_empty(), "no `{part}`: {output:?}");
         }
     }

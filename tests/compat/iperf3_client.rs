@@ -108,7 +108,7 @@ fn type_of_service() {
 
 fn sent_with_the_byte(sender: &str) {
     let sandbox = sandbox();
-    let said = if sender == "client" {
+    let printed = if sender == "client" {
         let stock = Server::start(&[]);
         let capture = tcpdump(&format!("tcp dst port {}", stock.port));
         assert_eq!(stock.measure(&sandbox, "-t 1 -b 20M -S 0x20").status, Some(0));
@@ -124,7 +124,7 @@ fn sent_with_the_byte(sender: &str) {
         assert_eq!(server.finish().status, Some(0));
         capture.finish().out
     };
-    assert!(said.contains("tos 0x20"), "from plumb {sender}: {said}");
+    assert!(printed.contains("tos 0x20"), "from plumb {sender}: {printed}");
 }
 
 /// Captures a loopback packet with this byte, which packets of the control connection may lack.
@@ -169,7 +169,7 @@ fn errors() {
 
 fn mistakes(sandbox: &Sandbox) {
     let nobody = free_port().to_string();
-    for (words, status, said) in [
+    for (words, status, printed) in [
         (&["127.0.0.1", "-p", &nobody][..], 1, "refused"),
         (&["no-such-host.invalid"], 1, "no-such-host.invalid"),
         (&["127.0.0.1", "-b", "fast"], 64, "100M"),
@@ -178,7 +178,7 @@ fn mistakes(sandbox: &Sandbox) {
     ] {
         let ended = sandbox.plumb(&[&["client"], words].concat());
         assert_eq!(ended.status, Some(status), "{words:?}: {ended:?}");
-        assert!(ended.err.contains(said), "{words:?}: no `{said}` in: {}", ended.err);
+        assert!(ended.err.contains(printed), "{words:?}: no `{printed}` in: {}", ended.err);
     }
     let ended = sandbox.plumb(&["ping", "127.0.0.1", "-p", &nobody]);
     assert!(ended.err.contains("an iperf3 server does not answer pings"), "{}", ended.err);
@@ -257,7 +257,7 @@ fn kept() {
 fn logging_in() {
     let sandbox = sandbox();
     let keys = Keys::make(&sandbox);
-    for (password, status, said) in [("secret", 0, ""), ("wrong", 1, "authorization failed")] {
+    for (password, status, printed) in [("secret", 0, ""), ("wrong", 1, "authorization failed")] {
         let server = Server::of_many(&keys.of_server());
         let mut command = sandbox.command(&[
             "client",
@@ -272,7 +272,7 @@ fn logging_in() {
         command.args(["--rsa-public-key-path", &keys.public]).env("IPERF3_PASSWORD", password);
         let ended = Running::start(command).finish();
         assert_eq!(ended.status, Some(status), "{password}: {ended:?}");
-        assert!(ended.err.contains(said), "{password}: {}", ended.err);
+        assert!(ended.err.contains(printed), "{password}: {}", ended.err);
     }
     let server = Server::of_many(&keys.of_server());
     let ended = server.measure(&sandbox, "-t 1");

@@ -97,12 +97,12 @@ fn what_is_wrong() {
     each(
         LIMITED,
         |(limits, ..)| format!("{limits:?}"),
-        |(limits, flags, said)| {
+        |(limits, flags, printed)| {
             let sandbox = sandbox();
             let server = Server::start(&sandbox, limits);
             let ended = server.serve(flags);
             assert_eq!(ended.status, Some(1), "{limits:?} {flags}: {ended:?}");
-            assert!(format!("{}{}", ended.out, ended.err).contains(said), "{limits:?} {flags}: {ended:?}");
+            assert!(format!("{}{}", ended.out, ended.err).contains(printed), "{limits:?} {flags}: {ended:?}");
             server.stays(&sandbox);
         },
     );
@@ -151,12 +151,13 @@ fn several(flags: &[&str], first_ends_before: bool) {
         assert_eq!(ended.status, Some(0), "{flags:?}: {ended:?}");
     }
     server.running.signal("INT");
-    let said = server.running.finish();
-    assert_eq!(said.status, Some(0), "{said:?}");
-    let place = |part: &str| said.out.find(part).unwrap_or_else(|| panic!("no `{part}` in:\n{}", said.out));
-    let (ends, begins) = (said.out.find(" received ").expect("one ended"), place("#2 "));
+    let printed = server.running.finish();
+    assert_eq!(printed.status, Some(0), "{printed:?}");
+    let place =
+        |part: &str| printed.out.find(part).unwrap_or_else(|| panic!("no `{part}` in:\n{}", printed.out));
+    let (ends, begins) = (printed.out.find(" received ").expect("one ended"), place("#2 "));
     let _ = place("#3 ");
-    assert_eq!(ends < begins, first_ends_before, "{flags:?}:\n{}", said.out);
+    assert_eq!(ends < begins, first_ends_before, "{flags:?}:\n{}", printed.out);
 }
 
 /// A plumb server on its own port.

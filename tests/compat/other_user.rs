@@ -73,10 +73,10 @@ impl OtherUser {
     /// Stops the process and returns its results.
     pub(crate) fn end(mut self) -> Tried {
         drop(self.child.stdin.take());
-        let mut said = String::new();
-        self.out.read_to_string(&mut said).expect("it speaks");
-        assert!(self.child.wait().expect("a child").success(), "{said}");
-        let (rounds, bound) = said.split_once('\n').expect("rounds come first");
+        let mut printed = String::new();
+        self.out.read_to_string(&mut printed).expect("it speaks");
+        assert!(self.child.wait().expect("a child").success(), "{printed}");
+        let (rounds, bound) = printed.split_once('\n').expect("rounds come first");
         Tried { rounds: rounds.parse().expect("a number"), bound: bound.to_owned() }
     }
 }

@@ -44,13 +44,13 @@ impl Running {
                 Some(status) => break status,
                 None if begun.elapsed() > PATIENCE => {
                     let _ = self.child.kill();
-                    let (out, err) = (self.said(true), self.said(false));
+                    let (out, err) = (self.printed(true), self.printed(false));
                     panic!("{} did not end in {PATIENCE:?}: {out}{err}", self.name);
                 }
                 None => thread::sleep(Duration::from_millis(5)),
             }
         };
-        Output { status: status.code(), out: self.said(true), err: self.said(false) }
+        Output { status: status.code(), out: self.printed(true), err: self.printed(false) }
     }
 
     pub(crate) fn pid(&self) -> u32 {
@@ -66,11 +66,16 @@ impl Running {
 
     /// Waits until it prints this text.
     pub(crate) fn await_word(&self, word: &str) {
-        let said = || [&self.out, &self.err].into_iter().flatten().map(Said::so_far).collect::<String>();
-        assert!(wait_until(PATIENCE, || said().contains(word)), "{}: no `{word}` in: {}", self.name, said());
+        let printed = || [&self.out, &self.err].into_iter().flatten().map(Said::so_far).collect::<String>();
+        assert!(
+            wait_until(PATIENCE, || printed().contains(word)),
+            "{}: no `{word}` in: {}",
+            self.name,
+            printed()
+        );
     }
 
-    fn said(&mut self, out: bool) -> String {
+    fn printed(&mut self, out: bool) -> String {
         let reader = if out { self.out.take() } else { self.err.take() };
         reader.map(Said::all).unwrap_or_default()
     }

@@ -92,24 +92,25 @@ fn served(sandbox: &Sandbox, flags: &str) -> [Ended; 2] {
 fn serve(sandbox: &Sandbox, flags: &str) {
     let [client, there] = served(sandbox, flags);
     let dropped = u64::try_from(dropped_by_full_buffers()).expect("a count");
-    let said = Said::read(&client, flags, dropped);
+    let printed = Said::read(&client, flags, dropped);
     assert_eq!(there.status, Some(0), "{flags}: {there:?}");
     let report = report(&there);
     assert_eq!(report["dialect"], "sockperf", "{flags}: {report}");
     assert!(report["failure"].is_null(), "{flags}: {report}");
-    if let Some(received) = said.received {
-        assert!(received > 0, "{flags}: {said:?}");
+    if let Some(received) = printed.received {
+        assert!(received > 0, "{flags}: {printed:?}");
         // Messages in flight at the end are not waited for.
         let (every, under_way) = match flag(flags, "-b") {
             _ if flags.starts_with("under-load") => (flag(flags, "--reply-every").unwrap_or(100), u64::MAX),
             burst => (1, burst.unwrap_or(1)),
         };
-        let missing = (said.sent / every).checked_sub(received).expect("none came twice");
-        assert!(missing <= under_way.saturating_add(dropped), "{flags}: {said:?}, {dropped} dropped");
+        let missing = (printed.sent / every).checked_sub(received).expect("none came twice");
+        assert!(missing <= under_way.saturating_add(dropped), "{flags}: {printed:?}, {dropped} dropped");
     }
     let counted = report["messages"]["received"].as_u64().expect("a count");
-    let least = if may_lose(flags) { said.received.unwrap_or(1) } else { said.sent.saturating_sub(dropped) };
-    assert!((least..=said.sent).contains(&counted), "{flags}: {said:?}, {dropped} dropped: {report}");
+    let least =
+        if may_lose(flags) { printed.received.unwrap_or(1) } else { printed.sent.saturating_sub(dropped) };
+    assert!((least..=printed.sent).contains(&counted), "{flags}: {printed:?}, {dropped} dropped: {report}");
     if flag(flags, "-r").is_none() {
         let bytes = report["flows"][0]["bytes"].as_u64();
         assert_eq!(bytes, Some(counted * flag(flags, "-m").unwrap_or(14)), "{flags}: {report}");
@@ -201,7 +202,7 @@ fn ping(sandbox: &Sandbox, flags: &str) {
 fn nobody_answers() {
     let sandbox = sandbox();
     let port = free_port().to_string();
-    for (flags, status, said) in [
+    for (flags, status, printed) in [
         (&["--tcp"][..], 1, "refused"),
         (&[], 1, "refused"),
         (&["-m", "13"], 64, "14"),
@@ -210,7 +211,7 @@ fn nobody_answers() {
         let words = [&["ping", "127.0.0.1", "--sockperf", "-t", "1", "-p", &port], flags].concat();
         let ended = sandbox.plumb(&words);
         assert_eq!(ended.status, Some(status), "{flags:?}: {ended:?}");
-        assert!(ended.err.contains(said), "{flags:?}: no `{said}` in: {}", ended.err);
+        assert!(ended.err.contains(printed), "{flags:?}: no `{printed}` in: {}", ended.err);
     }
 }
 
@@ -258,9 +259,9 @@ impl Stock {
     /// Stops it. Returns the number of received messages, and checks that all were in order.
     fn received(self) -> u64 {
         self.running.signal("INT");
-        let said = self.running.finish().out;
-        assert!(said.contains("Total Dropped/OOO: 0"), "{said}");
-        number_after(&said, ": Total ")
+        let printed = self.running.finish().out;
+        assert!(printed.contains("Total Dropped/OOO: 0"), "{printed}");
+        number_after(&printed, ": Total ")
     }
 }
 

@@ -79,9 +79,12 @@ pub(crate) const ROWS: &[Row] = &[
     row("-t 1 --get-server-output", |pair| {
         // JSON or text, chosen by the server.
         let (json, text) = (&pair.client.server_output_json, &pair.client.server_output_text);
-        let received = json.as_ref().and_then(|said| said.end.sum_received).map(|sum| sum.bytes);
-        let told = text.as_ref().is_some_and(|text| text.contains("receiver"));
-        assert!(told || received == pair.server.end.sum_received.map(|sum| sum.bytes), "{json:?} {text:?}");
+        let received = json.as_ref().and_then(|printed| printed.end.sum_received).map(|sum| sum.bytes);
+        let reported = text.as_ref().is_some_and(|text| text.contains("receiver"));
+        assert!(
+            reported || received == pair.server.end.sum_received.map(|sum| sum.bytes),
+            "{json:?} {text:?}"
+        );
     }),
     row("-t 1 --connect-timeout 3000", |pair| pair.lasted(1.0)),
     row("-u -t 1", |pair| pair.came_at(1.05e6)),
@@ -150,8 +153,8 @@ impl Pair {
 
     /// Both ends report the same parameter.
     fn both_report(&self, parameter: fn(&TestStart) -> i64, expected: i64) {
-        let said = [&self.client, &self.server].map(|output| parameter(self.test(output)));
-        assert_eq!(said, [expected; 2], "{}", self.flags);
+        let printed = [&self.client, &self.server].map(|output| parameter(self.test(output)));
+        assert_eq!(printed, [expected; 2], "{}", self.flags);
     }
 
     fn test<'a>(&self, output: &'a Output) -> &'a TestStart {

@@ -43,8 +43,8 @@ pub(crate) fn a_killed_connection() {
     });
     signal(to_second.expect("a connection to h1"), "KILL");
     let output = run.wait_with_output().expect("it was started");
-    let said = String::from_utf8_lossy(&output.stderr);
-    assert_eq!(output.status.code(), Some(1), "{said}");
-    assert!(said.contains("lost the agent of host b") && said.contains("--resume"), "{said}");
+    let printed = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(1), "{printed}");
+    assert!(printed.contains("lost the agent of host b") && printed.contains("--resume"), "{printed}");
     network.agents_are_gone();
 }

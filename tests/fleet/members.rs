@@ -25,9 +25,9 @@ fn refused(fleet: &Fleet, host: usize, file: &str) -> String {
     let member = RefCell::new(ProcessGuard(child.expect("plumb was built")));
     let ended = || member.borrow_mut().0.try_wait().expect("it was started").map(|status| status.code());
     let _ = wait_until(PATIENCE, || ended().is_some());
-    let said = fs::read_to_string(&log).unwrap_or_default();
-    assert_eq!(ended(), Some(Some(1)), "{said}");
-    said
+    let printed = fs::read_to_string(&log).unwrap_or_default();
+    assert_eq!(ended(), Some(Some(1)), "{printed}");
+    printed
 }
 
 fn scenario(fleet: &Fleet, trials: u32, duration: &str) -> String {
@@ -108,7 +108,7 @@ pub(crate) fn a_killed_member() {
 pub(crate) fn a_killed_server() {
     let mut fleet = fleet();
     let run = in_progress(&fleet);
-    let tells = |fleet: &Fleet, line: &str| fleet.metrics(0).lines().any(|told| told == line);
+    let tells = |fleet: &Fleet, line: &str| fleet.metrics(0).lines().any(|reported| reported == line);
     for line in ["connected", "agents", "agents_started_total"] {
         let line = format!("plumb_member_{line}{{member=\"m0\"}} 1");
         assert!(tells(&fleet, &line), "no {line} in {}", fleet.metrics(0));
@@ -151,8 +151,8 @@ pub(crate) fn over_tls() {
     let foreign = text.lines().filter(|line| !line.starts_with("ca =")).collect::<Vec<_>>().join("\n");
     fs::write(fleet.path("fleet/foreign.toml"), format!("{foreign}\nca = \"{other}\"\n"))
         .expect("it is ours");
-    let said = refused(&fleet, 1, "fleet/foreign.toml");
-    assert!(said.contains("certificate"), "{said}");
+    let printed = refused(&fleet, 1, "fleet/foreign.toml");
+    assert!(printed.contains("certificate"), "{printed}");
 }
 
 pub(crate) fn access_denied() {
@@ -166,8 +166,8 @@ pub(crate) fn access_denied() {
     for words in [&["add", "ops", "--controller"][..], &["add", "m2"]] {
         let _ = network.succeed(&[&["fleet"], words, &["--folder", &fleet.path("other")]].concat());
     }
-    let said = refused(&fleet, 1, "other/m2.toml");
-    assert!(said.contains("takes no key U"), "{said}");
+    let printed = refused(&fleet, 1, "other/m2.toml");
+    assert!(printed.contains("takes no key U"), "{printed}");
     // A controller that the member does not accept.
     fleet.register(&["add", "guest", "--controller"]);
     signal(fleet.server.as_ref().expect("it runs").0.id(), "HUP");
@@ -222,14 +222,14 @@ pub(crate) fn a_policy() {
         fleet.is_there(&["m0", "m1"]);
         fleet.network.plumb(&["run", &file])
     };
-    for (policy, said) in [
+    for (policy, printed) in [
         ("rate = \"10Mbit/s\"", "limits trials to 10.0 Mbit/s, but this one has no rate"),
         ("duration = \"2s\"", "limits trials to 2.00 s, but this one takes 2.70 s"),
         ("interfaces = [\"eth7\"]", "allows measurements only over eth7, not eth0"),
         (&hours(2, 3), " UTC; it is "),
     ] {
         let output = under(policy);
-        says(&output, &["host b", said]);
+        says(&output, &["host b", printed]);
     }
     let allowed = format!("interfaces = [\"eth0\"]\nduration = \"5s\"\n{}", hours(23, 3));
     let output = under(&allowed);

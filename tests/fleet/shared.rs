@@ -38,10 +38,10 @@ pub(crate) fn two_runs_never_measure_at_once() {
     assert!(wait_until(PATIENCE, || runs() > before), "the next run does not start");
     let second = start(&file);
     let outputs = [first, second].map(|run| run.wait_with_output().expect("it was started"));
-    let said: Vec<String> =
+    let printed: Vec<String> =
         outputs.iter().map(|it| String::from_utf8_lossy(&it.stderr).into_owned()).collect();
-    assert!(outputs.iter().all(|output| output.status.success()), "{said:?}");
-    assert!(said.iter().any(|said| said.contains("waiting for eth0 of host a")), "{said:?}");
+    assert!(outputs.iter().all(|output| output.status.success()), "{printed:?}");
+    assert!(printed.iter().any(|printed| printed.contains("waiting for eth0 of host a")), "{printed:?}");
     let spans: Vec<(u64, u64)> = outputs
         .iter()
         .map(|output| {
@@ -66,7 +66,7 @@ pub(crate) fn a_lab_and_a_run_warn_of_each_other() {
         let begun = || network.sandbox.plumb(&["runs", "list"]).out.contains(name);
         assert!(wait_until(PATIENCE, begun), "{name} does not start");
     };
-    let said = |mut run: Child| {
+    let printed = |mut run: Child| {
         run.kill().expect("it is ours");
         let output = run.wait_with_output().expect("it was started");
         String::from_utf8_lossy(&output.stderr).into_owned()
@@ -76,7 +76,7 @@ pub(crate) fn a_lab_and_a_run_warn_of_each_other() {
     // In the network of a host, like a user who works there.
     let in_lab = start(network.on_host(0, &["run", &lab, "--plain"]));
     has_begun("two-hosts");
-    said(over_hosts);
+    printed(over_hosts);
     let second = network.succeed(&["run", &hosts, "--plain", "--trials", "1"]);
     assert!(
         second.err.contains("on host a two-hosts-") && second.err.contains("shares its CPUs"),
@@ -84,9 +84,9 @@ pub(crate) fn a_lab_and_a_run_warn_of_each_other() {
         second.err
     );
     assert!(!second.err.contains("on host b"), "{}", second.err);
-    let said = said(in_lab);
+    let printed = printed(in_lab);
     assert!(
-        said.contains("note: two-machines-") && said.contains("is also measuring on this machine"),
-        "{said}"
+        printed.contains("note: two-machines-") && printed.contains("is also measuring on this machine"),
+        "{printed}"
     );
 }

@@ -74,11 +74,11 @@ pub(crate) fn a_watch() {
     let mut command = network.command(&["watch", &plan]);
     let file = std::fs::File::create(&log).expect("it is ours");
     let watch = ProcessGuard(command.stdout(file).stderr(Stdio::null()).spawn().expect("plumb was built"));
-    let said = || std::fs::read_to_string(&log).unwrap_or_default();
-    assert!(wait_until(PATIENCE, || said().contains("failed: not measured: host c (")), "{}", said());
+    let printed = || std::fs::read_to_string(&log).unwrap_or_default();
+    assert!(wait_until(PATIENCE, || printed().contains("failed: not measured: host c (")), "{}", printed());
     assert_eq!(kept(&network).len(), 2, "the remaining pair");
     network.cable(2, "up");
-    assert!(wait_until(PATIENCE, || said().lines().any(|line| line.contains("Gbit/s"))), "{}", said());
+    assert!(wait_until(PATIENCE, || printed().lines().any(|line| line.contains("Gbit/s"))), "{}", printed());
     drop(watch);
     assert_eq!(kept(&network).len(), 6);
     let runs = network.sandbox.plumb(&["runs", "--json"]);

@@ -5,7 +5,7 @@ use crate::{data, sandbox};
 pub(crate) fn no_logs() {
     let sandbox = sandbox();
     let folder = sandbox.home().to_str().expect("plain").to_owned();
-    for (file, said) in [
+    for (file, printed) in [
         (sandbox.file("empty.txt", ""), "empty.txt is empty"),
         (sandbox.file("prose.txt", "Nothing was measured.\n"), "nothing to import in"),
         (sandbox.file("picture.png", "\u{1}\0\u{2}"), "is no text"),
@@ -14,7 +14,7 @@ pub(crate) fn no_logs() {
     ] {
         let output = sandbox.plumb(&["import", &file]);
         assert_eq!(output.status, Some(64), "{file}: {output:?}");
-        assert!(output.err.contains(said), "{file}: {}", output.err);
+        assert!(output.err.contains(printed), "{file}: {}", output.err);
     }
     assert!(sandbox.succeed(&["runs"]).out.contains("no runs stored"));
 }
@@ -39,8 +39,8 @@ pub(crate) fn names_all_bad_files() {
     let good = data("iperf3/tcp.client.txt");
     let output = sandbox.plumb(&["import", &broken, &good, &prose]);
     assert_eq!(output.status, Some(64), "{output:?}");
-    for said in ["2 of 3 files", "truncated JSON document", "nothing to import in", "--skip-unreadable"] {
-        assert!(output.err.contains(said), "{said} is missing in:\n{}", output.err);
+    for printed in ["2 of 3 files", "truncated JSON document", "nothing to import in", "--skip-unreadable"] {
+        assert!(output.err.contains(printed), "{printed} is missing in:\n{}", output.err);
     }
     let output = sandbox.plumb(&["import", &broken]);
     assert!(!output.err.contains("supported formats") && !output.err.contains("--skip"), "{}", output.err);
@@ -49,10 +49,10 @@ pub(crate) fn names_all_bad_files() {
     assert!(sandbox.succeed(&["runs"]).out.contains("no runs stored"));
 
     let output = sandbox.succeed(&["import", "--skip-unreadable", &broken, &good, &prose]);
-    let told = &output.out;
-    assert!(told.contains("tcp.client.txt:1-") && told.contains("imported 1 trial"), "{told}");
-    for said in ["left out: nothing to import in", "broken.json: ", "prose.txt: "] {
-        assert!(output.err.contains(said), "{said} is missing in:\n{}", output.err);
+    let reported = &output.out;
+    assert!(reported.contains("tcp.client.txt:1-") && reported.contains("imported 1 trial"), "{reported}");
+    for printed in ["left out: nothing to import in", "broken.json: ", "prose.txt: "] {
+        assert!(output.err.contains(printed), "{printed} is missing in:\n{}", output.err);
     }
 }
 
@@ -70,7 +70,7 @@ pub(crate) fn cut_off() {
 pub(crate) fn wrong_words() {
     let sandbox = sandbox();
     let table = sandbox.file("t.md", "| Queue | Rate (Gbit/s) |\n| --- | --- |\n| 1 | 5.1 |\n| 2 | 7.3 |\n");
-    for (args, said) in [
+    for (args, printed) in [
         (["--factor", "nope"], "no table has a column `nope`"),
         (["--metric", "nope"], "available columns: Queue, Rate (Gbit/s)"),
         (["--name", "latest"], "invalid run name `latest`"),
@@ -78,10 +78,10 @@ pub(crate) fn wrong_words() {
     ] {
         let output = sandbox.plumb(&["import", args[0], args[1], &table]);
         assert_eq!(output.status, Some(64), "{args:?}: {output:?}");
-        assert!(output.err.contains(said), "{args:?}: {}", output.err);
+        assert!(output.err.contains(printed), "{args:?}: {}", output.err);
     }
     assert!(sandbox.succeed(&["runs"]).out.contains("no runs stored"));
-    let told = sandbox.succeed(&["import", "--factor", "queue", "--metric", "Rate", &table]).out;
-    assert!(told.contains("t.md:3-4  a table, 2 rows  as "), "{told}");
-    assert!(told.contains("imported 2 trials in 2 results"), "{told}");
+    let reported = sandbox.succeed(&["import", "--factor", "queue", "--metric", "Rate", &table]).out;
+    assert!(reported.contains("t.md:3-4  a table, 2 rows  as "), "{reported}");
+    assert!(reported.contains("imported 2 trials in 2 results"), "{reported}");
 }

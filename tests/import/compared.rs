@@ -39,8 +39,8 @@ fn log(draw: &mut Draw, rate: f64, number: usize) -> String {
     };
     let bytes: Vec<u64> = (0..10).map(|_| (draw.about(rate) / 8.0) as u64).collect();
     let interval = |(second, bytes): (usize, &u64)| {
-        let said = carried(*bytes, second as f64, second as f64 + 1.0);
-        json!({"streams": [said], "sum": said})
+        let printed = carried(*bytes, second as f64, second as f64 + 1.0);
+        json!({"streams": [printed], "sum": printed})
     };
     let intervals: Vec<Value> = bytes.iter().enumerate().map(interval).collect();
     let (sent, received) = (carried(0, 0.0, 10.0), carried(bytes.iter().sum(), 0.0, 10.0));
@@ -84,8 +84,8 @@ fn pairs(trials: usize, kept: f64) -> Vec<(String, String)> {
         let a = run(&sandbox, &mut draw, trials, 10e9);
         let b = run(&sandbox, &mut draw, trials, 10e9 * kept);
         let output = sandbox.plumb(&["check", &b, "--against", &a, "--max-loss", "5%", "--json"]);
-        let said: Value = serde_json::from_str(&output.out).expect("JSON");
-        (text(&said["contrast"]["cells"][0]["verdict"]), text(&said["gate"]["outcome"]))
+        let printed: Value = serde_json::from_str(&output.out).expect("JSON");
+        (text(&printed["contrast"]["cells"][0]["verdict"]), text(&printed["gate"]["outcome"]))
     };
     (0..PAIRS).map(judged).collect()
 }

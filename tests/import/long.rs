@@ -23,10 +23,13 @@ pub(crate) fn memory_is_bounded() {
     command.args(plumb.get_args());
     command.envs(plumb.get_envs().filter_map(|(name, value)| Some((name, value?))));
     let output = command.output().expect("there is a shell");
-    let told = String::from_utf8_lossy(&output.stdout).into_owned();
+    let reported = String::from_utf8_lossy(&output.stdout).into_owned();
     let error = String::from_utf8_lossy(&output.stderr).into_owned();
-    assert!(output.status.success(), "{told}{error}");
-    assert!(told.contains("both ends") && told.contains("imported 1 trial in 1 result;"), "{told}");
+    assert!(output.status.success(), "{reported}{error}");
+    assert!(
+        reported.contains("both ends") && reported.contains("imported 1 trial in 1 result;"),
+        "{reported}"
+    );
     assert!(error.contains("intervals were merged"), "{error}");
 }
 

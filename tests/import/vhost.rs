@@ -16,11 +16,11 @@ const SPEED_UPS: &[(&str, f64, &str)] = &[
 
 pub(crate) fn speed_up_by_path() {
     let sandbox = sandbox();
-    let told = sandbox.succeed(&["import", &data("vhost-net.md")]).out;
+    let reported = sandbox.succeed(&["import", &data("vhost-net.md")]).out;
     for heading in ["\"with vhost-net + Host->VM\"", "\"without vhost-net + VM1->VM0\"", "both ends"] {
-        assert!(told.contains(heading), "{heading} is missing in:\n{told}");
+        assert!(reported.contains(heading), "{heading} is missing in:\n{reported}");
     }
-    assert!(told.contains("imported 8 trials in 8 results"), "{told}");
+    assert!(reported.contains("imported 8 trials in 8 results"), "{reported}");
     let findings = sandbox.findings("latest");
     let effects = findings["effects"].as_array().expect("a list");
     assert_eq!(effects.len(), 4);
@@ -41,13 +41,13 @@ pub(crate) fn speed_up_by_path() {
     }
     let bounded = sandbox.succeed(&["report", "--require", "throughput>15Gbit/s"]).out;
     assert!(bounded.contains("6.35 Gbit/s, missed"), "{bounded}");
-    for (flags, said) in [
+    for (flags, printed) in [
         (["--require", "throughput>1Gbit/s", "-f", "csv"], "use terminal, markdown or html"),
         (["--require", "p98<1ms", "-f", "markdown"], "p99.9"),
         (["--at-most", "queues=2", "-f", "json"], "it has: vhost-net"),
     ] {
         let output = sandbox.plumb(&[&["report"], &flags[..]].concat());
-        assert!(output.status == Some(64) && output.err.contains(said), "{output:?}");
+        assert!(output.status == Some(64) && output.err.contains(printed), "{output:?}");
     }
 }
 
@@ -73,9 +73,9 @@ pub(crate) fn jumps_and_asymmetry() {
 
 pub(crate) fn a_run_like_any_other() {
     let sandbox = sandbox();
-    let told = sandbox.succeed(&["import", "--quiet", "--name", "vhost", &data("vhost-net.md")]).out;
-    let run = told.trim();
-    assert!(run.starts_with("vhost-") && told.lines().count() == 1, "{told}");
+    let reported = sandbox.succeed(&["import", "--quiet", "--name", "vhost", &data("vhost-net.md")]).out;
+    let run = reported.trim();
+    assert!(run.starts_with("vhost-") && reported.lines().count() == 1, "{reported}");
     let list = sandbox.succeed(&["runs"]).out;
     assert!(list.contains(run) && list.contains("imported") && list.contains("  8  "), "{list}");
     let raw = sandbox.succeed(&["report", "latest:vhost", "--format", "raw"]).out;
@@ -91,6 +91,6 @@ pub(crate) fn from_standard_input() {
     let file = std::fs::File::open(data("iperf3/tcp.client.txt")).expect("a capture");
     let output =
         sandbox.command(&["import", "-"]).stdin(Stdio::from(file)).output().expect("plumb was built");
-    let told = String::from_utf8_lossy(&output.stdout).into_owned();
-    assert!(output.status.success() && told.contains("standard input:1-"), "{told}");
+    let reported = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(output.status.success() && reported.contains("standard input:1-"), "{reported}");
 }

@@ -39,23 +39,23 @@ pub(crate) fn names_a_burst_and_repeats_its_trials() {
     command.env_remove("PLUMB_KEEP_DISTURBED").stdout(Stdio::null()).stderr(Stdio::piped());
     let mut noise = Some(noise(&sandbox));
     let mut run = command.spawn().expect("plumb was built");
-    let mut said = String::new();
+    let mut printed = String::new();
     for line in BufReader::new(run.stderr.take().expect("stderr is piped")).lines() {
         let line = line.expect("text");
         noise.take_if(|_| line.starts_with("[5/"));
-        said.push_str(&line);
-        said.push('\n');
+        printed.push_str(&line);
+        printed.push('\n');
     }
-    assert_eq!(run.wait().expect("it was started").code(), Some(0), "{said}");
+    assert_eq!(run.wait().expect("it was started").code(), Some(0), "{printed}");
     let record = sandbox.record();
     let named = |causes: Vec<Value>| disturbers(causes).iter().any(|name| name == OtherWork::NAME);
     // If other tests keep the CPUs busy for too long, the trial is stored with its cause.
     let again = trials(&record).iter().filter(|trial| named(discarded(trial))).count();
     let kept = trials(&record).iter().filter(|trial| named(doubts(trial))).count();
-    assert!(again + kept > 0, "{said}");
-    assert!(kept == 0 || said.contains("others still use the CPUs"), "{said}");
+    assert!(again + kept > 0, "{printed}");
+    assert!(kept == 0 || printed.contains("others still use the CPUs"), "{printed}");
     if again > 0 {
-        assert!(said.contains(&format!("disturbed by `{}`", OtherWork::NAME)), "{said}");
+        assert!(printed.contains(&format!("disturbed by `{}`", OtherWork::NAME)), "{printed}");
         let caveats = sandbox.findings("latest")["caveats"].to_string();
         assert!(caveats.contains("repeated") && caveats.contains(OtherWork::NAME), "{caveats}");
     }

@@ -72,9 +72,9 @@ pub(crate) fn an_agent_killed_is_named() {
     let agent = ours.iter().copied().find(|pid| is_agent(*pid)).expect("an agent runs");
     signal(agent, "KILL");
     let output = run.wait_with_output().expect("it was started");
-    let said = String::from_utf8_lossy(&output.stderr).into_owned();
-    assert_eq!(output.status.code(), Some(1), "{said}");
-    assert!(said.contains("the agent of host") && said.contains("--resume"), "{said}");
+    let printed = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(1), "{printed}");
+    assert!(printed.contains("the agent of host") && printed.contains("--resume"), "{printed}");
     before.are_gone_within(PATIENCE);
 }
 
@@ -113,13 +113,13 @@ pub(crate) fn a_full_disk() {
     );
     let mut command = Command::new("unshare");
     let output = command.args(["--mount", "sh", "-c", &script]).output().expect("unshare starts");
-    let said = String::from_utf8_lossy(&output.stderr).into_owned();
-    assert_eq!(output.status.code(), Some(1), "{said}");
-    assert!(said.contains("no space left") && said.contains("runs.db"), "{said}");
-    let told = said.lines().filter(|line| line.contains("/800]")).count();
+    let printed = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(1), "{printed}");
+    assert!(printed.contains("no space left") && printed.contains("runs.db"), "{printed}");
+    let reported = printed.lines().filter(|line| line.contains("/800]")).count();
     let list = String::from_utf8_lossy(&output.stdout).into_owned();
     assert!(
-        told > 5 && list.contains(&format!(" {told}/800 ")),
-        "{told} trials were reported, stored are: {list}"
+        reported > 5 && list.contains(&format!(" {reported}/800 ")),
+        "{reported} trials were reported, stored are: {list}"
     );
 }

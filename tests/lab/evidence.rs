@@ -65,16 +65,17 @@ pub(crate) fn the_underlay_carries_vxlan() {
     assert!(wait_until(PATIENCE, captures), "tcpdump captures");
     let _ = lab.iperf3("app", "target", "198.18.2.2");
     let output = capture.wait_with_output().expect("tcpdump was started");
-    let said = String::from_utf8_lossy(&output.stdout).into_owned();
-    let tunnelled: Vec<&str> = said.lines().filter(|line| line.contains("VXLAN")).collect();
-    assert!(!tunnelled.is_empty(), "no VXLAN on the underlay: {said}");
+    let printed = String::from_utf8_lossy(&output.stdout).into_owned();
+    let tunnelled: Vec<&str> = printed.lines().filter(|line| line.contains("VXLAN")).collect();
+    assert!(!tunnelled.is_empty(), "no VXLAN on the underlay: {printed}");
     assert!(
-        said.contains("198.18.1.1.") && said.contains(" > 198.18.1.2.4789: VXLAN, flags [I] (0x08), vni 100"),
-        "{said}"
+        printed.contains("198.18.1.1.")
+            && printed.contains(" > 198.18.1.2.4789: VXLAN, flags [I] (0x08), vni 100"),
+        "{printed}"
     );
     assert!(
-        said.contains("198.18.64.10.") && said.contains(" > 198.18.2.2.5201"),
-        "the inner addresses: {said}"
+        printed.contains("198.18.64.10.") && printed.contains(" > 198.18.2.2.5201"),
+        "the inner addresses: {printed}"
     );
 }
 
@@ -160,8 +161,8 @@ pub(crate) fn a_lab_without_its_virtual_machines() {
     let up = sandbox.succeed(&["lab", "up", "bridge-multiqueue"]).out;
     let _lab = Standing { sandbox: &sandbox, name: "bridge-multiqueue" };
     for vm in ["client", "server"] {
-        let told = format!("missing: virtual machine `{vm}`: only `plumb run` boots it");
-        assert!(up.contains(&told), "no `{told}` in {up}");
+        let reported = format!("missing: virtual machine `{vm}`: only `plumb run` boots it");
+        assert!(up.contains(&reported), "no `{reported}` in {up}");
     }
     let devices = sandbox.inside("pve", &["cat", "/proc/net/dev"]);
     assert!(devices.contains("client") && devices.contains("vmbr0"), "their ports exist: {devices}");

@@ -24,9 +24,9 @@ pub(crate) fn names_a_disabled_offload() {
         assert_eq!(hint["evidence"][0]["what"], "off on eth0", "{user:?}: {hint}");
         assert_eq!(hint["remedy"]["commands"][0], "ethtool -K eth0 tso on gso on", "{user:?}: {hint}");
     }
-    let said = sandbox.inside("left", &client(&[]));
-    assert!(said.contains("Offloads of eth0 are off"), "{said}");
-    assert!(said.contains("ethtool -K eth0 tso on gso on"), "{said}");
+    let printed = sandbox.inside("left", &client(&[]));
+    assert!(printed.contains("Offloads of eth0 are off"), "{printed}");
+    assert!(printed.contains("ethtool -K eth0 tso on gso on"), "{printed}");
 
     // Run the remedy exactly as printed.
     let _ = sandbox.inside("left", &["ethtool", "-K", "eth0", "tso", "on", "gso", "on"]);
@@ -35,8 +35,8 @@ pub(crate) fn names_a_disabled_offload() {
 
 /// The hint after a short stream, with this command prefix.
 fn hint(sandbox: &Sandbox, user: &[&str]) -> Option<Value> {
-    let said = sandbox.inside("left", &[user, &client(&["--json"])].concat());
-    let document: Value = serde_json::from_str(&said).expect("JSON");
+    let printed = sandbox.inside("left", &[user, &client(&["--json"])].concat());
+    let document: Value = serde_json::from_str(&printed).expect("JSON");
     let own = &document["plumb"];
     assert!(own["outcome"].is_object(), "{own}");
     let hints = own["hints"].as_array().expect("a list");

@@ -127,8 +127,8 @@ pub(super) fn q_ends_a_resumable_run() {
     shown.press("q");
     let (status, text) = shown.ended();
     assert_eq!(status, Some(130), "{text}");
-    for said in ["the live view used", "interrupted", "plumb run --resume", "Two hosts on a wire"] {
-        assert!(text.contains(said), "no `{said}` in\n{text}");
+    for printed in ["the live view used", "interrupted", "plumb run --resume", "Two hosts on a wire"] {
+        assert!(text.contains(printed), "no `{printed}` in\n{text}");
     }
     let kept = trials(&sandbox.record()).len();
     assert!((1..16).contains(&kept), "{kept}");
@@ -158,8 +158,8 @@ pub(super) fn restores_the_terminal() {
         }
         let (status, text) = shown.ended();
         assert_eq!(status, Some(wanted), "{ends}: {text}");
-        let said = if wanted == 0 { "Two hosts on a wire" } else { "error:" };
-        assert!(text.contains(said), "{ends}: no `{said}` in\n{text}");
+        let printed = if wanted == 0 { "Two hosts on a wire" } else { "error:" };
+        assert!(text.contains(printed), "{ends}: no `{printed}` in\n{text}");
     }
 }
 
@@ -183,9 +183,9 @@ pub(super) fn client_shows_its_rate() {
     let mut server = sandbox.command(&["server", "--port", &port, "--bind", "127.0.0.1"]);
     server.stdout(Stdio::piped()).stderr(Stdio::null());
     let mut server = sys::child::spawn_in(&mut server, None, "the server").expect("plumb was built");
-    let mut said = BufReader::new(server.stdout.take().expect("a pipe"));
+    let mut printed = BufReader::new(server.stdout.take().expect("a pipe"));
     let mut first = String::new();
-    said.read_line(&mut first).expect("text");
+    printed.read_line(&mut first).expect("text");
     assert!(first.contains("serving"), "{first}");
     let words = ["client", "127.0.0.1", "-p", &port, "-t", "3", "--no-keep"];
     // Enough rows that nothing scrolls off.

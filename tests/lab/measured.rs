@@ -181,8 +181,8 @@ fn offloads_are_found() {
     assert!(output.out.contains("ethtool -K "), "the remedy is on the terminal:\n{}", output.out);
     let claims = findings["claims"].as_array().expect("claims");
     let claim = claims.iter().find(|claim| claim["id"] == "offload-off").expect("the rule spoke");
-    let said = claim.to_string();
-    assert!(said.contains("egress-vxlan") || said.contains("vx"), "the device is named: {said}");
+    let printed = claim.to_string();
+    assert!(printed.contains("egress-vxlan") || printed.contains("vx"), "the device is named: {printed}");
 }
 
 pub(crate) fn a_jumbo_path_is_verified() {
@@ -228,11 +228,14 @@ pub(crate) fn a_run_without_root() {
     let sandbox = sandbox();
     let file = sandbox.file("wire.toml", &wire(1, "100ms"));
     let output = unprivileged(&sandbox, &["run", &file]);
-    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    let printed = String::from_utf8_lossy(&output.stderr).into_owned();
     if output.status.success() {
-        assert!(said.contains("user namespace"), "the page names it: {said}");
+        assert!(printed.contains("user namespace"), "the page names it: {printed}");
     } else {
-        assert!(said.contains("max_user_namespaces") || said.contains("unprivileged_userns"), "{said}");
+        assert!(
+            printed.contains("max_user_namespaces") || printed.contains("unprivileged_userns"),
+            "{printed}"
+        );
     }
 }
 

@@ -186,21 +186,24 @@ fn start_time(pid: u32) -> u64 {
 /// A change to a caller's list of labs and the expected error.
 struct Attack {
     done: fn(&Place),
-    told: &'static str,
+    reported: &'static str,
 }
 
 const ATTACKS: &[Attack] = &[
-    Attack { done: |place| hand_over(&place.folder()), told: "belongs to user 65534" },
-    Attack { done: |place| hand_over(&place.folder().join("plumb")), told: "belongs to user 65534" },
-    Attack { done: |place| hand_over(&place.labs()), told: "belongs to user 65534" },
-    Attack { done: |place| mode(&place.labs(), 0o770), told: "mode 0770" },
-    Attack { done: |place| mode(&place.labs(), 0o755), told: "mode 0755" },
-    Attack { done: |place| mode(&place.folder().join("plumb"), 0o777), told: "mode 0777" },
-    Attack { done: |place| planted_link(place, 0o1777, ATTACKER), told: "link" },
-    Attack { done: |place| planted_link(place, 0o755, place.caller.uid()), told: "belongs to user 65534" },
-    Attack { done: linked_entry, told: "link" },
-    Attack { done: |place| hand_over(&place.entry()), told: "belongs to user 65534" },
-    Attack { done: |place| mode(&place.entry(), 0o660), told: "mode 0660" },
+    Attack { done: |place| hand_over(&place.folder()), reported: "belongs to user 65534" },
+    Attack { done: |place| hand_over(&place.folder().join("plumb")), reported: "belongs to user 65534" },
+    Attack { done: |place| hand_over(&place.labs()), reported: "belongs to user 65534" },
+    Attack { done: |place| mode(&place.labs(), 0o770), reported: "mode 0770" },
+    Attack { done: |place| mode(&place.labs(), 0o755), reported: "mode 0755" },
+    Attack { done: |place| mode(&place.folder().join("plumb"), 0o777), reported: "mode 0777" },
+    Attack { done: |place| planted_link(place, 0o1777, ATTACKER), reported: "link" },
+    Attack {
+        done: |place| planted_link(place, 0o755, place.caller.uid()),
+        reported: "belongs to user 65534",
+    },
+    Attack { done: linked_entry, reported: "link" },
+    Attack { done: |place| hand_over(&place.entry()), reported: "belongs to user 65534" },
+    Attack { done: |place| mode(&place.entry(), 0o660), reported: "mode 0660" },
 ];
 
 /// The folder is elsewhere, behind a link of `linker`; the owner's files are chowned accordingly.
@@ -240,7 +243,7 @@ pub(crate) fn a_list_that_others_could_write() {
                 let output = place.plumb(words);
                 assert!(victim.is_alive(), "{caller:?} {at} {words:?}: {output:?}");
                 assert_eq!(output.status, Some(1), "{caller:?} {at} {words:?}: {output:?}");
-                assert!(output.err.contains(attack.told), "{caller:?} {at} {words:?}: {}", output.err);
+                assert!(output.err.contains(attack.reported), "{caller:?} {at} {words:?}: {}", output.err);
                 assert!(output.err.contains("plumb"), "the place is named: {}", output.err);
                 assert!(place.entry().exists(), "{caller:?} {at} {words:?}: it was taken away");
             }
@@ -269,10 +272,10 @@ pub(crate) fn an_environment_of_another_user() {
                 assert!(victim.is_alive(), "{words:?}: {output:?}");
                 let is_shell = *words == SHELL;
                 assert_eq!(output.status, Some(i32::from(is_shell)), "{words:?}: {output:?}");
-                let told = if is_shell { &output.err } else { &output.out };
+                let reported = if is_shell { &output.err } else { &output.out };
                 assert!(
-                    !told.contains("quick") && (told.contains("no lab is up") || *words != LIST),
-                    "{told}"
+                    !reported.contains("quick") && (reported.contains("no lab is up") || *words != LIST),
+                    "{reported}"
                 );
             }
         }
@@ -320,7 +323,8 @@ pub(crate) fn namespaces_of_another_user() {
     // A process of root that holds their network namespace, inside and outside their user namespace.
     let hold = format!("exec 7</proc/{0}/ns/net; exec", theirs.pid());
     let enter = format!("{hold} nsenter --preserve-credentials --user --target {} sleep 600", theirs.pid());
-    for (script, told) in [(enter, "user namespace"), (format!("{hold} sleep 600"), "network namespace")] {
+    for (script, reported) in [(enter, "user namespace"), (format!("{hold} sleep 600"), "network namespace")]
+    {
         let holder = Process::start(0, &["sh", "-c", &script]);
         holder.sleeps();
         for host in record["hosts"].as_array_mut().expect("a list") {
@@ -329,7 +333,7 @@ pub(crate) fn namespaces_of_another_user() {
         place.enter(&held_by(&record, holder.pid()));
         let output = place.plumb(SHELL);
         assert_eq!(output.status, Some(1), "{script}: {output:?}");
-        assert!(output.err.contains(told), "{script}: {}", output.err);
+        assert!(output.err.contains(reported), "{script}: {}", output.err);
     }
 }
 
@@ -344,8 +348,8 @@ pub(crate) fn a_user_without_rights() {
                 return;
             }
             assert_eq!(output.status, Some(0), "{caller:?} {program:?}: {output:?}");
-            for told in [" process ", "eth0", "lab quick is down"] {
-                assert!(output.out.contains(told), "{caller:?} {program:?}: {output:?}");
+            for reported in [" process ", "eth0", "lab quick is down"] {
+                assert!(output.out.contains(reported), "{caller:?} {program:?}: {output:?}");
             }
         }
     }

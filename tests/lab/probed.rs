@@ -91,9 +91,9 @@ pub(crate) fn a_killed_observer_ends_no_run() {
     assert!(wait_until(PATIENCE, watched), "no observer, or no trial");
     signal(observer().expect("the observer runs"), "KILL");
     let output = run.wait_with_output().expect("it was started");
-    let said = String::from_utf8_lossy(&output.stderr).into_owned();
-    assert_eq!(output.status.code(), Some(0), "{said}");
-    assert_eq!(said.matches("continuing without probes").count(), 1, "{said}");
+    let printed = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(0), "{printed}");
+    assert_eq!(printed.matches("continuing without probes").count(), 1, "{printed}");
     let record = sandbox.record();
     let arms = arms(&record);
     assert_eq!((arms["measure"], arms["again"]), (6, 6), "trials without probes stay complete");
@@ -140,10 +140,10 @@ pub(crate) fn names_probes_without_privileges_once() {
     let sandbox = sandbox();
     let file = sandbox.file("both.toml", &wire_with_latency(2, "200ms"));
     let output = unprivileged(&sandbox, &["run", &file, "--probe", "syscalls,packet-way"]);
-    let said = String::from_utf8_lossy(&output.stderr).into_owned();
-    assert_eq!(output.status.code(), Some(0), "{said}");
-    assert_eq!(said.matches("without probe").count(), 1, "{said}");
-    assert!(said.contains("[8/8]") && !said.contains("(with probes)"), "{said}");
+    let printed = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(0), "{printed}");
+    assert_eq!(printed.matches("without probe").count(), 1, "{printed}");
+    assert!(printed.contains("[8/8]") && !printed.contains("(with probes)"), "{printed}");
     let record = sandbox.record();
     assert_eq!(arms(&record), BTreeMap::from([("measure", 4), ("again", 4)]));
     assert_eq!(record["header"]["planned"], 8);

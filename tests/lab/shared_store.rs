@@ -37,13 +37,13 @@ pub(crate) fn a_server_that_restarts() {
         server.start(&[]);
     }
     let ended = run.wait_with_output().expect("it was started");
-    let said = String::from_utf8_lossy(&ended.stderr);
-    assert!(ended.status.success(), "{said}");
-    assert!(said.contains("cannot reach postgres://") && said.contains("is stored now"), "{said}");
+    let printed = String::from_utf8_lossy(&ended.stderr);
+    assert!(ended.status.success(), "{printed}");
+    assert!(printed.contains("cannot reach postgres://") && printed.contains("is stored now"), "{printed}");
     let raw = sandbox.succeed(&["report", "latest", "--format", "raw", "--db", &address]).out;
     let record: serde_json::Value = serde_json::from_str(&raw).expect("a run record is JSON");
     // Two baseline trials per block.
-    assert_eq!(trials(&record).len(), 20, "{said}");
+    assert_eq!(trials(&record).len(), 20, "{printed}");
     assert_eq!(record["header"]["state"], "complete", "{}", record["header"]);
 }
 

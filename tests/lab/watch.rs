@@ -69,10 +69,10 @@ fn watched() {
         (Some(1), &"lost".into(), &"lost".into()),
         "{output:?}"
     );
-    let told: Value =
+    let reported: Value =
         serde_json::from_str(&fs::read_to_string(sandbox.home().join("told")).expect("the hook ran"))
             .expect("a document");
-    assert_eq!(told, third);
+    assert_eq!(reported, third);
     let names = fs::read_to_string(sandbox.home().join("names")).expect("the hook ran");
     assert_eq!(names.trim(), format!("lost {}", third["run"].as_str().expect("a run")));
     fs::remove_file(sandbox.home().join("told")).expect("ours");
@@ -113,9 +113,9 @@ fn three_times_as_fast(sandbox: &Sandbox) {
 fn serves_metrics(sandbox: &Sandbox, plan: &str, latest: &Value, used: u64) {
     let mut command = sandbox.command(&["watch", plan, "--metrics", "127.0.0.1:0"]);
     let mut watch = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().expect("plumb was built");
-    let mut said = BufReader::new(watch.stderr.take().expect("a pipe"));
+    let mut printed = BufReader::new(watch.stderr.take().expect("a pipe"));
     let mut line = String::new();
-    said.read_line(&mut line).expect("it is text");
+    printed.read_line(&mut line).expect("it is text");
     let at = line.trim().strip_prefix("metrics at http://").and_then(|rest| rest.strip_suffix("/metrics"));
     let at = at.unwrap_or_else(|| panic!("{line}"));
     let text = std::cell::RefCell::new(String::new());

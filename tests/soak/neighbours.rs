@@ -33,14 +33,14 @@ fn quick(sandbox: &Sandbox, burst: Option<usize>) -> Made {
         .stderr(Stdio::null())
         .spawn()
         .expect("plumb was built");
-    let mut said = String::from("alone");
+    let mut printed = String::from("alone");
     if let Some(round) = burst {
         let (after, lasts) = (spread(round, 0) * (RUN - 15.0), 5.0 + 10.0 * spread(round, 1));
         sleep(Duration::from_secs_f64(after));
         let work = OtherWork::on_cpus(2, sandbox.home());
         sleep(Duration::from_secs_f64(lasts));
         drop(work);
-        said = format!("two loops after {after:.1} s, for {lasts:.1} s");
+        printed = format!("two loops after {after:.1} s, for {lasts:.1} s");
     }
     assert!(run.wait().expect("it was started").success());
     let (findings, record) = (sandbox.findings("latest"), sandbox.record());
@@ -49,7 +49,7 @@ fn quick(sandbox: &Sandbox, burst: Option<usize>) -> Made {
         .filter(|trial| trial["discarded"].as_array().is_some_and(|all| !all.is_empty()));
     let made = Made { steps: steps::of(&findings), again: again.count(), kept: trials(&record).len() };
     println!(
-        "  {said}: {:.0} s, {} of {} trials repeated",
+        "  {printed}: {:.0} s, {} of {} trials repeated",
         began.elapsed().as_secs_f64(),
         made.again,
         made.kept
@@ -90,14 +90,14 @@ pub(crate) fn quick_under_loops() {
     let before = sandbox.findings("latest");
     let _ = sandbox.succeed(&["baseline", "set", "before", "latest"]);
     let work = OtherWork::on_cpus(4, sandbox.home());
-    let said = command(&sandbox, &["run", "quick"]).output().expect("plumb was built");
+    let printed = command(&sandbox, &["run", "quick"]).output().expect("plumb was built");
     drop(work);
-    let said = String::from_utf8_lossy(&said.stdout).into_owned();
+    let printed = String::from_utf8_lossy(&printed.stdout).into_owned();
     let findings = sandbox.findings("latest");
     let first = &findings["claims"][0];
     println!("  {}", first["claim"]);
     assert_eq!(first["id"], "disturbed", "{first}");
-    let answer = said.lines().take(24).collect::<Vec<_>>().join("\n");
+    let answer = printed.lines().take(24).collect::<Vec<_>>().join("\n");
     assert!(answer.contains(OtherWork::NAME), "the first screen names who it was:\n{answer}");
     for (cell, then) in cells(&findings).zip(cells(&before)) {
         let (now, then) = (cost(cell), cost(then));

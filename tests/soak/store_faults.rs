@@ -72,9 +72,9 @@ impl<'a> Disk<'a> {
             .stdin(Stdio::null())
             .stdout(Stdio::piped());
         let mut holder = ProcessGuard(holder.spawn().expect("unshare starts"));
-        let mut said = String::new();
-        let _ = BufReader::new(holder.0.stdout.take().expect("it is a pipe")).read_line(&mut said);
-        assert_eq!(said, "mounted\n");
+        let mut printed = String::new();
+        let _ = BufReader::new(holder.0.stdout.take().expect("it is a pipe")).read_line(&mut printed);
+        assert_eq!(printed, "mounted\n");
         Self { sandbox, path, holder }
     }
 

@@ -46,7 +46,7 @@ impl Connection {
 pub struct Capture {
     process: ProcessGuard,
     lines: thread::JoinHandle<String>,
-    said: thread::JoinHandle<String>,
+    printed: thread::JoinHandle<String>,
 }
 
 impl Capture {
@@ -66,19 +66,19 @@ impl Capture {
         let err = BufReader::new(process.stderr.take().expect("it is piped"));
         let (ready, listens) = mpsc::channel();
         // Read continuously, so that tcpdump never blocks.
-        let said = thread::spawn(move || {
-            let mut said = String::new();
+        let printed = thread::spawn(move || {
+            let mut printed = String::new();
             for line in err.lines().map_while(Result::ok) {
                 if line.contains("listening on") {
                     let _ = ready.send(());
                 }
-                said += &line;
-                said.push('\n');
+                printed += &line;
+                printed.push('\n');
             }
-            said
+            printed
         });
         listens.recv_timeout(PATIENCE).expect("tcpdump listens");
-        Self { process: ProcessGuard(process), lines, said }
+        Self { process: ProcessGuard(process), lines, printed }
     }
 
     /// The captured connections in order of their start.
@@ -89,8 +89,8 @@ impl Capture {
     pub fn end(mut self) -> Vec<Connection> {
         signal(self.process.0.id(), "TERM");
         self.process.0.wait().expect("it was started");
-        let said = self.said.join().expect("it only reads");
-        assert!(said.contains("\n0 packets dropped by kernel"), "{said}");
+        let printed = self.printed.join().expect("it only reads");
+        assert!(printed.contains("\n0 packets dropped by kernel"), "{printed}");
         let text = self.lines.join().expect("it only reads");
         let mut open: BTreeMap<[(u8, u16); 2], Connection> = BTreeMap::new();
         let mut connections = Vec::new();

@@ -48,11 +48,11 @@ impl Chrome {
         command.arg(format!("--user-data-dir={}", profile.path().display())).arg("about:blank");
         let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().expect("a shell starts");
         let orders = child.stdin.take().expect("piped");
-        let mut said = BufReader::new(child.stdout.take().expect("piped"));
+        let mut printed = BufReader::new(child.stdout.take().expect("piped"));
         let (hear, heard) = channel();
         thread::spawn(move || {
             let mut message = Vec::new();
-            while said.read_until(0, &mut message).is_ok_and(|length| length > 0) {
+            while printed.read_until(0, &mut message).is_ok_and(|length| length > 0) {
                 let parsed = serde_json::from_slice(message.strip_suffix(&[0]).unwrap_or(&message));
                 if parsed.is_ok_and(|message| hear.send(message).is_err()) {
                     return;

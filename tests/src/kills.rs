@@ -58,7 +58,7 @@ pub fn runs_survive(sandbox: &Sandbox, scenario: &str, kills: usize, within: Dur
         assert_eq!(sandbox.findings("latest")["run"]["state"], "complete");
     }
     before.are_gone_within(GONE);
-    told(&killed)
+    reported(&killed)
 }
 
 /// Kills processes of a server during a test: the client must exit, and the next server must start on the same port.
@@ -97,7 +97,7 @@ pub fn servers_survive(sandbox: &Sandbox, kills: usize) -> String {
         let _ = wait(&mut server);
         before.are_gone_within(GONE);
     }
-    told(&killed)
+    reported(&killed)
 }
 
 /// Number of stored trials of the latest run.
@@ -138,7 +138,7 @@ fn wait(child: &mut Child) -> ExitStatus {
     ended.unwrap_or_else(|| panic!("process {} does not end", child.id()))
 }
 
-fn told(killed: &Killed) -> String {
+fn reported(killed: &Killed) -> String {
     let each: Vec<String> = killed.iter().map(|(name, count)| format!("{count} {name}")).collect();
     each.join(", ")
 }

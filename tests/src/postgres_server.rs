@@ -208,8 +208,8 @@ impl PostgresServer {
 
     fn succeed(&self, command: &mut Command) -> String {
         let output = command.stdin(Stdio::null()).output().expect("it is installed");
-        let said = String::from_utf8_lossy(&output.stderr);
-        assert!(output.status.success(), "{command:?}: {said}{}", self.log());
+        let printed = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success(), "{command:?}: {printed}{}", self.log());
         String::from_utf8_lossy(&output.stdout).trim().to_owned()
     }
 }

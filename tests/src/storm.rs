@@ -82,7 +82,7 @@ impl Storm {
             course.meet(*fault, STORMY * share);
         }
         course.until("the run is complete", Course::is_complete);
-        let Course { mut fleet, store, kept, told, .. } = course;
+        let Course { mut fleet, store, kept, reported, .. } = course;
         fleet.network.agents_are_gone();
         let connections = capture.end();
         let stored = StoredTrials::of(&store);
@@ -101,7 +101,7 @@ impl Storm {
         before.1.are_as_they_were(&fleet.network);
         let took = begun.elapsed().as_secs_f64();
         println!("  {took:.0} s; {stored}, {} connections on the bridge", connections.len());
-        told.iter().for_each(|(what, count)| println!("    {count:>4} {what}"));
+        reported.iter().for_each(|(what, count)| println!("    {count:>4} {what}"));
     }
 }
 
@@ -120,7 +120,7 @@ struct Course {
     longest: Duration,
     complete: bool,
     /// Number of events by kind.
-    told: BTreeMap<String, usize>,
+    reported: BTreeMap<String, usize>,
 }
 
 impl Course {
@@ -140,11 +140,11 @@ impl Course {
             random: Random::of(storm.seed),
             longest: storm.longest,
             complete: false,
-            told: BTreeMap::new(),
+            reported: BTreeMap::new(),
         };
         course.start();
         let name = || StoredTrials::run(&course.store);
-        assert!(wait_until(PATIENCE, || !name().is_empty()), "{}", course.said(0));
+        assert!(wait_until(PATIENCE, || !name().is_empty()), "{}", course.printed(0));
         course.run = name();
         course.kept = StoredTrials::of(&course.store);
         course
@@ -167,12 +167,12 @@ impl Course {
         self.fleet.path(&format!("controller{number}.log"))
     }
 
-    fn said(&self, number: usize) -> String {
+    fn printed(&self, number: usize) -> String {
         fs::read_to_string(self.log(number)).unwrap_or_default()
     }
 
     fn tell(&mut self, what: String) {
-        *self.told.entry(what).or_default() += 1;
+        *self.reported.entry(what).or_default() += 1;
     }
 
     /// Checks for exited controllers and resumes the run if none is left.
@@ -182,11 +182,11 @@ impl Course {
                 self.controllers.push((number, controller));
                 continue;
             };
-            let said = self.said(number);
-            let end = judgement::end_of(status, &said);
+            let printed = self.printed(number);
+            let end = judgement::end_of(status, &printed);
             println!("    after {:.1} s: {end}", self.begun.elapsed().as_secs_f64());
             self.tell(end);
-            self.complete |= status.success() || said.contains("is complete: all");
+            self.complete |= status.success() || printed.contains("is complete: all");
         }
         if self.controllers.is_empty() && !self.complete && self.last_start.elapsed() >= APART {
             self.start();
@@ -213,11 +213,11 @@ impl Course {
             if count > seen {
                 (seen, since) = (count, Instant::now());
             }
-            let last = self.said(self.started - 1);
+            let last = self.printed(self.started - 1);
             assert!(
                 since.elapsed() < PATIENCE,
                 "{what} is not reached; {count} trials are stored; {:?}\n{last}",
-                self.told
+                self.reported
             );
         }
     }
@@ -232,7 +232,7 @@ impl Course {
         self.until("the next fault", |course| StoredTrials::count(&course.store) >= goal);
         let beyond = BEYOND.mul_f64(self.random.fraction());
         self.pass(beyond);
-        assert!(!self.complete, "the run is complete before all faults were made: {:?}", self.told);
+        assert!(!self.complete, "the run is complete before all faults were made: {:?}", self.reported);
         // Short faults are more frequent: each order of magnitude is equally likely.
         let most = self.longest.as_secs_f64() / SHORTEST;
         let lasts = Duration::from_secs_f64(SHORTEST * most.powf(self.random.fraction()));

@@ -56,7 +56,7 @@ pub(crate) fn three_methods_move_the_requested_amount() {
 pub(crate) fn refuses_machines_that_cannot_give_memory() {
     let sandbox = sandbox();
     let shipped = sandbox.succeed(&["scenario", "show", "balloon"]).out;
-    for (from, to, said) in [
+    for (from, to, printed) in [
         ("balloon = \"agent\"", "", "`agent` does not support ballooning"),
         ("memory = \"128MiB\"\n\n#", "memory = \"900MiB\"\n\n#", "more than `virtio-mem` can give"),
         ("memory = \"128MiB\"\n\n#", "memory = \"255MiB\"\n\n#", "multiple of 2 MiB"),
@@ -73,7 +73,7 @@ pub(crate) fn refuses_machines_that_cannot_give_memory() {
             sandbox.plumb(&["scenario", "check", &sandbox.file("it.toml", &shipped.replacen(from, to, 1))]);
         // Undo the line wrap of long file paths.
         let err = output.err.replace("\n  │ ", " ");
-        assert!(output.status != Some(0) && err.contains(said), "{to}: {err}");
+        assert!(output.status != Some(0) && err.contains(printed), "{to}: {err}");
     }
 }
 

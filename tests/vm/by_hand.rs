@@ -188,7 +188,7 @@ impl Machine {
     }
 
     /// Number of times the guest has printed this word.
-    pub(crate) fn said(&self, word: &str) -> usize {
+    pub(crate) fn printed(&self, word: &str) -> usize {
         fs::read_to_string(&self.console).unwrap_or_default().matches(word).count()
     }
 

@@ -60,10 +60,10 @@ pub(crate) fn a_killed_monitor() {
     let killed = Instant::now();
     let output = controller.wait_with_output().expect("it was started");
     assert!(killed.elapsed() < SOON, "{:?}", killed.elapsed());
-    let said = String::from_utf8_lossy(&output.stderr).into_owned();
-    assert_eq!(output.status.code(), Some(1), "{said}");
-    assert!(said.contains("lost the agent of host guest"), "{said}");
-    assert!(said.contains("QEMU was killed by signal 9") && !said.contains("--resume"), "{said}");
+    let printed = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(1), "{printed}");
+    assert!(printed.contains("lost the agent of host guest"), "{printed}");
+    assert!(printed.contains("QEMU was killed by signal 9") && !printed.contains("--resume"), "{printed}");
     assert!(processes(&sandbox).is_empty());
 }
 

@@ -24,7 +24,7 @@ struct Run {
     before: (Leftovers, Remains),
     controller: Child,
     lines: BufReader<ChildStderr>,
-    said: String,
+    printed: String,
 }
 
 impl Run {
@@ -37,7 +37,7 @@ impl Run {
         let mut controller =
             command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().expect("plumb was built");
         let lines = BufReader::new(controller.stderr.take().expect("stderr is piped"));
-        let mut run = Self { sandbox, before, controller, lines, said: String::new() };
+        let mut run = Self { sandbox, before, controller, lines, printed: String::new() };
         run.read_until("[2/");
         run
     }
@@ -46,8 +46,8 @@ impl Run {
         let mut line = String::new();
         while !line.contains(mark) {
             line.clear();
-            assert!(self.lines.read_line(&mut line).expect("text") > 0, "no {mark}: {}", self.said);
-            self.said.push_str(&line);
+            assert!(self.lines.read_line(&mut line).expect("text") > 0, "no {mark}: {}", self.printed);
+            self.printed.push_str(&line);
         }
     }
 
@@ -57,11 +57,11 @@ impl Run {
 
     /// Checks that the run fails by itself with these messages and can be resumed.
     fn fails_with(mut self, expected: &[&str]) {
-        self.lines.read_to_string(&mut self.said).expect("text");
-        let said = &self.said;
-        assert_eq!(self.controller.wait().expect("it was started").code(), Some(1), "{said}");
+        self.lines.read_to_string(&mut self.printed).expect("text");
+        let printed = &self.printed;
+        assert_eq!(self.controller.wait().expect("it was started").code(), Some(1), "{printed}");
         for expected in expected.iter().chain(&["--resume"]) {
-            assert!(said.contains(expected), "`{expected}` is missing in {said}");
+            assert!(printed.contains(expected), "`{expected}` is missing in {printed}");
         }
         self.leaves_its_trials();
     }
@@ -73,7 +73,7 @@ impl Run {
         let (processes_and_devices, files) = self.before;
         processes_and_devices.are_gone_within(PATIENCE);
         let kept = trials(&self.sandbox.record()).len();
-        assert!((1..PLANNED as usize).contains(&kept), "{kept} trials were stored: {}", self.said);
+        assert!((1..PLANNED as usize).contains(&kept), "{kept} trials were stored: {}", self.printed);
         files.has_only_gained(&self.sandbox, &["run.toml", "runs.db"]);
     }
 }

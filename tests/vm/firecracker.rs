@@ -81,14 +81,15 @@ pub(crate) fn absence_is_no_end() {
     let findings = sandbox.findings("latest");
     assert_eq!(measured(&findings), 1, "{findings}");
     let skipped = findings["skipped"].to_string();
-    for said in ["`vm0` needs Firecracker", "/nonexistent/firecracker", "/releases", "--firecracker PATH"] {
-        assert!(skipped.contains(said), "`{said}` is not in {skipped}");
+    for printed in ["`vm0` needs Firecracker", "/nonexistent/firecracker", "/releases", "--firecracker PATH"]
+    {
+        assert!(skipped.contains(printed), "`{printed}` is not in {skipped}");
     }
 }
 
 pub(crate) fn flags_of_qemu_are_refused() {
     let sandbox = sandbox();
-    for (flags, said) in [
+    for (flags, printed) in [
         (&["--board", "q35"][..], "--board: not supported"),
         (&["--vhost", "on"], "handles packets itself"),
         (&["--queues", "2", "--vcpus", "2"], "one queue pair"),
@@ -97,7 +98,7 @@ pub(crate) fn flags_of_qemu_are_refused() {
     ] {
         let output = sandbox.plumb(&[&["vm", "run", "--monitor", "firecracker"], flags].concat());
         assert_eq!(output.status, Some(64), "{flags:?}: {output:?}");
-        assert!(output.err.contains(said), "{flags:?}: {}", output.err);
+        assert!(output.err.contains(printed), "{flags:?}: {}", output.err);
     }
     let absent = ["vm", "run", "--monitor", "firecracker", "--firecracker", "/nonexistent/firecracker"];
     let output = sandbox.plumb(&absent);

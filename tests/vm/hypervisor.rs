@@ -160,13 +160,13 @@ fn ended(sandbox: &Sandbox, args: &[&str], how: impl FnOnce(u32, u32)) -> (Optio
     let mut controller =
         command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().expect("plumb was built");
     let mut lines = BufReader::new(controller.stderr.take().expect("stderr is piped"));
-    let mut said = String::new();
-    while !said.lines().any(|line| line.starts_with('[')) {
-        assert!(lines.read_line(&mut said).expect("text") > 0, "the run ended by itself: {said}");
+    let mut printed = String::new();
+    while !printed.lines().any(|line| line.starts_with('[')) {
+        assert!(lines.read_line(&mut printed).expect("text") > 0, "the run ended by itself: {printed}");
     }
     how(controller.id(), monitor(sandbox).expect("it is in its trials"));
-    lines.read_to_string(&mut said).expect("text");
-    (controller.wait().expect("it was started").code(), said)
+    lines.read_to_string(&mut printed).expect("text");
+    (controller.wait().expect("it was started").code(), printed)
 }
 
 pub(crate) fn finished_trials_survive_their_hypervisor() {
@@ -174,13 +174,16 @@ pub(crate) fn finished_trials_survive_their_hypervisor() {
     let sandbox = sandbox();
     let file = sandbox.file("inside.toml", WIRE);
     let run = ["run", &file, "--inside", "hypervisor"];
-    let (status, said) = ended(&sandbox, &run, |controller, _| signal(controller, "INT"));
-    assert_eq!(status, Some(130), "{said}");
-    let (status, said) = ended(&sandbox, &["run", "--resume"], |_, hypervisor| signal(hypervisor, "KILL"));
-    assert_eq!(status, Some(1), "{said}");
-    assert!(said.contains("lost the agent of host hypervisor") && said.contains("--resume"), "{said}");
+    let (status, printed) = ended(&sandbox, &run, |controller, _| signal(controller, "INT"));
+    assert_eq!(status, Some(130), "{printed}");
+    let (status, printed) = ended(&sandbox, &["run", "--resume"], |_, hypervisor| signal(hypervisor, "KILL"));
+    assert_eq!(status, Some(1), "{printed}");
+    assert!(
+        printed.contains("lost the agent of host hypervisor") && printed.contains("--resume"),
+        "{printed}"
+    );
     assert!(processes(&sandbox).is_empty(), "a hypervisor still runs");
-    assert!(trials(&sandbox.record()).len() >= 2, "{said}");
+    assert!(trials(&sandbox.record()).len() >= 2, "{printed}");
     let output = sandbox.plumb(&["run", "--resume"]);
     assert_eq!(output.status, Some(0), "{output:?}");
     assert!(
@@ -191,8 +194,8 @@ pub(crate) fn finished_trials_survive_their_hypervisor() {
     let record = sandbox.record();
     assert_eq!(trials(&record).len() as u64, number(&record["header"]["planned"]));
     assert!(packets_of_vlan(&record).iter().all(|packets| *packets > 3), "{record:#}");
-    let (status, said) = ended(&sandbox, &run, |controller, _| signal(controller, "KILL"));
-    assert_eq!(status, None, "{said}");
+    let (status, printed) = ended(&sandbox, &run, |controller, _| signal(controller, "KILL"));
+    assert_eq!(status, None, "{printed}");
     before.has_only_gained(&sandbox, &["inside.toml", "runs.db"]);
 }
 

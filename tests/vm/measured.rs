@@ -154,8 +154,8 @@ pub(crate) fn skips_paths_without_vhost() {
         return;
     }
     assert_eq!(measured, Some(1), "{findings}");
-    for said in ["virtual machine `vm0`", "vhost", "/dev/vhost-net"] {
-        assert!(skipped.to_string().contains(said), "`{said}` is not in {skipped}");
+    for printed in ["virtual machine `vm0`", "vhost", "/dev/vhost-net"] {
+        assert!(skipped.to_string().contains(printed), "`{printed}` is not in {skipped}");
     }
     assert!(output.err.contains("/dev/vhost-net") && !output.err.contains("emulated"), "{}", output.err);
 }

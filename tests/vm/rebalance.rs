@@ -47,27 +47,27 @@ pub(crate) fn memory_goes_to_the_machine_that_uses_it() {
     let live = |rounds| args("--state", &["--rounds", rounds]);
 
     // Until both guests have booted and their drivers report memory statistics.
-    let told = || {
+    let reported = || {
         let _ = round(&dry);
         ["build", "web"].iter().all(|vm| gauge(&metrics, "plumb_vm_available_bytes", vm).is_some())
             && gauge(&metrics, "plumb_vm_available_bytes", "web") < Some(100.0 * MIB)
     };
-    assert!(wait_until(PATIENCE, told), "{}", fs::read_to_string(&metrics).unwrap_or_default());
+    assert!(wait_until(PATIENCE, reported), "{}", fs::read_to_string(&metrics).unwrap_or_default());
     let has = |vm| gauge(&metrics, "plumb_vm_memory_bytes", vm).expect("the gauge exists") / MIB;
     assert_eq!((has("build"), has("web")), (MEMORY, MEMORY), "a dry run moves nothing");
     let would = round(&dry);
     assert!(would.contains("would move build:"), "{would}");
 
-    let said = RefCell::new(String::new());
+    let printed = RefCell::new(String::new());
     let settled = || {
-        said.borrow_mut().push_str(&round(&live("3")));
+        printed.borrow_mut().push_str(&round(&live("3")));
         has("build") + has("web") <= 384.0
     };
     let settles = wait_until(PATIENCE, settled);
-    let said = said.into_inner();
-    assert!(settles, "{} and {} MiB: {said}", has("build"), has("web"));
-    assert!(has("web") > has("build") + 32.0, "{} and {} MiB: {said}", has("build"), has("web"));
-    assert!(has("build") >= MEMORY / 4.0, "the floor is respected: {said}");
+    let printed = printed.into_inner();
+    assert!(settles, "{} and {} MiB: {printed}", has("build"), has("web"));
+    assert!(has("web") > has("build") + 32.0, "{} and {} MiB: {printed}", has("build"), has("web"));
+    assert!(has("build") >= MEMORY / 4.0, "the floor is respected: {printed}");
 
     // The other machine keeps its memory when one ends.
     let before = has("web");
@@ -79,12 +79,12 @@ pub(crate) fn memory_goes_to_the_machine_that_uses_it() {
 
 pub(crate) fn refuses_impossible_limits() {
     let sandbox: Sandbox = sandbox();
-    for (text, said) in [
+    for (text, printed) in [
         ("", "missing field `vms`"),
         ("[vms.web]\nqmp = \"/nowhere/web.qmp\"\n", "virtual machine `web`"),
         ("[vms.web]\nqmp = \"/a\"\nflor = \"1GiB\"\n", "unknown field `flor`"),
     ] {
         let output = sandbox.plumb(&["rebalance", &sandbox.file("vms.toml", text), "--rounds", "1"]);
-        assert!(output.status != Some(0) && output.err.contains(said), "{output:?}");
+        assert!(output.status != Some(0) && output.err.contains(printed), "{output:?}");
     }
 }

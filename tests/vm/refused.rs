@@ -12,12 +12,12 @@ use crate::{remains::processes, sandbox};
 /// Time limit of a refusal, which boots no guest; a hanging KVM takes longest.
 const SOON: Duration = Duration::from_secs(10);
 
-fn check(sandbox: &Sandbox, flags: &[&str], status: i32, said: &[&str]) {
+fn check(sandbox: &Sandbox, flags: &[&str], status: i32, printed: &[&str]) {
     let begun = Instant::now();
     let output = sandbox.plumb(&[&["vm", "run"], flags].concat());
     assert_eq!(output.status, Some(status), "{flags:?}: {output:?}");
-    for said in said {
-        assert!(output.err.contains(said), "{flags:?}: `{said}` is not in {}", output.err);
+    for printed in printed {
+        assert!(output.err.contains(printed), "{flags:?}: `{printed}` is not in {}", output.err);
     }
     assert!(begun.elapsed() < SOON, "{flags:?}: {:?}", begun.elapsed());
     assert!(processes(sandbox).is_empty());
@@ -67,8 +67,8 @@ pub(crate) fn refuses_invalid_flags() {
         (&["--vcpus", "256"], 64, &["--vcpus"]),
         (&["--board", "pc"], 64, &["q35", "microvm"]),
     ];
-    for (flags, status, said) in cases {
-        check(&sandbox, flags, *status, said);
+    for (flags, status, printed) in cases {
+        check(&sandbox, flags, *status, printed);
     }
 }
 
@@ -77,14 +77,14 @@ pub(crate) fn shows_a_panic() {
     let (kernel, modules) = (installed(), no_modules(&sandbox));
     let output = sandbox.plumb(&["vm", "run", "--kernel", &kernel, "--modules", &modules]);
     assert_eq!(output.status, Some(1), "{output:?}");
-    for said in [
+    for printed in [
         "lost the agent of host guest",
         "plumb agent: cannot load kernel module /modules/virtio_pci.ko",
         "Kernel panic - not syncing",
         "QEMU: SHUTDOWN (guest-reset)",
         "--modules",
     ] {
-        assert!(output.err.contains(said), "`{said}` is not in {}", output.err);
+        assert!(output.err.contains(printed), "`{printed}` is not in {}", output.err);
     }
     assert!(!output.err.contains("TCG doesn't support"), "{}", output.err);
     assert!(processes(&sandbox).is_empty());
@@ -116,7 +116,7 @@ pub(crate) fn names_a_missing_monitor() {
     let sandbox = sandbox();
     let mut command = sandbox.command(&["vm", "run", "--accel", "tcg"]);
     let output = command.env("PATH", sandbox.home()).output().expect("plumb was built");
-    let said = String::from_utf8_lossy(&output.stderr).into_owned();
-    assert_eq!(output.status.code(), Some(3), "{said}");
-    assert!(said.contains("apt-get install qemu-system-x86"), "{said}");
+    let printed = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(3), "{printed}");
+    assert!(printed.contains("apt-get install qemu-system-x86"), "{printed}");
 }

@@ -76,9 +76,10 @@ fn check_guest(cpu: &Value) {
 
 fn check_page(sandbox: &Sandbox) {
     let page = sandbox.succeed(&["report", "latest", "--full"]).out;
-    for said in ["CPU time of virtual machines", "Server VM", "Hypervisor", "server's VM (vCPUs)", "VMM, I/O"]
+    for printed in
+        ["CPU time of virtual machines", "Server VM", "Hypervisor", "server's VM (vCPUs)", "VMM, I/O"]
     {
-        assert!(page.contains(said), "`{said}` is not in:\n{page}");
+        assert!(page.contains(printed), "`{printed}` is not in:\n{page}");
     }
     assert!(!page.contains("Client VM"), "{page}");
     let findings = sandbox.findings("latest");

@@ -133,12 +133,12 @@ pub(crate) fn free_monitor_adds_details_and_is_released() {
         assert_eq!(vm["pid"].to_string(), standing.pid());
         assert_eq!(vm["monitor"]["status"], "prelaunch", "it was not touched: {vm}");
         assert_eq!((&vm["monitor"]["kvm"], &vm["monitor"]["io_threads"]), (&json!(false), &json!(["disks"])));
-        let said = &vm["devices"][0]["negotiated"];
+        let printed = &vm["devices"][0]["negotiated"];
         for (name, value) in [("mq", "on"), ("vectors", "6"), ("rx_queue_size", "512"), ("host_tso4", "off")]
         {
-            assert_eq!(said["set"][name], value, "{said}");
+            assert_eq!(printed["set"][name], value, "{printed}");
         }
-        assert_eq!(said["driver"], false, "{said}");
+        assert_eq!(printed["driver"], false, "{printed}");
         assert!(!ids(&document).contains(&"offload-off"), "no driver has taken anything yet");
     }
     let _client = UnixStream::connect(&monitor).expect("it is free");
@@ -163,7 +163,7 @@ pub(crate) fn refuses_what_is_not_a_machine() {
     let sandbox = sandbox();
     let own = std::process::id().to_string();
     let no_monitor = sandbox.home().join("socket").display().to_string();
-    for (named, status, said) in [
+    for (named, status, printed) in [
         ("4194999", 64, "no process with PID 4194999"),
         (own.as_str(), 64, "is not QEMU"),
         ("no-such-guest", 64, "no QEMU virtual machine `no-such-guest`"),
@@ -171,7 +171,7 @@ pub(crate) fn refuses_what_is_not_a_machine() {
     ] {
         let output = sandbox.plumb(&["measure", "--qemu", named, "--for", FOR]);
         assert_eq!(output.status, Some(status), "{named}: {output:?}");
-        assert!(output.err.contains(said), "{named}: no `{said}` in: {}", output.err);
+        assert!(output.err.contains(printed), "{named}: no `{printed}` in: {}", output.err);
     }
 }
 
@@ -192,9 +192,9 @@ pub(crate) fn keeps_results_of_a_machine_that_ends() {
     let _ = wait_until(Duration::from_secs(20), || watches(measuring.id()));
     drop(standing);
     let output = measuring.wait_with_output().expect("it was started");
-    let said = String::from_utf8_lossy(&output.stderr).into_owned();
-    assert_eq!(output.status.code(), Some(1), "{said}");
-    assert!(said.contains("exited during the measurement"), "{said}");
+    let printed = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(1), "{printed}");
+    assert!(printed.contains("exited during the measurement"), "{printed}");
     let document: Value = serde_json::from_slice(&output.stdout).expect("JSON");
     assert_eq!(document["vm"]["guest"], NAME);
     assert_eq!(document["trace"]["ended"]["why"], "target-ended", "{}", document["trace"]);

@@ -65,15 +65,15 @@ fn start(sandbox: &Sandbox, kernel: &GuestKernel, memory: &[&str]) -> Machine {
     flags.extend(["-qmp".to_owned(), monitor("vm.qmp"), "-qmp".to_owned(), monitor("vm.qmp2")]);
     flags.extend(memory.iter().map(|word| (*word).to_owned()));
     let machine = Machine::start(folder, "vm", kernel, "memhp_default_state=online_movable", &flags);
-    assert!(wait_until(PATIENCE, || machine.said("INTACT") > 0), "the guest boots");
+    assert!(wait_until(PATIENCE, || machine.printed("INTACT") > 0), "the guest boots");
     machine
 }
 
 /// Checks that the guest keeps running with unchanged memory.
 fn assert_intact(machine: &Machine) {
-    let before = machine.said("INTACT");
-    assert!(wait_until(PATIENCE, || machine.said("INTACT") >= before + 2), "the guest keeps running");
-    assert_eq!(machine.said("DAMAGED"), 0, "the guest's memory is unchanged");
+    let before = machine.printed("INTACT");
+    assert!(wait_until(PATIENCE, || machine.printed("INTACT") >= before + 2), "the guest keeps running");
+    assert_eq!(machine.printed("DAMAGED"), 0, "the guest's memory is unchanged");
 }
 
 /// A configuration file for the machine with these additional lines.
@@ -92,18 +92,18 @@ pub(crate) fn reports_both_tiers_and_moves_the_fast_one() {
     let text = guide("slow-nodes", sandbox.home()).replace("/web.", "/vm.").replace("vms.web", "vms.vm");
     let text = text.replace("\"auto\"", "\"mglru\"");
     let file = sandbox.file("vms.toml", &format!("interval = \"2s\"\n{text}"));
-    let told = top(&sandbox, &file);
-    assert_eq!(told["method"], "virtio-mem", "{told}");
+    let reported = top(&sandbox, &file);
+    assert_eq!(reported["method"], "virtio-mem", "{reported}");
     let slow: Vec<bool> =
-        told["nodes"].as_array().expect("nodes").iter().map(|node| node["slow"] == true).collect();
-    assert_eq!(slow, [false, true], "{told}");
-    assert_eq!(told["slow"].as_f64(), Some(256.0 * MIB), "{told}");
+        reported["nodes"].as_array().expect("nodes").iter().map(|node| node["slow"] == true).collect();
+    assert_eq!(slow, [false, true], "{reported}");
+    assert_eq!(reported["slow"].as_f64(), Some(256.0 * MIB), "{reported}");
     for number in ["available", "pressure", "refaults_per_second", "swap_used", "telemetry_cpu"] {
-        assert!(told[number].is_number(), "{number}: {told}");
+        assert!(reported[number].is_number(), "{number}: {reported}");
     }
-    assert_eq!(told["source"], "mglru", "{told}");
-    let accessed = told["nodes"][0]["accesses"].as_array().expect("classes");
-    assert!(accessed.iter().any(|class| class["accesses"].as_u64() > Some(0)), "{told}");
+    assert_eq!(reported["source"], "mglru", "{reported}");
+    let accessed = reported["nodes"][0]["accesses"].as_array().expect("classes");
+    assert!(accessed.iter().any(|class| class["accesses"].as_u64() > Some(0)), "{reported}");
 
     // The next client connects before the guest notices that the previous one hung up.
     let agent = sandbox.home().join("vm.agent");
@@ -119,8 +119,8 @@ pub(crate) fn reports_both_tiers_and_moves_the_fast_one() {
     thread::sleep(Duration::from_secs(1));
     order("cont");
     let asked = asked.wait_with_output().expect("it was started here");
-    let told: Value = serde_json::from_slice(&asked.stdout).expect("it is JSON");
-    assert_eq!(told["vms"][0]["source"], "mglru", "{told}");
+    let reported: Value = serde_json::from_slice(&asked.stdout).expect("it is JSON");
+    assert_eq!(reported["vms"][0]["source"], "mglru", "{reported}");
 
     let metrics = sandbox.home().join("metrics");
     let at = metrics.display().to_string();
@@ -148,9 +148,10 @@ pub(crate) fn damon_counts_accesses() {
     let _machine = start(&sandbox, &kernel, TWO_NODES);
     let file = config(&sandbox, "vms.toml", "slow-nodes = [1]\n");
     let counted = || {
-        let told = top(&sandbox, &file);
-        assert_eq!(told["source"], "damon", "{told}");
-        let classes = |node: usize| told["nodes"][node]["accesses"].as_array().cloned().unwrap_or_default();
+        let reported = top(&sandbox, &file);
+        assert_eq!(reported["source"], "damon", "{reported}");
+        let classes =
+            |node: usize| reported["nodes"][node]["accesses"].as_array().cloned().unwrap_or_default();
         let of = |node: usize, accessed: bool| -> f64 {
             let classes = classes(node).into_iter();
             let classes = classes.filter(|class| (class["accesses"].as_u64() > Some(0)) == accessed);
@@ -159,7 +160,7 @@ pub(crate) fn damon_counts_accesses() {
         // The guest repeatedly computes the checksum of a 24 MiB file, on either node.
         of(0, true) + of(1, true) > 8.0
             && of(0, false) + of(1, false) > 200.0
-            && told["telemetry_cpu"].is_number()
+            && reported["telemetry_cpu"].is_number()
     };
     assert!(wait_until(PATIENCE, counted), "{}", top(&sandbox, &file));
 }
@@ -216,8 +217,8 @@ pub(crate) fn survives_a_kill_while_taking_pages() {
     }
     // An undisturbed rebalancer takes the full amount from a guest that has all of its memory back.
     let shown = || sandbox.succeed(&["rebalance", &file, "--rounds", "6"]).out;
-    let said = shown();
-    assert!(said.contains("more DRAM than its ceiling"), "{said}");
+    let printed = shown();
+    assert!(printed.contains("more DRAM than its ceiling"), "{printed}");
     assert_intact(&machine);
 
     // If the machine dies, the rebalancer names it and continues.
@@ -234,7 +235,7 @@ pub(crate) fn survives_a_kill_while_taking_pages() {
 /// Machines that lack a required capability: each error names it, and no memory moves.
 pub(crate) fn names_what_a_machine_lacks() {
     let sandbox = sandbox();
-    for (name, devices, lines, said) in [
+    for (name, devices, lines, printed) in [
         ("bare", &[][..], "", "neither a virtio-balloon nor a virtio-mem"),
         ("balloon", &["-device", "virtio-balloon-pci"][..], "method = \"virtio-mem\"\n", "no named device"),
         ("nodes", &["-device", "virtio-balloon-pci"][..], "slow-nodes = [1]\n", "takes pages of any node"),
@@ -249,7 +250,7 @@ pub(crate) fn names_what_a_machine_lacks() {
         let _machine = Machine::bare(&qmp, devices);
         let text = format!("[vms.{name}]\nqmp = \"{}\"\n{lines}", qmp.display());
         let output = sandbox.plumb(&["rebalance", &sandbox.file("vms.toml", &text), "--rounds", "1"]);
-        assert!(output.status == Some(1) && output.err.contains(said), "{output:?}");
+        assert!(output.status == Some(1) && output.err.contains(printed), "{output:?}");
     }
     // Missing values are listed with the reason, next to the available ones.
     let qmp = sandbox.home().join("anonymous");
@@ -258,10 +259,10 @@ pub(crate) fn names_what_a_machine_lacks() {
         "interval = \"1s\"\n[vms.vm]\nqmp = \"{}\"\nsource = \"referenced\"\nagent = \"/nowhere\"\n",
         qmp.display()
     );
-    let told = top(&sandbox, &sandbox.file("vms.toml", &text));
-    assert!(told["fast"].as_u64() > Some(0), "{told}");
+    let reported = top(&sandbox, &sandbox.file("vms.toml", &text));
+    assert!(reported["fast"].as_u64() > Some(0), "{reported}");
     assert!(
-        told["no_accesses_because"].as_str().is_some_and(|why| why.contains("memory-backend-memfd")),
-        "{told}"
+        reported["no_accesses_because"].as_str().is_some_and(|why| why.contains("memory-backend-memfd")),
+        "{reported}"
     );
 }

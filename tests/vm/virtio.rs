@@ -66,15 +66,15 @@ fn run_pinned(sandbox: &Sandbox, file: &str, (vcpu, other): (u32, u32)) {
     let mut controller =
         command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().expect("plumb was built");
     let mut lines = BufReader::new(controller.stderr.take().expect("stderr is piped"));
-    let (mut line, mut said) = (String::new(), String::new());
+    let (mut line, mut printed) = (String::new(), String::new());
     while !line.contains("[1/") {
         line.clear();
-        assert!(lines.read_line(&mut line).expect("text") > 0, "no trial: {said}");
-        said.push_str(&line);
+        assert!(lines.read_line(&mut line).expect("text") > 0, "no trial: {printed}");
+        printed.push_str(&line);
     }
     let threads = threads(monitor(sandbox).expect("it is in its trials"));
-    lines.read_to_string(&mut said).expect("text");
-    assert_eq!(controller.wait().expect("it was started").code(), Some(0), "{said}");
+    lines.read_to_string(&mut printed).expect("text");
+    assert_eq!(controller.wait().expect("it was started").code(), Some(0), "{printed}");
     assert!(threads.iter().any(|(name, _)| name.starts_with("CPU 0")), "{threads:?}");
     for (name, allowed) in &threads {
         let cpu = if name.starts_with("CPU ") { vcpu } else { other };

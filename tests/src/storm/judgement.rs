@@ -114,11 +114,11 @@ pub(super) fn sharing(connections: &[Connection]) -> Vec<[&Connection; 2]> {
 }
 
 /// A controller's exit status and message, without variable parts.
-pub(super) fn end_of(status: ExitStatus, said: &str) -> String {
-    assert!(!said.contains("panicked"), "{said}");
+pub(super) fn end_of(status: ExitStatus, printed: &str) -> String {
+    assert!(!printed.contains("panicked"), "{printed}");
     let Some(code) = status.code() else { return "a controller was killed".to_owned() };
-    assert!([0, 1, 64].contains(&code), "a controller exited with {code}: {said}");
-    let error = said.lines().find(|line| line.starts_with("error: ")).unwrap_or_default();
+    assert!([0, 1, 64].contains(&code), "a controller exited with {code}: {printed}");
+    let error = printed.lines().find(|line| line.starts_with("error: ")).unwrap_or_default();
     let plain: String = error.chars().filter(|letter| !letter.is_ascii_digit()).collect();
     format!("a controller ended with {code} {plain}")
 }
