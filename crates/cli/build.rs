@@ -1,6 +1,5 @@
 //! Sets `PLUMB_VERSION`: the package version, marked when the build is not optimised.
 #![expect(clippy::disallowed_macros, reason = "cargo reads what a build script prints")]
-#![expect(clippy::disallowed_methods, reason = "cargo passes values in the environment")]
 
 use std::env;
 

@@ -327,9 +327,9 @@ pub(crate) fn unfit_certificates() {
     let open = sandbox.file("open", &fs::read_to_string(&key).expect("PEM"));
     chmod(&open, 0o644);
     for (cert, key, status, printed) in [
-        (&cert, &foreign, 64, "do not belong together"),
-        (&nothing, &key, 64, "no certificate"),
-        (&cert, &nothing, 64, "no private key"),
+        (&cert, &foreign, 64, "do not match"),
+        (&nothing, &key, 64, "no PEM certificate"),
+        (&cert, &nothing, 64, "no unencrypted PEM private key"),
         (&cert, &open, 64, "other users can read it"),
         (&cert, &"nowhere".to_owned(), 1, "nowhere"),
     ] {

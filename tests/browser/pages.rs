@@ -119,7 +119,7 @@ pub(crate) fn history() {
     // The page of an earlier run ignores later runs.
     chrome.open(&format!("{}/runs/egress-3/history", server.origin));
     let lead = chrome.text(".lead");
-    assert!(lead.contains("4 runs") && lead.contains("from 10 runs on"), "{lead}");
+    assert!(lead.contains("4 runs") && lead.contains("detected from 10 runs"), "{lead}");
     chrome.requested_only(&server.origin);
     server.end();
 }

@@ -151,14 +151,14 @@ pub(crate) fn row_has_the_judged_value_and_no_unknown_ones() {
     let open = first("kinds", "open", &["value", "since_intended_p50_ns", "round_trip_p50_ns"]);
     assert!(open[0] == open[1] && open[0] != open[2], "an open loop since the intended times: {open:?}");
     let sender = ["received_bytes", "cpu_busy_ns", "started_unix_ms"];
-    assert_eq!(first("reported_text-sender", "tcp-stream", &sender), [""; 3]);
-    let known = first("reported_text-sender", "tcp-stream", &["value", "sent_bytes", "measured_ns"]);
+    assert_eq!(first("told-sender", "tcp-stream", &sender), [""; 3]);
+    let known = first("told-sender", "tcp-stream", &["value", "sent_bytes", "measured_ns"]);
     let [value, bytes, nanos] = [0, 1, 2].map(|at: usize| known[at].parse::<f64>().expect("a number"));
     assert!(is_near(value, bytes * 8e9 / nanos), "{known:?}");
     assert!(is_near(value, 5_644_322_033.898_305), "{value}");
-    let odd = first("reported_text-odd", "64-b", &["value", "retransmits"]);
+    let odd = first("told-odd", "64-b", &["value", "retransmits"]);
     assert_eq!(odd, ["1200000000", ""], "judged by the rate, which is not the first column");
-    let cells = Csv::reported(&sandbox, "reported_text-sender", "csv");
+    let cells = Csv::reported(&sandbox, "told-sender", "csv");
     assert_eq!([cells.field(0, "received_bits_per_second"), cells.field(0, "metric")], ["", "throughput"]);
 }
 

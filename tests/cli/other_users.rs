@@ -418,7 +418,7 @@ fn planted_files_and_pipes() {
     assert!(Command::new("mkfifo").arg(&path).status().expect("coreutils").success());
     give(&path, ATTACKER);
     let output = sandbox.plumb(&["report", "latest", "-o", text]);
-    assert!(output.status == Some(1) && output.err.contains("user 65534 made it"), "{output:?}");
+    assert!(output.status == Some(1) && output.err.contains("user 65534 created it"), "{output:?}");
 }
 
 fn own_links_and_pipes() {

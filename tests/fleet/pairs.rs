@@ -31,11 +31,11 @@ pub(crate) fn names_a_slow_host_and_a_lossy_path() {
     };
     let slow = claims("slow-host");
     assert!(
-        slow.len() == 1 && slow[0].starts_with("Host c is slow to everybody sending and receiving:"),
+        slow.len() == 1 && slow[0].starts_with("Host c is slow with every peer when sending and receiving:"),
         "{slow:?}"
     );
     let pair = claims("slow-pair");
-    assert!(pair.len() == 1 && pair[0].starts_with("The way from b to e is slow:"), "{pair:?}");
+    assert!(pair.len() == 1 && pair[0].starts_with("The path from b to e is slow:"), "{pair:?}");
     let head = run.out.lines().position(|line| line.contains("From \\ to")).expect("the matrix is shown");
     let rows: Vec<&str> = run.out.lines().skip(head + 2).take(6).collect();
     for (row, name) in rows.iter().zip(["a", "b", "c", "d", "e", "f"]) {

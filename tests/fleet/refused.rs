@@ -32,7 +32,7 @@ pub(crate) fn ssh_errors() {
     let known = network.sandbox.home().join("known_hosts");
     let other = fs::read_to_string(network.sandbox.home().join("key.pub")).expect("the file exists");
     fs::write(&known, format!("any {other}")).expect("it is ours");
-    says(&run(&network, &first_two(1, "300ms")), &["not the one that is known", "ssh-keygen -R"]);
+    says(&run(&network, &first_two(1, "300ms")), &["its host key has changed", "ssh-keygen -R"]);
     fs::write(&known, "").expect("it is ours");
     says(&run(&network, &first_two(1, "300ms")), &["host key is unknown", "known_hosts"]);
 }
@@ -55,7 +55,10 @@ pub(crate) fn a_host_that_cannot_have_the_program() {
     fs::write(&uname, "#!/bin/sh\n[ \"$1\" = -m ] && echo aarch64 || echo Linux\n").expect("it is ours");
     let over = format!("chmod 755 {0}; mount --bind {0} $(command -v uname)", uname.display());
     network.on(0, &over);
-    says(&run(&network, &first_two(1, "300ms")), &["host a (h0)", "it is Linux aarch64", "built for Linux"]);
+    says(
+        &run(&network, &first_two(1, "300ms")),
+        &["host a (h0)", "it runs Linux aarch64", "built for Linux"],
+    );
     network.on(0, "umount $(command -v uname)");
     network.on(0, "mkdir -p ~root/.cache; mount -t tmpfs -o size=1m none ~root/.cache");
     says(&run(&network, &first_two(1, "300ms")), &["host a (h0)", "No space left on device", "~/.cache"]);

@@ -79,7 +79,7 @@ pub(crate) fn a_lab_and_a_run_warn_of_each_other() {
     printed(over_hosts);
     let second = network.succeed(&["run", &hosts, "--plain", "--trials", "1"]);
     assert!(
-        second.err.contains("on host a two-hosts-") && second.err.contains("shares its CPUs"),
+        second.err.contains("note: two-hosts-") && second.err.contains("on host a and shares its CPUs"),
         "{}",
         second.err
     );

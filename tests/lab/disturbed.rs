@@ -53,7 +53,7 @@ pub(crate) fn names_a_burst_and_repeats_its_trials() {
     let again = trials(&record).iter().filter(|trial| named(discarded(trial))).count();
     let kept = trials(&record).iter().filter(|trial| named(doubts(trial))).count();
     assert!(again + kept > 0, "{printed}");
-    assert!(kept == 0 || printed.contains("others still use the CPUs"), "{printed}");
+    assert!(kept == 0 || printed.contains("other processes still use the CPUs"), "{printed}");
     if again > 0 {
         assert!(printed.contains(&format!("disturbed by `{}`", OtherWork::NAME)), "{printed}");
         let caveats = sandbox.findings("latest")["caveats"].to_string();

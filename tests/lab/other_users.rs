@@ -348,7 +348,7 @@ pub(crate) fn a_user_without_rights() {
                 return;
             }
             assert_eq!(output.status, Some(0), "{caller:?} {program:?}: {output:?}");
-            for reported in [" process ", "eth0", "lab quick is down"] {
+            for reported in [" process ", "eth0", "removed lab quick"] {
                 assert!(output.out.contains(reported), "{caller:?} {program:?}: {output:?}");
             }
         }

@@ -56,13 +56,13 @@ pub(crate) fn refuses_invalid_flags() {
     let sandbox = sandbox();
     let (unnamed, named) = (claimed(&sandbox, "kernel"), claimed(&sandbox, "vmlinuz-0.0.0-none"));
     let cases: &[(&[&str], i32, &[&str])] = &[
-        (&["--kernel", "/etc/passwd"], 64, &["/etc/passwd is no kernel"]),
+        (&["--kernel", "/etc/passwd"], 64, &["/etc/passwd is not a bootable x86 kernel"]),
         (&["--kernel", &unnamed], 64, &["--modules"]),
         (&["--kernel", &named], 1, &["/lib/modules/0.0.0-none/modules.dep"]),
         (&["--kernel", "/nonexistent"], 1, &["cannot read the kernel /nonexistent"]),
         (&["--kernel", "0.1"], 64, &["no kernel 0.1 is installed", "-cloud-"]),
         (&["--modules", "/nonexistent"], 64, &["--kernel"]),
-        (&["--memory", "64M"], 64, &["--memory 64", "192 MiB at least"]),
+        (&["--memory", "64M"], 64, &["--memory 64", "at least 192 MiB"]),
         (&["--vcpus", "0"], 64, &["--vcpus"]),
         (&["--vcpus", "256"], 64, &["--vcpus"]),
         (&["--board", "pc"], 64, &["q35", "microvm"]),

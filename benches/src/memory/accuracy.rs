@@ -102,7 +102,7 @@ fn observe(
         taken[0].rounds.push(measured(quarter(&classes), hits, beside));
         taken[1].rounds.push(measured(quarter(&truth.hottest), truth.hits, Vec::new()));
     }
-    let has_values = taken[0].rounds.first().is_some();
+    let has_values = !taken[0].rounds.is_empty();
     has_values.then_some(taken).context("no observations")
 }
 

@@ -209,7 +209,7 @@ impl<'scope> EventLoop<'scope, '_> {
     pub(super) fn begin_native(&mut self, connection: PendingConnection, handshake: Handshake) {
         match handshake.purpose {
             _ if !self.accepts_unauthenticated() => {
-                self.turn_away(&connection, Refusal::NoLogin, RefusalCode::Login)
+                self.turn_away(&connection, Refusal::NoLogin, RefusalCode::Login);
             }
             Purpose::PingPong => self.begin_stream(connection, None, session::ping_pong),
             // A second client with the same token would make later connections ambiguous.

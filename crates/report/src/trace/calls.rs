@@ -55,8 +55,8 @@ const TAILS: &[OptionalColumn] = &[
 const NONE: &str =
     "No call started and ended during the trace; a call that lasts the whole time is not counted.";
 
-const CAPTION: &str = "Share of the time of all threads in system calls. Running: on a CPU. Waiting: sleeping or \
-     queued for a CPU.";
+const CAPTION: &str = "Share of the time of all threads in system calls.";
+const SPLIT: &str = " Running: on a CPU. Waiting: sleeping or queued for a CPU.";
 
 pub(super) fn build(source: &Source<'_>) -> Option<Section> {
     let trace = source.trace;
@@ -71,7 +71,9 @@ pub(super) fn build(source: &Source<'_>) -> Option<Section> {
     if let Some(all) = trace.all.as_ref().filter(|_| trace.calls.len() > 1) {
         table.rows.push(columns.total(all));
     }
-    table.caption = Some(Text::of(Tone::Faint, CAPTION));
+    let is_split = columns.numbers.iter().any(|shown| shown.title == "Running");
+    let caption = if is_split { [CAPTION, SPLIT].concat() } else { CAPTION.to_owned() };
+    table.caption = Some(Text::of(Tone::Faint, caption));
     let mut blocks = vec![Block::Table(table)];
     if !folded.is_empty() {
         let more = phrases::count(folded.len() as u64, "more row", "more rows");

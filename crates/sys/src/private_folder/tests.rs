@@ -89,7 +89,7 @@ fn check_folder(done: fn(&Path), expected: Option<&str>) {
         match (folder, expected) {
             (Ok(folder), None) => folder.names().map(drop).expect("readable"),
             (Err(error), Some(expected)) => {
-                assert!(error.to_string().contains(expected), "no `{expected}` in {error}")
+                assert!(error.to_string().contains(expected), "no `{expected}` in {error}");
             }
             (folder, expected) => panic!("{expected:?}: {folder:?}"),
         }

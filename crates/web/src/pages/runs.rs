@@ -94,7 +94,7 @@ fn search(wanted: &Wanted) -> Markup {
 fn list(rows: &[Row], baselines: &[Baseline]) -> Markup {
     html! {
         form method="get" action=(links::COMPARE) {
-            div.wide {
+            div.wide tabindex="0" role="group" aria-label="Runs" {
                 table.runs {
                     thead { tr {
                         th scope="col" { span.unseen { "Compare" } }

@@ -51,7 +51,7 @@ fn progress(following: &Following) -> Markup {
 
 fn results(results: &[RunResult]) -> Markup {
     html! {
-        div.wide {
+        div.wide tabindex="0" role="group" aria-label="Results" {
             table.results {
                 thead { tr {
                     th scope="col" { "Result" } th.number scope="col" { "Median" } th.number scope="col" { "Interval" }
@@ -105,7 +105,7 @@ fn drawn(result: &RunResult, reach: f64) -> Markup {
 fn trials(following: &Following) -> Markup {
     let record = &following.record;
     html! {
-        div.wide {
+        div.wide tabindex="0" role="group" aria-label="Trials" {
             table {
                 thead { tr {
                     th.number scope="col" { "Block" } th scope="col" { "Result" } th.number scope="col" { "Value" }
