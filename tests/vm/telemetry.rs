@@ -237,14 +237,14 @@ pub(crate) fn names_what_a_machine_lacks() {
     let sandbox = sandbox();
     for (name, devices, lines, printed) in [
         ("bare", &[][..], "", "neither a virtio-balloon nor a virtio-mem"),
-        ("balloon", &["-device", "virtio-balloon-pci"][..], "method = \"virtio-mem\"\n", "no named device"),
-        ("nodes", &["-device", "virtio-balloon-pci"][..], "slow-nodes = [1]\n", "takes pages of any node"),
         (
-            "agent",
+            "balloon",
             &["-device", "virtio-balloon-pci"][..],
-            "method = \"agent\"\n",
-            "does not say where its agent is",
+            "method = \"virtio-mem\"\n",
+            "no device with an ID",
         ),
+        ("nodes", &["-device", "virtio-balloon-pci"][..], "slow-nodes = [1]\n", "takes pages from any node"),
+        ("agent", &["-device", "virtio-balloon-pci"][..], "method = \"agent\"\n", "`agent` is not set"),
     ] {
         let qmp = sandbox.home().join(name);
         let _machine = Machine::bare(&qmp, devices);

@@ -336,7 +336,13 @@ const EXAMPLES: &[Examples] = &[
             ("plumb rebalance vms.toml --metrics /run/plumb.prom", "run until interrupted"),
         ],
     ),
-    ("memory", &[("plumb memory top vms.toml --once", "each machine's memory size, use and accesses")]),
+    (
+        "memory",
+        &[
+            ("plumb memory top vms.toml --once", "each machine's memory size, use and accesses"),
+            ("plumb memory report memory.jsonl -o memory.html", "a recording as a page with charts"),
+        ],
+    ),
     (
         "memory top",
         &[
