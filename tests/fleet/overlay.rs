@@ -205,10 +205,10 @@ pub(crate) fn errors() {
         network.agents_are_gone();
     };
     network.at(0, "ip link add taken type vxlan id 100 local 198.18.0.1 dstport 4789");
-    refused(&["host a", "`a:vx0`", "VNI", "take another number"]);
+    refused(&["host a", "`a:vx0`", "VNI", "use another number"]);
     network.at(0, "ip link del taken");
     let taken = network.udp(1, 4789);
-    refused(&["host b", "`b:vx0` up", "in use", "take another number"]);
+    refused(&["host b", "`b:vx0` up", "in use", "use another number"]);
     drop(taken);
     network.lose_udp(1);
     refused(&["overlay", "firewall", "4789"]);

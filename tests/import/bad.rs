@@ -8,7 +8,7 @@ pub(crate) fn no_logs() {
     for (file, printed) in [
         (sandbox.file("empty.txt", ""), "empty.txt is empty"),
         (sandbox.file("prose.txt", "Nothing was measured.\n"), "nothing to import in"),
-        (sandbox.file("picture.png", "\u{1}\0\u{2}"), "is no text"),
+        (sandbox.file("picture.png", "\u{1}\0\u{2}"), "is not a text file"),
         (folder, "is a directory"),
         ("missing.txt".to_owned(), "cannot open missing.txt"),
     ] {
@@ -25,7 +25,7 @@ pub(crate) fn nothing_half_stored() {
     let output = sandbox.plumb(&["import", &data("vhost-net.md"), &bad]);
     assert_eq!(output.status, Some(64), "{output:?}");
     assert!(
-        output.err.contains("bad.bin is no text") && output.err.contains("nothing was imported"),
+        output.err.contains("bad.bin is not a text file") && output.err.contains("nothing was imported"),
         "{}",
         output.err
     );
@@ -39,7 +39,7 @@ pub(crate) fn names_all_bad_files() {
     let good = data("iperf3/tcp.client.txt");
     let output = sandbox.plumb(&["import", &broken, &good, &prose]);
     assert_eq!(output.status, Some(64), "{output:?}");
-    for printed in ["2 of 3 files", "truncated JSON document", "nothing to import in", "--skip-unreadable"] {
+    for printed in ["2 of 3 files", "JSON document truncated", "nothing to import in", "--skip-unreadable"] {
         assert!(output.err.contains(printed), "{printed} is missing in:\n{}", output.err);
     }
     let output = sandbox.plumb(&["import", &broken]);

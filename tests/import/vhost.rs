@@ -44,7 +44,7 @@ pub(crate) fn speed_up_by_path() {
     for (flags, printed) in [
         (["--require", "throughput>1Gbit/s", "-f", "csv"], "use terminal, markdown or html"),
         (["--require", "p98<1ms", "-f", "markdown"], "p99.9"),
-        (["--at-most", "queues=2", "-f", "json"], "it has: vhost-net"),
+        (["--at-most", "queues=2", "-f", "json"], "its factors: vhost-net"),
     ] {
         let output = sandbox.plumb(&[&["report"], &flags[..]].concat());
         assert!(output.status == Some(64) && output.err.contains(printed), "{output:?}");

@@ -347,7 +347,7 @@ fn invalid_message_ends_session_with_error() {
 fn refuses_invalid_orders_with_reason() {
     let mut agent = Agent::greeted();
     let unknown = agent.refusal(SOON, Order::Collect { token: TOKEN });
-    assert!(unknown.contains("no server of trial 0000000000c0ffee"), "{unknown}");
+    assert!(unknown.contains("no server for trial 0000000000c0ffee"), "{unknown}");
     let order = |load: WorkloadSettings| {
         Order::Serve(ServerOrder { token: TOKEN, bind: Ipv4Addr::LOCALHOST, load, cpus: None })
     };

@@ -111,12 +111,12 @@ const CASES: &[Case] = &[
     Case {
         file: "sctp.client.txt",
         tests: &["- x1 forward sent 940 Mbit/s received 937 Mbit/s retransmits 0 lost 0"],
-        notes: &["of SCTP"],
+        notes: &["uses SCTP"],
     },
     Case {
         file: "sctp-cut-off.server.txt",
         tests: &["- x2 forward received 5.77 Mbit/s retransmits 0 lost 0"],
-        notes: &["it was cut off", "of SCTP"],
+        notes: &["it was cut off", "uses SCTP"],
     },
     Case {
         file: "sockperf-behind-a-channel.txt",
@@ -257,7 +257,7 @@ const TEXTS: &[(&str, &[&str], &[&str])] = &[
          [  5]   0.00-10.00  sec  1.10 GBytes   940 Mbits/sec                  sender\n\
          [  5]   0.00-10.00  sec  1.09 GBytes   930 Mbits/sec                  receiver\n",
         &["- x1 forward sent 940 Mbit/s received 930 Mbit/s retransmits 0 lost 0"],
-        &["of SCTP"],
+        &["uses SCTP"],
     ),
     // Output of another tool.
     (
