@@ -208,7 +208,7 @@ pub(crate) fn guesses() {
         let guess = |number: usize| match attack {
             "form" => form("wrong"),
             "header" => bearer("wrong"),
-            _ if number % 2 == 0 => form("wrong"),
+            _ if number.is_multiple_of(2) => form("wrong"),
             _ => bearer("wrong"),
         };
         let refused = (0..100).map(guess).filter(|answer| answer.starts_with("HTTP/1.1 429")).count();

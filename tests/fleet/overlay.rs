@@ -208,7 +208,7 @@ pub(crate) fn errors() {
     refused(&["host a", "`a:vx0`", "VNI", "use another number"]);
     network.at(0, "ip link del taken");
     let taken = network.udp(1, 4789);
-    refused(&["host b", "`b:vx0` up", "in use", "use another number"]);
+    refused(&["host b", "bring up `b:vx0`", "in use", "use another number"]);
     drop(taken);
     network.lose_udp(1);
     refused(&["overlay", "firewall", "4789"]);

@@ -151,7 +151,7 @@ impl State {
             Message::Trial(planned) => self.begin(planned, now),
             Message::Rate(elapsed, rate) => self.rate(elapsed, rate),
             Message::Kept { index, disturbed, made_again } => {
-                self.trial_stored(index, disturbed, made_again, now)
+                self.trial_stored(index, disturbed, made_again, now);
             }
             Message::Results { results, findings } => {
                 self.results = results.into_iter().map(|result| (result.cell.clone(), result)).collect();

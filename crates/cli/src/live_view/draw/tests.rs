@@ -1,3 +1,5 @@
+//! Tests of the drawn live view.
+
 use std::collections::BTreeSet;
 
 use ::report::{Judgement, LiveFinding, LiveResult, LiveStep};

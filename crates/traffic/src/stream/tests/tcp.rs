@@ -168,7 +168,7 @@ fn settings_that_make_no_sense_are_refused() {
     ];
     for load in bad {
         let error = Server::open(server_spec(&load)).expect_err("no sense").to_string();
-        assert!(error.contains("cannot be") && error.contains("choose"), "{error}");
+        assert!(error.contains("cannot be") && error.contains("; use "), "{error}");
     }
 }
 
