@@ -1,4 +1,4 @@
-//! Every cell against the baseline of its workload.
+//! Compares each cell with the baseline of its workload.
 
 use findings::Comparison;
 

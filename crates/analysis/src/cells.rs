@@ -1,4 +1,4 @@
-//! Trials to one summary for each cell. What is particular to a load is in `stream` and `latency`.
+//! Summarises the trials of each cell. `stream` and `latency` hold the parts specific to a workload.
 
 use findings::{CellShift, CellSummary};
 use samples::{DeviceState, Trial};

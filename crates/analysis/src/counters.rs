@@ -1,4 +1,4 @@
-//! What devices and the machine counted while a cell was measured: its trials' counts added up.
+//! Sums the device and machine counters over the trials of a cell.
 
 use samples::{DeviceCounters, HostCounters, PathCounters, QdiscCounters, QueueCounters, SoftnetCounters};
 use units::Bytes;

@@ -1,4 +1,4 @@
-//! A stored run and what is said of it, both as files, and what must hold for every run.
+//! Golden files: stored runs with their expected findings, and invariants of every run.
 
 use proptest::prelude::*;
 use samples::{RunRecord, ValidityWarning};

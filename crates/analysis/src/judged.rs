@@ -1,4 +1,4 @@
-//! Every comparison of a run, wherever a page shows it.
+//! All comparisons of a run.
 
 use findings::{Comparison, Findings};
 

@@ -1,7 +1,7 @@
-//! Samples to cells, cost ladder, factor effects and findings.
+//! Turns samples into cells, cost ladder, factor effects and findings.
 //!
-//! One stored run in, one document out: equal records give equal findings. Owns what is compared with what and which claims
-//! follow; the formulas are `stats`'.
+//! Maps one stored run to one document; equal records give equal findings. Chooses comparisons and derives claims; `stats`
+//! has the formulas.
 
 #[cfg(test)]
 mod altered;

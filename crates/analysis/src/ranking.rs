@@ -1,4 +1,4 @@
-//! Which of several paths is best, where they are alternatives: none adds layers to another, which a ladder would show.
+//! Ranks alternative paths: those of which none adds layers to another (a ladder covers the rest).
 
 use std::cmp::Ordering;
 

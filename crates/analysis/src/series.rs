@@ -1,4 +1,4 @@
-//! The intervals of one trial in time, as rates, whoever measured them.
+//! Intervals of one trial as a series of rates.
 
 use samples::{Trial, WorkloadSource};
 use stats::describe;

@@ -1,5 +1,4 @@
-//! One trial alone to everything that can be said of it: no baseline, no noise floor, no other trial.
-//! Knows no hint; those are `hints`.
+//! Analyses one trial without a baseline, a noise floor or other trials. Independent of `hints`.
 
 use findings::{SOLO_SCHEMA, SingleLevels, SingleMeasurement};
 use samples::{CpuUsage, DeviceState, Environment, UnixMillis, ValidityWarning};

@@ -1,8 +1,7 @@
-//! Cells of one trial: what the intervals within it say of its rate, and of one such trial against another; and trials that
-//! no block pairs, since another tool made them.
+//! Cells with a single trial, where the intervals within it give the uncertainty, and imported trials that no block pairs.
 //!
-//! What changes from one trial to the next (placement, neighbours, the order of connections) is not in the intervals within
-//! one, so a difference is called one only with a margin for it, and only of imported runs: plumb's own can make more trials.
+//! Intervals do not show what changes between trials (placement, neighbours, the order of connections). Differences
+//! therefore need an additional margin, and this applies to imported runs only: plumb's own runs can have more trials.
 
 use findings::{Basis, Comparison, Difference, Estimate};
 use stats::{ab, describe, noise, ratio, series as series_of};

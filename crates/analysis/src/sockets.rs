@@ -1,4 +1,4 @@
-//! What the kernel really gave each end's sockets, over the trials of a cell.
+//! Effective socket settings of each end, over the trials of a cell.
 
 use findings::EndSocket;
 use workload::{Measurement, SocketFacts};

@@ -1,4 +1,4 @@
-//! What the intervals of one trial say of its rate: how sure it is, and where it jumped. Knows no load.
+//! Uncertainty and level shifts of a rate, from the intervals of one trial. Independent of the workload.
 
 use findings::{LevelShift, Spread};
 pub(crate) use stats::stationarity::Stationarity;

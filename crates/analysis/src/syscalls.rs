@@ -1,5 +1,4 @@
-//! The system calls of a cell's trials, added up by who made them: as another tool counted them beside its trials, or a probe
-//! in trials of its own.
+//! System calls of a cell's trials, summed by caller. They come from another tool's counts or from probed trials.
 
 use std::collections::{HashMap, hash_map::Entry};
 

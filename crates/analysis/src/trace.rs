@@ -1,5 +1,5 @@
-//! What one trace says: its calls added up by who made them, as rates and shares, and its CPU time by owner. Must not
-//! know how it was watched; two of them are compared with each other in `trace/contrast.rs`.
+//! Analyses one trace: system calls by caller as rates and shares, and CPU time by owner. Independent of how the target was
+//! traced; `trace/contrast.rs` compares two traces.
 
 mod comparison;
 mod interval;

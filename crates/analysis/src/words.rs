@@ -1,4 +1,4 @@
-//! How numbers and names stand in sentences. Computes nothing.
+//! Formats numbers and names for sentences.
 
 use units::Share;
 use workload::Metric;

@@ -1,4 +1,4 @@
-//! What a workload sends, in a few words.
+//! One-line description of a workload.
 
 use findings::EndSocket;
 use samples::{ImportedKind, ImportedSettings, WorkloadSource};

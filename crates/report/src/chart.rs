@@ -1,5 +1,4 @@
-//! A picture of numbers as data: what is drawn on which axes, its table and the sentence that says the same. Sections and the
-//! kinds in `pictures` make it, `svg` draws it.
+//! A chart as data: marks, axes, table and caption. Sections and `pictures` build charts, `svg` draws them.
 
 mod axis;
 mod data;

@@ -1,4 +1,4 @@
-//! The page of one run against another, and the order of its sections.
+//! The page that compares two runs, and the order of its sections.
 
 mod answer;
 mod caveats;

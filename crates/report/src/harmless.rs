@@ -1,5 +1,5 @@
-//! Text that others wrote, with nothing left in it that a terminal or a browser would obey instead of show: control characters
-//! (C0, DEL, C1) and those that turn the direction of writing.
+//! Strips characters from untrusted text that a terminal or browser would interpret: control characters (C0, DEL, C1) and
+//! bidirectional overrides.
 
 use std::{borrow::Cow, fmt::Write};
 

@@ -1,4 +1,4 @@
-//! The kinds of workloads in a report: what each shows of a cell, of a trial alone and of its intervals.
+//! What a report shows for each workload kind: of a cell, of a single trial, and of its intervals.
 
 mod balloon;
 mod connect;

@@ -1,4 +1,4 @@
-//! What cells, workloads and settings are called in a report.
+//! Names of cells, workloads and settings.
 
 use std::collections::BTreeMap;
 

@@ -1,7 +1,7 @@
-//! Findings as a page of sections, and the page as terminal text, Markdown, JSON or CSV.
+//! Lays out findings as a page of sections, and prints it as terminal text, Markdown, JSON or CSV.
 //!
-//! Owns wording, order and layout. Computes no number: it formats what `findings` and `samples` hold, so that every format says
-//! the same. Sections are independent of the format, backends of the domain.
+//! Owns wording, order and layout. Computes no number: it formats `findings` and `samples`, so all formats agree. Sections
+//! are independent of the format, backends of the domain.
 
 mod backends;
 mod chart;

@@ -1,4 +1,4 @@
-//! What a run that is under way says so far, in words for one line each: results with their intervals and steps, and findings.
+//! Interim results of a run in progress, one line each: results with their intervals, steps and findings.
 
 use findings::{CellSummary, Comparison, Difference, Findings, Interval, SEVERAL, Severity};
 

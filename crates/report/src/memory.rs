@@ -1,4 +1,4 @@
-//! The page of memory that is shared out among virtual machines, and the order of its sections.
+//! The page of the memory rebalancer, and the order of its sections.
 
 use findings::{MemorySummary, VmMemory};
 use units::Share;

@@ -1,4 +1,4 @@
-//! A report as a page of sections of blocks: what sections make and backends show.
+//! A report as a page of sections of blocks. Sections build it, backends print it.
 
 use crate::{chart::Chart, text::Text};
 

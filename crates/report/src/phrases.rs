@@ -1,4 +1,4 @@
-//! Estimates and comparisons in words: always with the interval and the confidence that they really have.
+//! Phrases for estimates and comparisons, always with interval and confidence.
 
 mod change;
 mod gain;

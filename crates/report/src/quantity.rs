@@ -1,4 +1,4 @@
-//! A metric's numbers in one unit: a value and its interval are scaled and rounded alike.
+//! Formats a value and its interval in the same unit and with the same precision.
 
 use findings::Interval;
 use workload::{Metric, Quantity};

@@ -1,4 +1,4 @@
-//! What is required of a configuration, such as `p99<50us`.
+//! Requirements for a configuration, e.g. `p99<50us`.
 
 use std::{fmt, str::FromStr};
 

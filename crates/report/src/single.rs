@@ -1,4 +1,4 @@
-//! The page of one trial alone, and the order of its sections.
+//! The page of a single trial, and the order of its sections.
 
 mod configuration;
 mod distribution;

@@ -1,4 +1,4 @@
-//! Text in spans that say what they mean, so that each backend can show it its own way.
+//! Text as spans with a meaning, which each backend styles.
 
 use crate::harmless::in_a_line;
 

@@ -1,4 +1,4 @@
-//! The page of a trace, or of one trace against another, and the order of its sections.
+//! The page of a trace or of two compared traces, and the order of its sections.
 
 mod calls;
 mod comparison;

@@ -1,4 +1,4 @@
-//! The verdict on two runs of one cell: is the second another than the first.
+//! Verdict on whether two runs of one cell differ.
 
 use crate::{
     interval::{Estimate, Interval},

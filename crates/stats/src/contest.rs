@@ -1,4 +1,4 @@
-//! Several repeated quantities of which one is sought: which of them may still be the highest, while some have few values.
+//! Finds the candidates that may have the highest value, while some have few observations.
 
 use crate::{describe, distribution::student_quantile};
 

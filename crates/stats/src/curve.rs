@@ -1,4 +1,4 @@
-//! Where a curve over ordered levels stops rising: its knee and its plateau, with what the trials leave open.
+//! Knee and plateau of a curve over ordered levels, with their uncertainty.
 
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;

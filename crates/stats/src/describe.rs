@@ -1,5 +1,4 @@
-//! Single numbers that describe a sample. Every function gives `None` for an empty sample, a value that is not finite, or a
-//! result that overflows.
+//! Descriptive statistics. Functions return `None` for an empty sample, a value that is not finite, or an overflow.
 
 /// The values in ascending order, if there are any and all are finite.
 pub fn sorted(values: &[f64]) -> Option<Vec<f64>> {

@@ -1,4 +1,4 @@
-//! What an interval and an estimate are, and the exact interval of a median.
+//! Intervals and estimates, and the exact interval of a median.
 
 use crate::describe;
 use crate::distribution;

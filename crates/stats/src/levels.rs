@@ -1,4 +1,4 @@
-//! Levels of a series in time: where it jumps, and what it is in between.
+//! Level shifts in a time series.
 
 use crate::{describe, series};
 

@@ -1,7 +1,7 @@
 //! Estimators, intervals and noise floors on plain numbers.
 //!
-//! Owns no clock, and no randomness but what begins at a fixed seed. Functions return `None` for input they cannot answer:
-//! empty, not finite, or out of the stated domain.
+//! Uses no clock, and random numbers with fixed seeds only. Functions return `None` for input outside their domain: empty,
+//! not finite, or as documented.
 
 pub mod ab;
 pub mod bimodal;

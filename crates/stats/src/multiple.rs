@@ -1,4 +1,4 @@
-//! Many comparisons at once: p-values made larger so that all of them together keep their promise.
+//! Adjusts p-values for multiple comparisons.
 
 /// Adjusted p-values by Benjamini and Hochberg (Journal of the Royal Statistical Society B 57, 1995): of those at most
 /// `a`, a share of `a` at most is expected to be wrong, for independent ones. In the order given.

@@ -1,4 +1,4 @@
-//! Whether two samples differ, by what exchanging their labels would show.
+//! Permutation test for a difference between two samples.
 
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;

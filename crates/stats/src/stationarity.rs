@@ -1,4 +1,4 @@
-//! What a series does in time: it keeps its level, drifts, jumps between levels, or wanders.
+//! Classifies a time series: level, drift, shifts or random walk.
 
 use crate::{
     describe,

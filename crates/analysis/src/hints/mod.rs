@@ -1,7 +1,7 @@
-//! What is likely to limit a trial on its own, and what to do about it: one rule a file.
+//! Likely bottlenecks of a single trial and their remedies, one rule per file.
 //!
-//! With a baseline to compare with, `rules` say more. The page of each is docs/findings/ID.md, shared with the rule of that
-//! name where there is one.
+//! Comparisons with a baseline are in `rules`. Each hint is documented in docs/findings/ID.md; a rule of the same name
+//! shares the page.
 
 mod busy;
 mod congestion;

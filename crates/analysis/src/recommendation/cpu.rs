@@ -1,4 +1,4 @@
-//! CPU time of settings, added up over the owners known for all of them.
+//! Total CPU time of settings, over the owners known for all of them.
 
 use findings::{OwnerCost, OwnerUnit};
 use samples::Trial;

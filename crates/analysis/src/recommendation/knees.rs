@@ -1,4 +1,4 @@
-//! From which level of a factor on more brings no more.
+//! Finds the level of a factor from which raising it further gains nothing.
 
 use findings::Knee;
 use stats::curve;

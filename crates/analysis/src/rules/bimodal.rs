@@ -1,4 +1,4 @@
-//! `bimodal`: a result has two levels, so its median is one of them or neither.
+//! `bimodal`: a result has two levels, so its median describes one of them or neither.
 
 use findings::{CellSummary, Change, Evidence, Finding, Remedy, Severity};
 use samples::RunId;

@@ -1,4 +1,4 @@
-//! `contamination`: pairs of hosts measured at the same time got less than the same pairs alone.
+//! `contamination`: pairs of hosts got less when measured at the same time than separately.
 
 use findings::{Contamination, Evidence, Finding, PairMatrix, Remedy, Severity};
 

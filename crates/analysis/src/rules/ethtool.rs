@@ -1,6 +1,6 @@
-//! The kernel's names of offload features as words that `ethtool -K` takes.
+//! Maps the kernel's offload feature names to the words that `ethtool -K` takes.
 //!
-//! A word stands for every feature of a pattern: `off_flag_def` in ethtool.c,
+//! A word covers all features that match a pattern: `off_flag_def` in ethtool.c,
 //! <https://git.kernel.org/pub/scm/network/ethtool/ethtool.git>.
 
 /// A word and the features it covers.

@@ -1,4 +1,4 @@
-//! `trend`: within a trial the rate went up or down all the time, so that its mean holds for no other length.
+//! `trend`: the rate rose or fell throughout a trial, so its mean depends on the trial's length.
 
 use findings::{CellSummary, Evidence, Finding, Remedy, Severity};
 use units::Nanos;

@@ -1,5 +1,5 @@
-//! What it took to count calls by stopping at each: how far what was watched got in a slice, against the rest after it. Must
-//! not know any call.
+//! Cost of counting calls with ptrace: progress of the target in a traced slice against the untraced rest. Independent of
+//! individual calls.
 
 use findings::{Interval, PtraceCost, TracedPace};
 use samples::{PtraceSlice, PtraceSlices};

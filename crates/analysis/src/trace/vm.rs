@@ -1,4 +1,4 @@
-//! What a virtual machine that runs says: CPU time by role, and the claims that follow.
+//! Analyses a running virtual machine: CPU time by role, and claims.
 
 mod claims;
 #[cfg(test)]

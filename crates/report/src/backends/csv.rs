@@ -1,6 +1,5 @@
-//! Rows for a spreadsheet or a data frame: one for each cell, or one for each trial (RFC 4180). Column names are stable and
-//! carry their unit; the factors' columns come last, as `factor.NAME`, and behind them what other tools reported, as
-//! `reported.NAME` in base units, and CPUs by owner, as `owner.NAME`.
+//! CSV (RFC 4180) with one row per cell or per trial. Column names are stable and carry their unit. Factors come last as
+//! `factor.NAME`, followed by other tools' columns as `reported.NAME` in base units and CPUs by owner as `owner.NAME`.
 
 mod cells;
 mod comparison;

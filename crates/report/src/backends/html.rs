@@ -1,5 +1,4 @@
-//! A page as one HTML file that needs no other and no network, and says everything without its script too:
-//! <https://html.spec.whatwg.org>.
+//! A page as one self-contained HTML file that is complete without its script: <https://html.spec.whatwg.org>.
 
 mod anchors;
 mod figure;

@@ -1,5 +1,5 @@
-//! The tables of a page as LaTeX (https://ctan.org/pkg/booktabs), to be taken into a paper by `\input`: headings and notes are
-//! comments but for captions, pictures are left to `plumb plot`.
+//! Tables of a page as LaTeX for `\input`, with booktabs (https://ctan.org/pkg/booktabs). Captions are kept, other text
+//! becomes comments, and `plumb plot` draws the figures.
 
 use crate::{
     page::{Align, Bar, Bars, Block, Page, Table},

@@ -1,4 +1,4 @@
-//! The brief form of a page for a terminal: wrapped to its width, coloured when asked.
+//! The brief form of a page for a terminal, wrapped to its width, with optional colours.
 
 mod table;
 mod wrap;

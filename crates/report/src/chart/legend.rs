@@ -1,4 +1,4 @@
-//! What the colours of a picture stand for.
+//! The legend of a chart.
 
 use super::{
     lettering::{Style, fitted, plain, width},

@@ -1,4 +1,4 @@
-//! How much room text takes, and how it is made to fit.
+//! Measures text and fits it into the available width.
 
 use console::measure_text_width;
 

@@ -1,5 +1,5 @@
-//! Colours that people see apart however they see colours (Okabe and Ito, https://jfly.uni-koeln.de/color/), on light and on
-//! dark paper, and the style sheet of a picture.
+//! Colours for colour-blind readers (Okabe and Ito, https://jfly.uni-koeln.de/color/), on light and dark backgrounds, and
+//! the chart's style sheet.
 
 use std::fmt::Write as _;
 

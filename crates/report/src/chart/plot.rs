@@ -1,4 +1,4 @@
-//! Lines, dots and bars over an axis, with what is marked along it.
+//! Lines, dots and bars over an axis, with annotations.
 
 use std::fmt::Write as _;
 

@@ -1,5 +1,4 @@
-//! Named rows on one axis from left to right: bars and parts of bars, intervals, a dot for each trial, and what is written
-//! beside.
+//! Named rows on a horizontal axis: stacked bars, intervals, a dot per trial, and labels.
 
 use super::{
     axis::Axis,

@@ -1,4 +1,4 @@
-//! Where a number lies along an axis, and which round numbers mark it.
+//! Maps values to positions on an axis, and chooses round tick values.
 
 /// How numbers become places from 0 to 1.
 #[derive(Debug, Clone, Copy, PartialEq)]

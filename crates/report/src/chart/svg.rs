@@ -1,5 +1,5 @@
-//! Writes pictures as SVG (<https://www.w3.org/TR/SVG2/>): the same elements whether it stands in a page or in a file. Owns
-//! elements and what text has taken.
+//! Writes charts as SVG (<https://www.w3.org/TR/SVG2/>), identical in a page and in a file. Tracks the area occupied by
+//! text.
 
 use std::fmt::Write as _;
 

@@ -1,4 +1,4 @@
-//! What it all comes to, in one sentence; and what the gate says, where one was asked.
+//! The verdict in one sentence, and the gate's result if a gate was requested.
 
 use findings::{CellComparison, Gate, GateOutcome, OpenQuestion, RunComparison, Verdict};
 

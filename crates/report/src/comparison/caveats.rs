@@ -1,4 +1,4 @@
-//! What to know before believing any of it.
+//! Caveats of the comparison.
 
 use findings::{Basis, CellComparison};
 

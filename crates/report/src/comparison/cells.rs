@@ -1,4 +1,4 @@
-//! Cell by cell: both medians, their ratio with its interval, and what it comes to; a table for each workload.
+//! One table per workload: both medians of each cell, their ratio with its interval, and the verdict.
 
 use findings::{CellComparison, Comparison, OpenQuestion, RunComparison, Verdict};
 

@@ -1,4 +1,4 @@
-//! The same cells with all that is known of each: both intervals, the noise, the probability.
+//! Details of each compared cell: both intervals, noise and probability.
 
 use findings::{CellComparison, RunComparison};
 use units::{Share, significant};

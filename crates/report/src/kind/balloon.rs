@@ -1,4 +1,4 @@
-//! What a report shows of memory that is taken from virtual machines and given back.
+//! Report of memory reclaimed from and returned to virtual machines.
 
 use findings::BalloonSummary;
 use units::{Nanos, significant};

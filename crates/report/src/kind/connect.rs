@@ -1,4 +1,4 @@
-//! What a report shows of connections.
+//! Report of connections.
 
 mod intervals;
 

@@ -1,4 +1,4 @@
-//! What a report shows of first touches of memory.
+//! Report of first touches of memory.
 
 use findings::FirstTouchSummary;
 use units::Bytes;

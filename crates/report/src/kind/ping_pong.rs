@@ -1,4 +1,4 @@
-//! What a report shows of ping-pongs.
+//! Report of ping-pongs.
 
 mod intervals;
 

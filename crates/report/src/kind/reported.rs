@@ -1,4 +1,4 @@
-//! What a report shows of cells that another tool reported: nothing beside their columns.
+//! Report of cells from other tools: their columns only.
 
 use super::{Field, KindReport};
 

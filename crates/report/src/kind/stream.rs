@@ -1,4 +1,4 @@
-//! What a report shows of streams.
+//! Report of streams.
 
 mod intervals;
 

@@ -1,4 +1,4 @@
-//! What a change of a scenario is, in words.
+//! Phrases for a change to a scenario.
 
 use findings::Change;
 

@@ -1,4 +1,4 @@
-//! What something brings, as a change of what it was.
+//! Phrases for a gain relative to the original value.
 
 use findings::{Comparison, Interval, SEVERAL};
 

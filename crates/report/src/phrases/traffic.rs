@@ -1,4 +1,4 @@
-//! What TCP, datagrams and round trips went through, in words.
+//! Phrases for TCP, datagram and round-trip statistics.
 
 use findings::{DatagramSummary, Distribution, LatencySummary, TcpSummary};
 use units::{Bytes, Share};

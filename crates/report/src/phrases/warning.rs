@@ -1,4 +1,4 @@
-//! Reasons to distrust a number, in words.
+//! Phrases for warnings about a number.
 
 use samples::{Disturber, ValidityWarning};
 use units::Share;

@@ -1,5 +1,4 @@
-//! Columns that the tables of several kinds of pictures share; they are called as in a report's CSV and say the same. Must not
-//! know what is drawn.
+//! Table columns shared by several kinds of pictures, named as in the CSV report.
 
 use findings::{CellSummary, Interval};
 use workload::Metric;

@@ -1,4 +1,4 @@
-//! Two runs: a row for each result, its ratio with the interval around 1, and within what runs differ anyway.
+//! Two runs: one row per result, its ratio with the interval around 1, and the usual difference between runs.
 
 use findings::{CellComparison, RunComparison, Verdict};
 

@@ -1,4 +1,4 @@
-//! CPU time by its owner: a bar for each result, its parts who had it.
+//! CPU time by owner: one stacked bar per result.
 
 use findings::{CellSummary, CpuAttribution};
 use samples::CpuOwner;

@@ -1,4 +1,4 @@
-//! The metric against CPU time: a dot for each setting, and a line through those that none beats in both.
+//! The metric against CPU time: a dot per setting, and a line through the Pareto front.
 
 use findings::{Answer, CellSummary};
 

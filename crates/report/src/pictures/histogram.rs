@@ -1,4 +1,4 @@
-//! The distribution of latency: bars whose widths grow in proportion, and its median and tail.
+//! Latency histogram with logarithmic bins, median and tail.
 
 use findings::{CellSummary, Distribution};
 use workload::Metric;

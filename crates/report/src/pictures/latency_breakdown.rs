@@ -1,5 +1,4 @@
-//! Where the time of a round trip goes: hop by hop along its path, each step beginning where the one before ended, under the
-//! hosts that it passes.
+//! Waterfall of a round trip's time, hop by hop, grouped by host.
 
 use findings::{CellSummary, LatencyBreakdown, Leg, StepSummary};
 use units::Share;

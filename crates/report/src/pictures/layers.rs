@@ -1,4 +1,4 @@
-//! What each layer costs: a bar from zero for each path, its last part what the layers that it adds take or bring.
+//! Cost of each layer: a bar per path, with the cost or gain of its additional layers as the last part.
 
 use findings::{CellSummary, CostStep, Difference, Findings, Ladder};
 

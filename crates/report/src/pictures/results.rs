@@ -1,4 +1,4 @@
-//! Every result of a workload as a bar from zero, with its interval and a dot for each trial.
+//! A bar per result of a workload, with its interval and a dot per trial.
 
 use findings::{CellSummary, Findings};
 

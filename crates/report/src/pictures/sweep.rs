@@ -1,5 +1,4 @@
-//! A sweep along one factor: the metric, and below it CPU time, a line for each setting of the others, with the knee and what
-//! is recommended.
+//! A sweep along one factor: metric and CPU time, a line per setting of the other factors, the knee and the recommendation.
 
 use findings::{Answer, CellSummary, Findings, Knee, OwnerUnit};
 

@@ -1,5 +1,4 @@
-//! System calls of a result: a bar for each kind of call, its time split in running, waiting and in a guest; where no times are
-//! known, how often.
+//! System calls of a result: a bar per call, split into running, waiting and guest time, or its count if times are unknown.
 
 use findings::CellSummary;
 use samples::SyscallCount;

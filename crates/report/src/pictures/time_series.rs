@@ -1,6 +1,5 @@
-//! A trial from interval to interval: its rate or its round trips over time, with the warm-up, the jumps from one level to
-//! another, and whether others had its CPUs. A long one is drawn as the least and the most of each pixel, so that nothing short
-//! is lost.
+//! Rate or round trips of a trial over time, with warm-up, level shifts and CPU contention. Long series are drawn as the
+//! minimum and maximum of each pixel, which keeps short spikes visible.
 
 use findings::{CellShift, CellSummary};
 use samples::{Arm, RunRecord, Trial, ValidityWarning};

@@ -1,4 +1,4 @@
-//! The cases: each path with what the sender and the receiver saw.
+//! The cases: each path with the sender's and the receiver's numbers.
 
 use findings::{CellSummary, Findings, StreamSummary};
 use workload::Metric;

@@ -1,4 +1,4 @@
-//! What to know before believing the numbers: the run's caveats and the trials' doubts.
+//! Caveats: those of the run and the warnings of its trials.
 
 use std::mem;
 

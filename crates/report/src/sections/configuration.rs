@@ -1,4 +1,4 @@
-//! What the kernel really gave: the sockets of each cell's ends, and the CPUs that their threads ran on.
+//! Effective socket settings of each cell's ends, and the CPUs of their threads.
 
 use findings::{EndSocket, Findings};
 use workload::SocketFacts;

@@ -1,4 +1,4 @@
-//! Connections: their rate and failures, and how long connecting and the whole exchange took.
+//! Connections: rate, failures, and the duration of connecting and of the whole exchange.
 
 use findings::{CellSummary, ConnectSummary, Findings};
 use workload::Metric;

@@ -1,4 +1,4 @@
-//! What devices and the machine dropped, and what they counted besides.
+//! Drops and other counters of devices and of the machine.
 
 use findings::{CellSummary, Findings};
 use samples::{DeviceCounters, HostCounters, PathCounters};

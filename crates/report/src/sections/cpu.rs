@@ -1,4 +1,4 @@
-//! CPUs that each cell kept busy, and what a gigabyte or a message cost.
+//! CPUs used by each cell, and CPU time per gigabyte or message.
 
 use findings::{CellSummary, CpuCost, Findings};
 

@@ -1,4 +1,4 @@
-//! Where the CPU time of each cell went, owner by owner, and what no owner explains.
+//! CPU time of each cell by owner, and the unattributed rest.
 
 use findings::{CellSummary, CpuAttribution, Findings, OwnerPart};
 use samples::{AttributionSource, CpuOwner};

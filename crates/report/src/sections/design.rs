@@ -1,4 +1,4 @@
-//! How the trials were chosen, where that was left to what the earlier ones said.
+//! How an adaptive run chose its trials.
 
 use findings::{CellSummary, Findings, Objective, RunSummary};
 use samples::{CellEnd, EndReason};

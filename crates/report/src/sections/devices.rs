@@ -1,4 +1,4 @@
-//! The devices of each path as they were set, and the CPUs that their work is spread over.
+//! Settings of the devices on each path, and the CPUs that process their packets.
 
 use findings::Findings;
 use samples::{CpuAffinity, DeviceSettingFact, DeviceState};

@@ -1,4 +1,4 @@
-//! What each factor's levels change, all else equal.
+//! Effect of each factor's levels, all else equal.
 
 use findings::{FactorEffect, Findings};
 

@@ -1,4 +1,4 @@
-//! What the column of a workload's values is called: by who counted them.
+//! Title of the value column, depending on who counted the values.
 
 use findings::CellSummary;
 use workload::{Metric, ReportedData};

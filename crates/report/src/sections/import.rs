@@ -1,4 +1,4 @@
-//! Which logs a run was taken from, and what of them was not understood.
+//! Imported logs, and their unrecognised parts.
 
 use samples::ImportedFile;
 

@@ -1,4 +1,4 @@
-//! What each end saw from interval to interval, in the first trial of each cell.
+//! Interval series of each end, for the first trial of each cell.
 
 use findings::CellSummary;
 use samples::{Arm, RunRecord};

@@ -1,4 +1,4 @@
-//! The cost ladder: a picture for each workload of what the layers of its paths take.
+//! The cost ladder: a chart per workload.
 
 use findings::Ladder;
 

@@ -1,4 +1,4 @@
-//! Round trips: the average and the percentiles of each cell side by side.
+//! Round trips: mean and percentiles of each cell side by side.
 
 use findings::{CellSummary, Findings, LatencySummary};
 use units::significant;

@@ -1,4 +1,4 @@
-//! What each hop of a message through the layers takes, as a waterfall: each step begins where the one before it ended.
+//! Waterfall of a message's time in each layer.
 
 use findings::{CellSummary, LatencyBreakdown, Leg, StepKind, StepSummary};
 use samples::HopEvent;

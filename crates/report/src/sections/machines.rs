@@ -1,4 +1,4 @@
-//! CPU time of virtual machines, cell by cell: either guest's as its host and as it sees it, and what the host did for both.
+//! CPU time of virtual machines by cell, as seen by the host and by the guest, and the host's work for both.
 
 use findings::{CellSummary, Findings, GuestTime, MachineTimes};
 use samples::PathRecord;

@@ -1,4 +1,4 @@
-//! What a word in the names of paths brings, such as `vhost`: the same with it and without it.
+//! Effect of a word in path names, e.g. `vhost`: paths with it against the same paths without it.
 
 use findings::{CellSummary, Findings, MatchedPair, MatchedPairs};
 

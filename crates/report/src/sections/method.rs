@@ -1,4 +1,4 @@
-//! How it was measured, in a few sentences.
+//! The method in a few sentences.
 
 use findings::{Findings, NoiseFloor};
 use units::Share;

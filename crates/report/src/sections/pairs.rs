@@ -1,5 +1,4 @@
-//! What hosts measured against each other, as a matrix: a row for each that sends, a column for each that receives. Must not
-//! know what is slow.
+//! Matrix of host pairs: a row per sender, a column per receiver.
 
 use std::collections::BTreeSet;
 

@@ -1,4 +1,4 @@
-//! The performance summary of each stream: rates, retransmissions, windows, stability, as people write them up.
+//! Performance summary of each stream: rates, retransmissions, windows and stability.
 
 use findings::{CellSummary, DatagramSummary, Estimate, StreamSummary, TcpSummary};
 use units::{Bytes, Share, significant};

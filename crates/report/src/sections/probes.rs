@@ -1,4 +1,4 @@
-//! What the probes cost, what they could not count, and which of them could not run.
+//! Cost of the probes, lost counts, and probes that could not run.
 
 use findings::{CellSummary, Findings, Interval, LostProbe, ProbeCost};
 use samples::ProbeKind;

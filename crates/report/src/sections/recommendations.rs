@@ -1,4 +1,4 @@
-//! What a sweep comes to: what to set, what is worth its CPU time, where more brings no more.
+//! Recommendations from a sweep: the best setting, settings that save CPU time, and knees.
 
 mod frontier;
 mod knees;

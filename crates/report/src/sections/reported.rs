@@ -1,4 +1,4 @@
-//! What other tools reported of each cell, by the names of their columns.
+//! Columns of other tools, by cell.
 
 use findings::CellSummary;
 use units::{Bytes, Share, significant};

@@ -1,4 +1,4 @@
-//! What could not be measured, and why.
+//! Skipped measurements, with reasons.
 
 use super::Source;
 use crate::{

@@ -1,5 +1,5 @@
-//! The answer in at most twelve lines of 80 columns: how fast, what each layer costs, the largest difference and why, what to set,
-//! how far to trust it. Chooses among what the findings say, and leaves the rest to the sections.
+//! The answer in at most twelve lines of 80 columns: rates, layer costs, the largest difference and its cause, the
+//! recommendation, and confidence. Selects from the findings; sections have the rest.
 
 mod difference;
 mod speed;

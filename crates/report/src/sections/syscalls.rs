@@ -1,4 +1,4 @@
-//! System calls that were counted: how often, how long, and whether that time was work.
+//! System calls: count, duration, and the split into work and waiting.
 
 mod layout;
 mod shape;

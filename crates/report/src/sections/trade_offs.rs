@@ -1,5 +1,5 @@
-//! What each configuration brings and takes, side by side: throughput, latency, CPU time, boot, memory; and which of them meet
-//! what is required. A configuration is a path at a setting of the factors.
+//! Configurations side by side: throughput, latency, CPU time, boot time, memory, and whether they meet the requirements. A
+//! configuration is a path at one setting of the factors.
 
 use std::collections::BTreeMap;
 

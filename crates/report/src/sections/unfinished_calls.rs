@@ -1,4 +1,4 @@
-//! System calls that had not ended when their trials did, which no count has.
+//! System calls still in progress at the end of their trials, which no count includes.
 
 use findings::{CellSummary, Findings};
 use samples::SyscallCount;

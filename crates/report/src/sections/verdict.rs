@@ -1,4 +1,4 @@
-//! The claims, the most severe first: what was found, on what evidence, and what to do.
+//! Claims with evidence and remedy, the most severe first.
 
 use findings::{Brought, Difference, Evidence, Finding, Remedy, Severity};
 

@@ -1,4 +1,4 @@
-//! What the kernel really gave the sockets, and the machine at this end.
+//! Effective socket settings, and the machine at this end.
 
 use findings::SingleMeasurement;
 

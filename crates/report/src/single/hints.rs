@@ -1,4 +1,4 @@
-//! What is likely to limit, and what to do about it.
+//! Likely bottlenecks and remedies.
 
 use findings::SingleMeasurement;
 

@@ -1,4 +1,4 @@
-//! What was measured, in a few lines.
+//! The result in a few lines.
 
 use findings::{EndSocket, SingleMeasurement, SingleOutcome, Spread};
 use units::significant;

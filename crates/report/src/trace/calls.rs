@@ -1,4 +1,4 @@
-//! The system calls of a trace: how often, how long, and whether that was work or waiting.
+//! System calls of a trace: count, duration, and the split into work and waiting.
 
 use std::collections::BTreeSet;
 

@@ -1,5 +1,4 @@
-//! What a trace comes to: who had the CPUs most, which calls took longest, and how much of that was waiting. Must not
-//! know tables.
+//! Conclusion of a trace: the largest users of CPU time, and the longest calls with their share of waiting.
 
 use units::{Share, significant};
 

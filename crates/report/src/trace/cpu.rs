@@ -1,4 +1,4 @@
-//! Whose CPU time it was, and what nobody had.
+//! CPU time by owner, and the unexplained rest.
 
 use findings::{TracedCpu, TracedShare};
 use samples::{AttributionSource, CpuOwner};

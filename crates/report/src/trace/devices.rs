@@ -1,4 +1,4 @@
-//! What the devices of the traced namespace counted.
+//! Device counters of the traced network namespace.
 
 use samples::DeviceCounters;
 use units::{BitRate, Bytes, Nanos};

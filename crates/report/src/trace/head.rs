@@ -1,4 +1,4 @@
-//! How long was looked, why it ended, and what could not be seen.
+//! Duration of a trace, the reason it ended, and its blind spots.
 
 use findings::{PtraceCost, TraceSummary};
 use units::significant;

@@ -1,4 +1,4 @@
-//! The threads of a trace and what they did in system calls.
+//! Threads of a trace and their system calls.
 
 use findings::TracedCall;
 

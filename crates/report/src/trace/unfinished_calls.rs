@@ -1,4 +1,4 @@
-//! System calls that have not ended: what a thread sleeps in that no count shows.
+//! System calls still in progress, which no count includes.
 
 use super::{Source, calls::and_more};
 use crate::{

@@ -1,5 +1,4 @@
-//! The page of a virtual machine that runs: what it is, what to set instead, who has its CPU time, its devices, and below that
-//! what a trace says.
+//! The page of a running virtual machine: description, recommendations, CPU time by role, devices, and the trace.
 
 mod devices;
 mod machine;

@@ -1,4 +1,4 @@
-//! What a trace is of, why it ended and whose time is whose, in words.
+//! Names for the target of a trace, its end and the owners of CPU time.
 
 use findings::{TraceSummary, TracedPace};
 use samples::{CpuOwner, TargetKind, TraceEnd, TraceTarget, TracedProcess};

@@ -1,5 +1,5 @@
-//! What to set instead, of a virtual machine that runs: the claims of the report's rules that need no comparison. Each says
-//! what was seen, and that what a change brings was not measured.
+//! Claims about a running virtual machine that need no comparison. Each gives its evidence and notes that the remedy's
+//! effect was not measured.
 
 mod devices;
 mod machine;

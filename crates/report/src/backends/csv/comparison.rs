@@ -1,4 +1,4 @@
-//! One row for each cell that two runs have, or that one of them alone has.
+//! One row per cell of either run.
 
 use findings::{CellComparison, Estimate, RunComparison, Verdict};
 

@@ -1,4 +1,4 @@
-//! A wide table: a list of columns, each with a name, a unit and what a row says in it.
+//! A wide table: columns with a name, a unit and a value for each row.
 
 use super::line;
 

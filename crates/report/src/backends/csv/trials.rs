@@ -1,4 +1,4 @@
-//! One row for each trial, from the run's record; without it only what findings kept of each trial.
+//! One row per trial, from the run's record if available, else from the findings.
 
 use std::collections::BTreeMap;
 

@@ -1,5 +1,5 @@
-//! The script of a page, as it was built from the typed one in the crate's folder `script` (`cargo xtask generate`), and what a
-//! policy knows it by.
+//! The page's script, generated from TypeScript in the crate's folder `script` (`cargo xtask generate`), and its hash for a
+//! content security policy.
 
 use base64::{Engine, prelude::BASE64_STANDARD};
 use sha2::{Digest, Sha256};

@@ -1,4 +1,4 @@
-//! Text in lines of a width, broken at spaces, tones kept. Widths are those of a terminal: wide characters take two columns.
+//! Wraps text at spaces and preserves tones. Widths are terminal columns: wide characters take two.
 
 use console::measure_text_width;
 

@@ -1,4 +1,4 @@
-//! Both ends of each connection of a stream, with TCP_INFO or what became of datagrams.
+//! Both ends of each connection of a stream, with TCP_INFO or datagram counts.
 
 use workload::{DatagramSample, EndSeries, Flow, Interval, StreamData, TcpSample};
 

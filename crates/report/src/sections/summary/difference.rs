@@ -1,4 +1,4 @@
-//! Every comparison of a run: what a layer, a level or a word in the paths' names changes.
+//! All comparisons of a run: layers, levels, and words in path names.
 
 use std::cmp::Ordering;
 

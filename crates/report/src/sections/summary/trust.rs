@@ -1,4 +1,4 @@
-//! How far to trust a run: its trials, what they can tell, and what warns.
+//! Confidence in a run: number of trials, resolution and warnings.
 
 use findings::{CellSummary, Finding, Findings, NoiseFloor, Severity};
 use samples::{EndReason, RunState};

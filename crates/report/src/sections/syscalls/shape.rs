@@ -1,4 +1,4 @@
-//! How long single calls took, as a small picture.
+//! Sparkline of the durations of single calls.
 
 use samples::CallTimes;
 

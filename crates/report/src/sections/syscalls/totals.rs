@@ -1,4 +1,4 @@
-//! All system calls of each cell in one line, by end.
+//! Total system calls of each cell, by end.
 
 use findings::{CallRates, CellSummary, Findings};
 use workload::Work;

@@ -1,4 +1,4 @@
-//! The network devices of a machine: who moves their packets, what they are attached to, what they carried.
+//! Network devices of a machine: the thread that moves their packets, their attachment, and their traffic.
 
 use findings::VmSummary;
 use samples::{NegotiatedFeatures, VmDevice};

@@ -1,4 +1,4 @@
-//! What a machine is: its process, processor, memory and control group.
+//! A machine's process, processor, memory and control group.
 
 use samples::{VmAccelerator, VmFacts};
 use units::significant;

@@ -1,4 +1,4 @@
-//! CPU time by what a thread is for.
+//! CPU time by the role of a thread.
 
 use findings::{VmRoleCpu, VmSummary};
 use samples::{VmRole, VmThread};

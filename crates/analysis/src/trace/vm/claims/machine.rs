@@ -1,4 +1,4 @@
-//! Claims about the machine as a whole: what runs its instructions, and whether it gets the host's CPUs.
+//! Claims about the whole machine: the accelerator, and CPU contention on the host.
 
 use findings::{Evidence, Finding, Severity, VmSummary};
 use samples::{VmAccelerator, VmRole};

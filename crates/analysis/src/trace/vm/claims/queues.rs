@@ -1,4 +1,4 @@
-//! Claims about a device's queues against the guest's CPUs and the thread that moves the packets of one.
+//! Claims about a device's queues: their number against the guest's CPUs, and the threads that serve them.
 
 use findings::{Finding, Severity, VmSummary};
 use samples::{VmDevice, VmRole};
