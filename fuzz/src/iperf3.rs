@@ -123,15 +123,5 @@ fn again<T: serde::Serialize + serde::de::DeserializeOwned>(value: &T) -> T {
 }
 
 fn results() -> Results {
-    Results {
-        cpu_util_total: 0.0,
-        cpu_util_user: 0.0,
-        cpu_util_system: 0.0,
-        sender_has_retransmits: -1,
-        congestion_used: None,
-        server_output_text: None,
-        server_output_json: None,
-        streams: Vec::new(),
-        plumb: None,
-    }
+    Results { sender_has_retransmits: -1, ..Results::default() }
 }

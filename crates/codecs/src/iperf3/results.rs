@@ -7,7 +7,7 @@ use super::{
     number::{maybe_real, maybe_whole, real, whole},
 };
 
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Results {
     /// CPU usage of the process during the test, in percent of one CPU.
     #[serde(deserialize_with = "real")]

@@ -144,17 +144,7 @@ mod tests {
     fn results(bytes: i64, packets: i64, seconds: f64) -> Results {
         let stream =
             StreamResults { id: 1, bytes, packets, end_time: Some(seconds), ..StreamResults::default() };
-        Results {
-            cpu_util_total: 0.0,
-            cpu_util_user: 0.0,
-            cpu_util_system: 0.0,
-            sender_has_retransmits: -1,
-            congestion_used: None,
-            server_output_text: None,
-            server_output_json: None,
-            streams: vec![stream],
-            plumb: None,
-        }
+        Results { sender_has_retransmits: -1, streams: vec![stream], ..Results::default() }
     }
 
     #[test]

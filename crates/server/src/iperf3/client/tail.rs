@@ -98,17 +98,8 @@ mod tests {
     }
 
     fn results(packets: i64) -> Results {
-        Results {
-            cpu_util_total: 0.0,
-            cpu_util_user: 0.0,
-            cpu_util_system: 0.0,
-            sender_has_retransmits: -1,
-            congestion_used: None,
-            server_output_text: None,
-            server_output_json: None,
-            streams: vec![StreamResults { id: 1, packets, ..StreamResults::default() }],
-            plumb: None,
-        }
+        let stream = StreamResults { id: 1, packets, ..StreamResults::default() };
+        Results { sender_has_retransmits: -1, streams: vec![stream], ..Results::default() }
     }
 
     #[test]
