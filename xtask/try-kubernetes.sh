@@ -56,7 +56,7 @@ print(f"every document is valid, and plumb takes the words of {started} containe
 PYTHON
     # A member checks the keys of the fleet's controllers before the server's address.
     sed -i 's|^server = .*|server = "x"|; s|^key = .*||' "$manifests/member.toml"
-    { "$program" member "$manifests/member.toml" --name node1 2>&1 || true; } | grep -q '`x` is no address'
+    { "$program" member "$manifests/member.toml" --name node1 2>&1 || true; } | grep -q 'invalid NATS server address `x`'
     "$program" scenario check "$manifests/cluster.toml" >/dev/null
     "$program" watch "$manifests/nightly.toml" --dry-run --db "$work/runs.db" >/dev/null
 }
