@@ -29,7 +29,7 @@ pub use namespace_devices::namespace_devices;
 pub use observe::{Probe, ProbeError, Watch, probe};
 pub use ptrace::{Slices, ptrace_counter};
 pub use target::{
-    Qemu, TargetError, called, control_group, in_control_group, in_namespace, is_alive, is_machine, machine,
-    namespace, namespace_of, process, qemu, qemus,
+    LabelledProcess, Qemu, TargetError, called, control_group, in_control_group, in_namespace, is_alive,
+    is_machine, labelled, machine, namespace, namespace_of, process, qemu, qemus,
 };
 pub use vm::{VmQueue, VmReading};

@@ -5,7 +5,7 @@ mod machine;
 mod namespace;
 mod qemu;
 
-use std::path::PathBuf;
+use std::{ffi::OsStr, path::PathBuf};
 
 use procfs::process::{self, Process};
 use samples::TracedProcess;
@@ -64,6 +64,31 @@ pub fn process(pid: u32) -> Result<TracedProcess, TargetError> {
 pub fn called(names: &[&str]) -> Vec<u32> {
     let is_called = |process: &Process| name(process).is_some_and(|name| names.contains(&name.as_str()));
     all().filter(is_called).filter_map(|process| number(&process)).collect()
+}
+
+/// A process with an environment variable.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LabelledProcess {
+    pub process: TracedProcess,
+    /// Clock ticks since boot.
+    pub start_time: u64,
+    pub value: String,
+}
+
+/// Processes of this user that were started with an environment variable, except this process.
+#[must_use]
+pub fn labelled(variable: &str) -> Vec<LabelledProcess> {
+    let label = |process: &Process| {
+        let value = process.environ().ok()?.remove(OsStr::new(variable))?.into_string().ok()?;
+        let stat = process.stat().ok().filter(|stat| !matches!(stat.state, 'Z' | 'X'))?;
+        Some(LabelledProcess { process: traced(process)?, start_time: stat.starttime, value })
+    };
+    let own = std::process::id();
+    let user = sys::process::user();
+    all()
+        .filter(|process| number(process) != Some(own) && process.uid().is_ok_and(|uid| uid == user))
+        .filter_map(|process| label(&process))
+        .collect()
 }
 
 /// Whether it is running; false for zombies.
