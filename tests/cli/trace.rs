@@ -110,8 +110,10 @@ pub(crate) fn counts_children_with_the_program() {
 pub(crate) fn reports_a_failing_program() {
     let sandbox = sandbox();
     let output = sandbox.plumb(&["trace", "--", "sh", "-c", "exit 7"]);
-    assert_eq!(output.status, Some(1), "{output:?}");
+    assert_eq!(output.status, Some(7), "{output:?}");
     assert!(output.out.contains("It ended with status 7."), "{}", output.out);
+    let killed = sandbox.plumb(&["trace", "--", "sh", "-c", "kill -KILL $$"]);
+    assert_eq!(killed.status, Some(128 + 9), "{killed:?}");
     assert!(output.out.contains("System calls") && output.out.contains("exit 7"), "{}", output.out);
 }
 

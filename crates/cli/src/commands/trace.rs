@@ -69,8 +69,7 @@ fn trace(args: &TraceArgs, written: &Destination) -> anyhow::Result<Exit> {
     written.write(&trace)?;
     Ok(match &trace.ended {
         _ if stop.load(Ordering::Relaxed) => Exit::Interrupted,
-        // A failed program is a failure, as it would be without the trace.
-        TraceEnd::TargetEnded { how: Some(how) } if how != wait::SUCCESS => Exit::Failure,
+        TraceEnd::TargetEnded { how: Some(how) } => wait::exit(how),
         _ => Exit::Success,
     })
 }
