@@ -11,7 +11,6 @@ use plumb_tests::{Case, Need, Sandbox, run, wait_until};
 
 mod compare;
 mod config;
-mod earlier;
 mod ends;
 mod fallback;
 mod hostile;
@@ -23,6 +22,7 @@ mod plot;
 mod rights;
 mod shared_store;
 mod shells;
+mod stored_runs;
 mod tables;
 mod trace;
 mod variants;
@@ -104,24 +104,14 @@ const CASES: &[Case] = &[
         test: tables::finds_four_machines_and_their_system_calls,
     },
     Case {
-        name: "reports_stored_runs_with_the_same_numbers",
-        needs: &[],
-        test: earlier::reports_stored_runs_with_the_same_numbers,
-    },
-    Case {
         name: "trial_rows_result_rows_and_report_agree",
         needs: &[],
-        test: earlier::trial_rows_result_rows_and_report_agree,
+        test: stored_runs::trial_rows_result_rows_and_report_agree,
     },
     Case {
         name: "row_has_the_judged_value_and_no_unknown_ones",
         needs: &[],
-        test: earlier::row_has_the_judged_value_and_no_unknown_ones,
-    },
-    Case {
-        name: "reads_records_of_every_earlier_version",
-        needs: &[],
-        test: earlier::reads_records_of_every_earlier_version,
+        test: stored_runs::row_has_the_judged_value_and_no_unknown_ones,
     },
     Case { name: "checks_and_repairs_runs", needs: &[], test: kept::checked_and_repaired },
     Case { name: "exports_a_run_as_one_file_in_three_forms", needs: &[], test: kept::exported_and_imported },

@@ -14,7 +14,10 @@ use std::{
 
 use plumb_tests::{Case, Need, Output, Sandbox, WebServer, certificate};
 
-use crate::{earlier, sandbox};
+use crate::{
+    sandbox,
+    stored_runs::{self, GOLDEN, KINDS},
+};
 
 /// Needed to act as several users.
 const NEEDS: &[Need] = &[Need::OtherUsers, Need::Program("openssl", "openssl")];
@@ -354,7 +357,7 @@ impl Secret {
 
 fn planted_links() {
     for uid in [0, USER] {
-        let sandbox = earlier::with_runs("shape-1.db.gz");
+        let sandbox = stored_runs::with_run(GOLDEN);
         let store = sandbox.home().join("store");
         fs::create_dir(&store).expect("the sandbox is ours");
         fs::rename(sandbox.database(), store.join("runs.db")).expect("the sandbox is ours");
@@ -401,7 +404,7 @@ fn planted_manual_pages() {
 }
 
 fn planted_files_and_pipes() {
-    let sandbox = earlier::with_runs("shape-1.db.gz");
+    let sandbox = stored_runs::with_run(GOLDEN);
     let shared = folder(&sandbox, "shared");
     let path = shared.join("report.md");
     let text = path.to_str().expect("plain names");
@@ -422,7 +425,7 @@ fn planted_files_and_pipes() {
 }
 
 fn own_links_and_pipes() {
-    let sandbox = earlier::with_runs("shape-1.db.gz");
+    let sandbox = stored_runs::with_run(GOLDEN);
     let home = sandbox.home();
     let of = |path: &Path| fs::read_to_string(path).expect("it was written");
     // A link of root itself is followed, and its target keeps its permissions.
@@ -471,7 +474,7 @@ fn planted_next_to_a_store() {
         ("runs.db.plan.watch-lock", false, 0o1777, 0),
         ("runs.db.plan.watch-lock", true, 0o775, 0),
     ] {
-        let sandbox = earlier::with_runs("runs.db.gz");
+        let sandbox = stored_runs::with_run(KINDS);
         let record = sandbox.succeed(&["report", "latest:kinds", "--format", "raw"]).out;
         let record: serde_json::Value = serde_json::from_str(&record).expect("a record is JSON");
         let _ = sandbox.file("kinds.toml", record["header"]["scenario"]["text"].as_str().expect("a text"));
@@ -500,7 +503,7 @@ fn planted_next_to_a_store() {
 
 fn pipes_next_to_a_store() {
     for name in ["runs.db.plan.watch", "runs.db.plan.watch-lock", "runs.db.other.lock"] {
-        let sandbox = earlier::with_runs("runs.db.gz");
+        let sandbox = stored_runs::with_run(KINDS);
         let shared = folder(&sandbox, "shared");
         fs::rename(sandbox.database(), shared.join("runs.db")).expect("ours");
         mode(&shared, 0o1777);

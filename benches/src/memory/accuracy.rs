@@ -90,7 +90,7 @@ fn observe(
         (bounds.tell)(name, observation + 1 - LEARNING, bounds.rounds);
         let classes: Vec<AccessClass> = seen.classes().copied().collect();
         if classes.is_empty() {
-            bail!("{}", seen.no_accesses_because.as_deref().unwrap_or("there is no access data"));
+            bail!("{}", seen.no_accesses_reason.as_deref().unwrap_or("there is no access data"));
         }
         // The host sees only one node, and its cost is not the guest's.
         let is_host = source == AccessSourceKind::Referenced;

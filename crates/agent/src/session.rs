@@ -186,8 +186,8 @@ impl<'scope> Session<'scope, '_> {
         let replies = self.replies;
         let answer = move || replies.answer(ticket.id, work());
         if let Err(error) = thread::Builder::new().name("order".into()).spawn_scoped(self.scope, answer) {
-            let because = format!("cannot start a thread for the order: {error}");
-            replies.answer(ticket.id, Err(Refusal { because, unsupported: false }));
+            let reason = format!("cannot start a thread for the order: {error}");
+            replies.answer(ticket.id, Err(Refusal { reason, unsupported: false }));
         }
     }
 }

@@ -284,8 +284,8 @@ mod tests {
             let errors = [
                 RunError::Agent { host: "vm1".into(), source: ChannelError::Closed, said: said() },
                 RunError::Silent { host: said(), what: "greet", seconds: 1.0, said: String::new() },
-                RunError::Refused { host: "vm1".into(), what: "run", because: said(), unsupported: false },
-                RunError::Inside { because: said() },
+                RunError::Refused { host: "vm1".into(), what: "run", reason: said(), unsupported: false },
+                RunError::Inside { reason: said() },
             ];
             let hinted = Misuse::new(said()).hint(said());
             for error in errors.map(anyhow::Error::from).into_iter().chain([hinted.into()]) {

@@ -24,7 +24,7 @@ pub struct RunResults {
 /// Summary of a result in one run.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RunResult {
-    pub cell: String,
+    pub result: String,
     pub path: String,
     pub workload: String,
     /// Factor levels, by label.
@@ -58,7 +58,7 @@ pub struct RunLevel {
 /// A level shift between runs.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct RunLevelShift {
-    pub cell: String,
+    pub result: String,
     pub metric: Metric,
     /// Level before, in the metric's unit.
     pub before: f64,

@@ -5,9 +5,9 @@ use serde::Serialize;
 use workload::LatencyHistogram;
 
 use crate::{
-    cell::{CellSummary, WorkloadSummary},
     distribution::Distribution,
     estimate::Estimate,
+    result::{ResultSummary, WorkloadSummary},
 };
 
 /// Full round trips, merged over all trials.
@@ -33,8 +33,8 @@ pub struct LatencySummary {
 impl LatencySummary {
     /// The latency of ping-pongs; `None` for other kinds.
     #[must_use]
-    pub const fn of(cell: &CellSummary) -> Option<&Self> {
-        if let WorkloadSummary::PingPong(latency) = &cell.measured { Some(latency) } else { None }
+    pub const fn of(result: &ResultSummary) -> Option<&Self> {
+        if let WorkloadSummary::PingPong(latency) = &result.measured { Some(latency) } else { None }
     }
 
     /// Times used for verdicts: for an open loop, measured from the intended send times.
@@ -67,7 +67,7 @@ pub struct ConnectSummary {
 impl ConnectSummary {
     /// The summary of connections; `None` for other kinds.
     #[must_use]
-    pub const fn of(cell: &CellSummary) -> Option<&Self> {
-        if let WorkloadSummary::Connect(connect) = &cell.measured { Some(connect) } else { None }
+    pub const fn of(result: &ResultSummary) -> Option<&Self> {
+        if let WorkloadSummary::Connect(connect) = &result.measured { Some(connect) } else { None }
     }
 }

@@ -55,7 +55,7 @@ pub struct MemoryMove {
     /// Since the first sample.
     pub at: Nanos,
     /// Machine, amounts and reason.
-    pub what: String,
+    pub action: String,
 }
 
 impl VmMemory {

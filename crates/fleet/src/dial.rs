@@ -179,11 +179,11 @@ fn checked(nonce: &str) -> io::Result<&[u8]> {
 }
 
 fn not_permitted(access: &ServerAccess) -> FleetError {
-    let because = match &access.key {
+    let reason = match &access.key {
         Some(key) => format!("takes no key {}", key.public()),
         None => "requires a key".to_owned(),
     };
-    FleetError::NotPermitted { server: access.server.clone(), because }
+    FleetError::NotPermitted { server: access.server.clone(), reason }
 }
 
 /// Trusts the authorities of this PEM text, or the system's.

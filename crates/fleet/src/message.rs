@@ -41,7 +41,7 @@ pub(crate) enum OrderReply {
     /// Drained, or returned to service.
     Done,
     Refused {
-        because: String,
+        reason: String,
     },
 }
 

@@ -127,7 +127,7 @@ impl AgentLink {
                 Reply::Memory { done } => Ok(done),
                 other => Err(silent(format!("unexpected reply {other:?}"))),
             }),
-            FromAgent::Refused { id: its, because, .. } if its == id => Some(Err(silent(because))),
+            FromAgent::Refused { id: its, reason, .. } if its == id => Some(Err(silent(reason))),
             _ => None,
         })
     }
@@ -212,8 +212,8 @@ impl GuestAgent for AgentLink {
     }
 }
 
-fn silent(because: String) -> MemoryError {
-    MemoryError::Guest(because)
+fn silent(reason: String) -> MemoryError {
+    MemoryError::Guest(reason)
 }
 
 #[cfg(test)]

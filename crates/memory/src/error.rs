@@ -23,11 +23,11 @@ pub enum MemoryError {
     )]
     NoBalloon,
     /// The host cannot free the process's memory.
-    #[error("cannot free memory of process {pid} from outside: {because}")]
-    InOtherHands { pid: u32, because: String },
+    #[error("cannot free memory of process {pid} from outside: {reason}")]
+    InOtherHands { pid: u32, reason: String },
     /// The guest returned invalid blocks.
-    #[error("the guest returned an invalid block {block:#x}: {because}; no more of its memory is freed")]
-    NotIts { block: u64, because: &'static str },
+    #[error("the guest returned an invalid block {block:#x}: {reason}; no more of its memory is freed")]
+    NotIts { block: u64, reason: &'static str },
     /// Memory was freed not returned by the guest.
     #[error(
         "{damaged} of {guarded} of retained guest memory were damaged: memory in use was freed. Do not take memory from this \
@@ -39,11 +39,11 @@ pub enum MemoryError {
         "only {moved} of {asked} moved, with no progress for {seconds} s: the guest has no more free memory, or hangs"
     )]
     Stuck { moved: Bytes, asked: Bytes, seconds: u64 },
-    #[error("this kernel does not free parts of a memory file: {because}")]
-    NotFreed { because: String },
+    #[error("this kernel does not free parts of a memory file: {reason}")]
+    NotFreed { reason: String },
     /// Accesses are not available.
-    #[error("no access data: {because}")]
-    NoSource { because: String },
+    #[error("no access data: {reason}")]
+    NoSource { reason: String },
     /// Another process moves the machine's memory.
     #[error("another process moves the memory of process {pid}; stop it first (lock file {})", lock.display())]
     Locked {
@@ -58,8 +58,8 @@ pub enum MemoryError {
         source: std::io::Error,
     },
     /// The machine lacks the device or capability for this method.
-    #[error("cannot move its memory with {method}: {because}")]
-    NoMethod { method: &'static str, because: String },
+    #[error("cannot move its memory with {method}: {reason}")]
+    NoMethod { method: &'static str, reason: String },
     #[error("interrupted")]
     Interrupted,
 }

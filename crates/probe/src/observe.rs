@@ -4,7 +4,7 @@ use protocol::{BreakdownOrder, Subject};
 use samples::{ProbeKind, ProbeResults};
 use thiserror::Error;
 
-use crate::{cpu_owners, packet_way, syscalls};
+use crate::{cpu_attribution, packet_way, syscalls};
 
 /// Loads the programs of a probe without starting it.
 ///
@@ -13,7 +13,7 @@ use crate::{cpu_owners, packet_way, syscalls};
 /// [`ProbeError::Unavailable`] if the kernel or the permissions do not allow it.
 pub fn probe(kind: ProbeKind) -> Result<Box<dyn Probe>, ProbeError> {
     match kind {
-        ProbeKind::Cpu => cpu_owners::probe(),
+        ProbeKind::Cpu => cpu_attribution::probe(),
         ProbeKind::Syscalls => syscalls::probe(),
         ProbeKind::PacketWay => packet_way::probe(),
     }
@@ -47,20 +47,20 @@ pub struct Watch {
     /// The observed processes and their owners.
     pub subjects: Vec<Subject>,
     /// The messages to follow.
-    pub way: Option<BreakdownOrder>,
+    pub latency_breakdown: Option<BreakdownOrder>,
 }
 
 /// Probe errors; never contain the verifier log.
 #[derive(Debug, Clone, Error, PartialEq, Eq)]
 pub enum ProbeError {
     /// Not possible on this machine.
-    #[error("{because}; {remedy}")]
+    #[error("{reason}; {remedy}")]
     Unavailable {
         /// Reason.
-        because: String,
+        reason: String,
         remedy: String,
     },
     /// An operation failed unexpectedly.
-    #[error("cannot {operation}: {because}")]
-    Failed { operation: String, because: String },
+    #[error("cannot {operation}: {reason}")]
+    Failed { operation: String, reason: String },
 }

@@ -23,17 +23,17 @@ pub use qemu::{Qemu, qemu, qemus};
 pub enum TargetError {
     #[error("no process with PID {0}")]
     NoProcess(u32),
-    #[error("no network namespace `{named}`: {because}")]
+    #[error("no network namespace `{named}`: {reason}")]
     NoNamespace {
         named: String,
         /// Reason.
-        because: String,
+        reason: String,
     },
-    #[error("no control group `{named}`: {because}")]
+    #[error("no control group `{named}`: {reason}")]
     NoControlGroup {
         named: String,
         /// Reason.
-        because: String,
+        reason: String,
     },
     /// Virtual machine not found.
     #[error("no QEMU virtual machine `{named}`")]

@@ -81,7 +81,7 @@ pub struct MemoryTelemetry {
     pub elapsed: Nanos,
     /// Source of accesses, `None` without one, and the reason for missing accesses.
     pub source: AccessSourceKind,
-    pub no_accesses_because: Option<String>,
+    pub no_accesses_reason: Option<String>,
     pub nodes: Vec<NodeTelemetry>,
     pub available: Bytes,
     pub swap_used: Bytes,

@@ -158,7 +158,7 @@ pub enum FromAgent {
     Refused {
         id: u64,
         /// The reason, with operation and object.
-        because: String,
+        reason: String,
         /// Whether the kernel does not support it, so that retrying is useless.
         unsupported: bool,
     },

@@ -1,7 +1,7 @@
 //! The protocol with a controller in another machine that conducts a run.
 
-use samples::{CellEnd, MachineChange, RemedyTrials, RunHeader, RunId, RunRecord, SkippedCell, Trial};
-use scenario::{Cell, Plan, PlannedTrial};
+use samples::{MachineChange, RemedyTrials, ResultEnd, RunHeader, RunId, RunRecord, SkippedResult, Trial};
+use scenario::{Plan, PlannedResult, PlannedTrial};
 use serde::{Deserialize, Serialize};
 use units::Nanos;
 
@@ -24,13 +24,13 @@ pub struct Commission {
     pub plan: Plan,
     pub id: RunId,
     /// The remedies to test, if any.
-    pub tries: Option<RemedyTrials>,
+    pub remedy_trials: Option<RemedyTrials>,
     /// The existing part of a resumed run.
     pub resume: Option<RunRecord>,
     /// Whether to keep disturbed trials instead of repeating them.
     pub keep_disturbed: bool,
     /// Why the run is conducted there.
-    pub because: String,
+    pub reason: String,
 }
 
 /// Messages from the conductor: records to store and events, in order.
@@ -44,9 +44,9 @@ pub enum FromConductor {
     /// Store a finished trial.
     Trial(Box<Trial>),
     /// Store a result that cannot be measured.
-    Skip(SkippedCell),
+    Skip(SkippedResult),
     /// Store why measuring a result stopped.
-    End(CellEnd),
+    End(ResultEnd),
     /// Store a change of machine.
     MachineChanged(Box<MachineChange>),
     /// Store that the run is complete.
@@ -56,14 +56,14 @@ pub enum FromConductor {
     /// Last message of a successful run.
     Over {
         /// New trials of this session.
-        made: u32,
+        completed: u32,
         /// Results that could not be measured.
-        skipped: Vec<SkippedCell>,
+        skipped: Vec<SkippedResult>,
     },
     /// Last message of a failed run.
     Failed {
         /// The reason, with operation and object.
-        because: String,
+        reason: String,
         /// Whether the end was requested.
         interrupted: bool,
     },
@@ -82,7 +82,7 @@ pub enum RunEvent {
     /// The lab exists and trials start.
     Begun,
     /// A trial starts.
-    Trial { planned: PlannedTrial, cell: Box<Cell> },
+    Trial { planned: PlannedTrial, result: Box<PlannedResult> },
     /// Progress of a trial.
     Rate { elapsed: Nanos, per_second: f64, text: String },
     /// The decision after the trials so far.
@@ -98,7 +98,7 @@ pub struct DesignDecision {
     pub block: Option<u32>,
     /// Results with further trials because they can change the outcome.
     pub open: Vec<String>,
-    pub cells: u32,
+    pub results: u32,
     /// Whether the budget ends the run.
     pub out_of_time: bool,
     /// Maximum number of further trials.

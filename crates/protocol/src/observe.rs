@@ -2,7 +2,7 @@
 
 use std::net::Ipv4Addr;
 
-use samples::{CpuOwner, MachineCpu, MissingProbe, OwnedCpu, ProbeKind, ProbeResults};
+use samples::{AttributedCpu, CpuConsumer, MachineCpu, MissingProbe, ProbeKind, ProbeResults};
 use serde::{Deserialize, Serialize};
 use units::Bytes;
 use workload::Transport;
@@ -18,15 +18,15 @@ pub struct ObserveOrder {
     /// The owners of processes. Child processes belong to the same owner.
     pub subjects: Vec<Subject>,
     /// Messages of a ping-pong to follow.
-    pub way: Option<BreakdownOrder>,
+    pub latency_breakdown: Option<BreakdownOrder>,
 }
 
-/// Processes of one owner, with their threads and future children. For [`CpuOwner::ClientVm`] and
-/// [`CpuOwner::ServerVm`] these are monitors of a virtual machine, whose vCPU threads, other threads and vhost workers
+/// Processes of one owner, with their threads and future children. For [`CpuConsumer::ClientVm`] and
+/// [`CpuConsumer::ServerVm`] these are monitors of a virtual machine, whose vCPU threads, other threads and vhost workers
 /// are distinguished.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Subject {
-    pub owner: CpuOwner,
+    pub consumer: CpuConsumer,
     /// Process IDs on the observing machine.
     pub pids: Vec<u32>,
     /// All processes in these network namespaces, by inode (nsfs).
@@ -42,8 +42,8 @@ pub struct Subject {
 impl Subject {
     /// Processes without namespaces and control groups.
     #[must_use]
-    pub const fn of(owner: CpuOwner, pids: Vec<u32>, syscalls: bool) -> Self {
-        Self { owner, pids, namespaces: Vec::new(), cgroups: Vec::new(), syscalls }
+    pub const fn of(consumer: CpuConsumer, pids: Vec<u32>, syscalls: bool) -> Self {
+        Self { consumer, pids, namespaces: Vec::new(), cgroups: Vec::new(), syscalls }
     }
 }
 
@@ -97,5 +97,5 @@ pub struct Observation {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct HostCpu {
     pub machine: MachineCpu,
-    pub processes: OwnedCpu,
+    pub processes: AttributedCpu,
 }

@@ -12,7 +12,7 @@ pub enum WorkloadSource {
     /// Run by plumb, with defaults filled in.
     Load(WorkloadSettings),
     /// Described in a log.
-    Told(ImportedSettings),
+    Imported(ImportedSettings),
 }
 
 impl WorkloadSource {
@@ -21,7 +21,7 @@ impl WorkloadSource {
     pub const fn load(&self) -> Option<&WorkloadSettings> {
         match self {
             Self::Load(load) => Some(load),
-            Self::Told(_) => None,
+            Self::Imported(_) => None,
         }
     }
 

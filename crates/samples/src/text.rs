@@ -4,7 +4,7 @@
 use serde::{Serialize, de::DeserializeOwned};
 use serde_json::Error;
 
-use crate::{CellEnd, MachineChange, RunHeader, RunRecord, Trial};
+use crate::{MachineChange, ResultEnd, RunHeader, RunRecord, Trial};
 
 /// Fails for values that cannot be read back, such as a non-finite number.
 fn checked_text<T: Serialize + DeserializeOwned>(record: &T) -> Result<String, Error> {
@@ -40,7 +40,7 @@ impl Trial {
     }
 }
 
-impl CellEnd {
+impl ResultEnd {
     /// For storage.
     ///
     /// # Errors
@@ -50,7 +50,7 @@ impl CellEnd {
     }
 
     /// # Errors
-    /// If the text is not a `CellEnd`.
+    /// If the text is not a `ResultEnd`.
     pub fn read(text: &str) -> Result<Self, Error> {
         serde_json::from_str(text)
     }

@@ -53,7 +53,7 @@ name!(
 );
 name!(
     /// A result of the plan. Stable for equal path, workload and factor levels.
-    CellId
+    ResultId
 );
 
 /// A device and its host, written `host:device`.

@@ -9,14 +9,14 @@ use workload::{Placement, WorkloadSettings};
 
 use crate::{
     lab::DeviceSettings,
-    names::{CellId, DeviceRef, FactorName, PathName, WorkloadName},
+    names::{DeviceRef, FactorName, PathName, ResultId, WorkloadName},
     steps::Step,
 };
 
 /// A combination of path, workload and factor levels, resolved. Its trials produce one result.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Cell {
-    pub id: CellId,
+pub struct PlannedResult {
+    pub id: ResultId,
     pub path: PathName,
     pub workload: WorkloadName,
     /// Levels of applicable factors, by label.
@@ -36,8 +36,8 @@ pub struct PlannedTrial {
     pub index: u32,
     /// Block, from 0. A block has one trial per result, two per baseline, and an additional one for each probed result.
     pub block: u32,
-    /// Index into [`Plan::cells`].
-    pub cell: usize,
+    /// Index into [`Plan::results`].
+    pub result: usize,
     /// The purpose of the trial.
     pub arm: Arm,
     /// Trials of a block with the same number run simultaneously; `None` runs on its own.
@@ -59,7 +59,7 @@ pub struct Plan {
     /// Seed of the order. Equal seeds give equal plans.
     pub seed: u64,
     /// In document order.
-    pub cells: Vec<Cell>,
+    pub results: Vec<PlannedResult>,
     /// Comparisons, for designs that need them.
     #[serde(default)]
     pub steps: Vec<Step>,

@@ -25,7 +25,7 @@ impl Workload {
         self.paths.iter().collect()
     }
 
-    /// A copy for a cell. There is one cell per path, so it omits the list of paths.
+    /// A copy for a result. There is one result per path, so it omits the list of paths.
     pub(crate) fn without_paths(&self) -> Self {
         let Self { name, load, default_message, placement, paths: _ } = self;
         let (name, load, placement) = (name.clone(), load.clone(), placement.clone());

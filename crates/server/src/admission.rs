@@ -27,9 +27,9 @@ use super::{
 use crate::iperf3::server::{AdmittedTest, DataConnection, Memory};
 
 /// Reply and refusal for a client that failed to log in.
-const UNKNOWN: Denial = Denial { reply: (ErrorCode::AUTHORIZATION, 0), because: Refusal::Unknown };
+const UNKNOWN: Denial = Denial { reply: (ErrorCode::AUTHORIZATION, 0), reason: Refusal::Unknown };
 /// The waiting limit of the address or the server is exhausted.
-const TOO_MANY: Denial = Denial { reply: (ErrorCode::ACCESS_DENIED, 0), because: Refusal::AddressLimit };
+const TOO_MANY: Denial = Denial { reply: (ErrorCode::ACCESS_DENIED, 0), reason: Refusal::AddressLimit };
 /// Limit on single-request connections waiting for a client thread.
 const REQUESTS: usize = 256;
 
@@ -106,7 +106,7 @@ impl<'scope> EventLoop<'scope, '_> {
         denial: Denial,
         now: u64,
     ) {
-        self.log.refused(peer, denial.because, now);
+        self.log.refused(peer, denial.reason, now);
         let (code, number) = denial.reply;
         machine.refuse(code, number);
         dismiss(socket, &mut machine);
@@ -233,8 +233,8 @@ impl<'scope> EventLoop<'scope, '_> {
     }
 
     /// Sends the refusal code to a native client.
-    fn turn_away(&mut self, connection: &PendingConnection, because: Refusal, word: RefusalCode) {
-        self.log.refused(connection.peer, because, monotonic());
+    fn turn_away(&mut self, connection: &PendingConnection, reason: Refusal, word: RefusalCode) {
+        self.log.refused(connection.peer, reason, monotonic());
         dial::refuse(&connection.socket, word);
     }
 

@@ -45,7 +45,7 @@ pub enum Event<'a> {
     },
     Refused {
         peer: SocketAddr,
-        because: Refusal,
+        reason: Refusal,
     },
     /// Number of further refusals since the last such event. Bursts are only counted.
     MoreRefused {

@@ -320,8 +320,8 @@ impl<'scope, 'env> EventLoop<'scope, 'env> {
         }
         let Some(connection) = self.pending.take(order) else { return };
         match hello {
-            ClientHello::Refused(because) => {
-                self.log.refused(connection.peer, because, now);
+            ClientHello::Refused(reason) => {
+                self.log.refused(connection.peer, reason, now);
                 connection.dismiss();
             }
             ClientHello::Cookie(cookie) => self.give_stream(order, connection, cookie),

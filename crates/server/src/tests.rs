@@ -53,7 +53,7 @@ impl Watcher for EventSender {
             Event::Ends { client, report } => {
                 TestEvent::Ends(client.clone(), Box::new(ClientEnd::of(report)))
             }
-            Event::Refused { because, .. } => TestEvent::Refused(because),
+            Event::Refused { reason, .. } => TestEvent::Refused(reason),
             Event::MoreRefused { .. } => TestEvent::MoreRefused,
             Event::Trouble { error } => panic!("{error}"),
         };
@@ -104,7 +104,7 @@ impl TestServer {
     /// Waits for the next refusal.
     fn refused(&self) -> Refusal {
         self.wait(|received| match received {
-            TestEvent::Refused(because) => Some(because),
+            TestEvent::Refused(reason) => Some(reason),
             _ => None,
         })
     }

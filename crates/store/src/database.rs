@@ -288,11 +288,6 @@ impl Row<'_> {
     pub(crate) fn count(&self, column: usize) -> Result<u32, DatabaseError> {
         small(self.get(column)?)
     }
-
-    /// The same, or NULL.
-    pub(crate) fn optional_count(&self, column: usize) -> Result<Option<u32>, DatabaseError> {
-        self.get::<Option<i64>>(column)?.map(small).transpose()
-    }
 }
 
 fn small(number: i64) -> Result<u32, DatabaseError> {

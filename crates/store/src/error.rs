@@ -63,14 +63,14 @@ pub enum StoreError {
         name: String,
     },
     #[error(
-        "{place} was written by {writer} (format {found}, this plumb reads up to {known}); use that version or a \
-         later one, or another {} for this version",
+        "{place} was written by {writer} (format {found}, this plumb reads {known}); use that version, or another \
+         {} for this version",
         place.kind()
     )]
-    Newer {
+    Unsupported {
         place: Location,
         found: u32,
-        /// The newest supported format.
+        /// The supported format.
         known: u32,
         /// The program that wrote it, e.g. `plumb 0.3.0`.
         writer: String,

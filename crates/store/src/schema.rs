@@ -19,12 +19,7 @@ const MIGRATION_TABLE: &str = "migration";
 const COMMENT: &str = "runs of plumb";
 
 /// Step `n` migrates format `n` to `n + 1`. Released steps are never edited.
-const OF_FILES: &[&str] = &[
-    include_str!("schema/1.sql"),
-    include_str!("schema/2.sql"),
-    include_str!("schema/3.sql"),
-    include_str!("schema/4.sql"),
-];
+const OF_FILES: &[&str] = &[include_str!("schema/1.sql")];
 
 /// The same for PostgreSQL, which has its own format numbers.
 const OF_SERVERS: &[&str] = &[include_str!("schema/postgres/1.sql")];
@@ -35,7 +30,7 @@ pub(crate) fn prepare(database: &Database, place: &Place) -> Result<(), StoreErr
     let found = format(database, place)?;
     if found > known {
         let writer = writer(database).unwrap_or_else(|| "a later plumb".to_owned());
-        return Err(StoreError::Newer { place: place.location.clone(), found, known, writer });
+        return Err(StoreError::Unsupported { place: place.location.clone(), found, known, writer });
     }
     if found < known {
         migrate(database).map_err(place.explain("bring up to date"))?;

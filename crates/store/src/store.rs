@@ -8,7 +8,7 @@ use std::{
 };
 
 use rusqlite::{Connection, OpenFlags, config::DbConfig};
-use samples::{CellEnd, MachineChange, RunHeader, RunId, RunRecord, RunState, Sink, SkippedCell, Trial};
+use samples::{MachineChange, ResultEnd, RunHeader, RunId, RunRecord, RunState, Sink, SkippedResult, Trial};
 
 use crate::{
     database::{Database, DatabaseError, Transaction, TransactionKind, Value, values},
@@ -152,14 +152,14 @@ impl Sink for Store {
         })
     }
 
-    fn skipped(&mut self, run: &RunId, skipped: &SkippedCell) -> Result<(), StoreError> {
+    fn skipped(&mut self, run: &RunId, skipped: &SkippedResult) -> Result<(), StoreError> {
         self.write("store a skipped result in", |transaction| {
             let number = number_of(transaction, run)?;
             insert_skipped(transaction, number, skipped)
         })
     }
 
-    fn ended(&mut self, run: &RunId, end: &CellEnd) -> Result<(), StoreError> {
+    fn ended(&mut self, run: &RunId, end: &ResultEnd) -> Result<(), StoreError> {
         let text = record::end_text(run, end)?;
         self.write("store the end of a result in", |transaction| {
             let number = number_of(transaction, run)?;
@@ -244,32 +244,33 @@ fn insert_trial(
     trial: &Trial,
     text: &str,
 ) -> Result<(), WriteError> {
-    let sql = "INSERT INTO trial (run, place, cell, block, record, checksum) VALUES (?1, ?2, ?3, ?4, ?5, ?6)
+    let sql =
+        "INSERT INTO trial (run, place, result, block, record, checksum) VALUES (?1, ?2, ?3, ?4, ?5, ?6)
                ON CONFLICT DO NOTHING";
-    let columns = values![number, trial.index, &trial.cell, trial.block, text, record::checksum(text)];
+    let columns = values![number, trial.index, &trial.result, trial.block, text, record::checksum(text)];
     insert(transaction, sql, &columns, || StoreError::TrialExists { run: run.clone(), index: trial.index })
 }
 
 fn insert_skipped(
     transaction: &Transaction<'_>,
     number: i64,
-    skipped: &SkippedCell,
+    skipped: &SkippedResult,
 ) -> Result<(), WriteError> {
-    let sql = "INSERT INTO skipped (run, cell, because) VALUES (?1, ?2, ?3) ON CONFLICT DO NOTHING";
-    transaction.execute(sql, &values![number, &skipped.cell, &skipped.because])?;
+    let sql = "INSERT INTO skipped (run, result, reason) VALUES (?1, ?2, ?3) ON CONFLICT DO NOTHING";
+    transaction.execute(sql, &values![number, &skipped.result, &skipped.reason])?;
     Ok(())
 }
 
 fn insert_end(
     transaction: &Transaction<'_>,
     number: i64,
-    end: &CellEnd,
+    end: &ResultEnd,
     text: &str,
 ) -> Result<(), WriteError> {
     // Keeps the later one last in order.
-    transaction.execute("DELETE FROM ended WHERE run = ?1 AND cell = ?2", &values![number, &end.cell])?;
-    let sql = "INSERT INTO ended (run, cell, record) VALUES (?1, ?2, ?3)";
-    transaction.execute(sql, &values![number, &end.cell, text])?;
+    transaction.execute("DELETE FROM ended WHERE run = ?1 AND result = ?2", &values![number, &end.result])?;
+    let sql = "INSERT INTO ended (run, result, record) VALUES (?1, ?2, ?3)";
+    transaction.execute(sql, &values![number, &end.result, text])?;
     Ok(())
 }
 

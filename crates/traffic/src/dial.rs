@@ -142,8 +142,8 @@ fn refused(socket: &TcpStream, first: u8, name: &str) -> Error {
     let mut word = vec![first];
     // Reads what is available: it is sent in one piece, then the connection is closed.
     let _ = socket.take(refused::LONGEST as u64 - 1).read_to_end(&mut word);
-    let because = RefusalCode::decode(&word).unwrap_or(RefusalCode::Kind);
-    Error::Refused { object: name.to_owned(), because }
+    let reason = RefusalCode::decode(&word).unwrap_or(RefusalCode::Kind);
+    Error::Refused { object: name.to_owned(), reason }
 }
 
 /// Reads the server's reason for refusing, if it sent one.
@@ -156,18 +156,18 @@ fn refusal(mut socket: &TcpStream, name: &str) -> Option<Error> {
 /// Checks without blocking whether the server has ended the load.
 pub(crate) fn check_stands(control: &TcpStream, name: &str) -> Result<()> {
     let mut word = [0; refused::LONGEST];
-    let because = match sys::socket::recv_nonblocking(control, &mut word) {
+    let reason = match sys::socket::recv_nonblocking(control, &mut word) {
         Err(error) if is_wait(&error) => return Ok(()),
         Ok(length) => RefusalCode::decode(&word[..length]).unwrap_or(RefusalCode::Unsaid),
         Err(_) => RefusalCode::Unsaid,
     };
-    Err(Error::Ended { object: name.to_owned(), because })
+    Err(Error::Ended { object: name.to_owned(), reason })
 }
 
 /// Informs a client why it is not, or no longer, served.
-pub fn refuse(mut socket: &TcpStream, because: RefusalCode) {
+pub fn refuse(mut socket: &TcpStream, reason: RefusalCode) {
     // The client has left.
-    let _ = socket.write_all(&because.encode());
+    let _ = socket.write_all(&reason.encode());
 }
 
 /// Sends the start signal.

@@ -54,20 +54,20 @@ pub enum Error {
         got: Bytes,
     },
     /// The server refused to start.
-    #[error("the server refuses {object}: {because}")]
+    #[error("the server refuses {object}: {reason}")]
     Refused {
         /// Requested connection or exchange.
         object: String,
         /// Reason.
-        because: RefusalCode,
+        reason: RefusalCode,
     },
     /// The server ended it early.
-    #[error("the server ended {object} early: {because}")]
+    #[error("the server ended {object} early: {reason}")]
     Ended {
         /// Connection or exchange.
         object: String,
         /// Reason.
-        because: RefusalCode,
+        reason: RefusalCode,
     },
     /// A client of a standalone server ended early.
     #[error("ended by the client")]

@@ -60,7 +60,7 @@ pub struct BalloonSettings {
     /// How much memory to move.
     pub memory: Bytes,
     #[serde(rename = "move")]
-    pub way: BalloonMove,
+    pub direction: BalloonMove,
     /// Whether the guest has touched the memory before, so that the host has allocated it. For `grow`: whether the test
     /// includes touching it.
     pub touched: bool,
@@ -87,7 +87,7 @@ impl BalloonSettings {
 pub struct BalloonData {
     pub method: BalloonMethod,
     #[serde(rename = "move")]
-    pub way: BalloonMove,
+    pub direction: BalloonMove,
     pub moved: Bytes,
     /// From the request until the first part had moved.
     pub first: Nanos,
@@ -174,7 +174,7 @@ impl KindSettings for BalloonSettings {
 
     fn in_words(&self) -> Vec<String> {
         let memory = self.memory;
-        let words = match (self.way, self.touched) {
+        let words = match (self.direction, self.touched) {
             (BalloonMove::Shrink, true) => format!("{memory} of touched memory taken from the machine"),
             (BalloonMove::Shrink, false) => format!("{memory} of untouched memory taken from the machine"),
             (BalloonMove::Grow, true) => format!("{memory} given back to the machine and touched"),
@@ -241,7 +241,7 @@ mod tests {
     fn computes_rate_and_memory_freed_on_host() {
         let mut data = BalloonData {
             method: BalloonMethod::VirtioMem,
-            way: BalloonMove::Shrink,
+            direction: BalloonMove::Shrink,
             moved: Bytes(1 << 30),
             first: Nanos::from_millis(10),
             elapsed: Nanos::from_millis(500),

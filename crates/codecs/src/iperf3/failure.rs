@@ -39,12 +39,12 @@ pub enum Failure {
         limit: u32,
     },
     /// Invalid JSON.
-    #[error("cannot parse the {what}: {because}")]
+    #[error("cannot parse the {what}: {reason}")]
     Malformed {
         /// Which JSON.
         what: &'static str,
         /// The parser's message.
-        because: String,
+        reason: String,
     },
     /// The peer's results are impossible, and nothing else shows what it received.
     #[error("the other end's results are impossible: {claim}")]

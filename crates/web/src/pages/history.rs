@@ -64,7 +64,7 @@ fn runs_of(site: &Site, store: &store::Store, run: &RunId) -> Result<Vec<Arc<Run
 fn content(run: &RunId, runs: &[Arc<RunResults>], all: &[ResultHistory], wanted: &str) -> Markup {
     let shown: Vec<&ResultHistory> = match wanted {
         "" => all.iter().take(MOST_RESULTS).collect(),
-        cell => all.iter().filter(|it| it.newest.cell == cell).collect(),
+        result => all.iter().filter(|it| it.newest.result == result).collect(),
     };
     html! {
         h1 { "History" }
@@ -99,7 +99,7 @@ fn choice(run: &RunId, all: &[ResultHistory], wanted: &str) -> Markup {
                 label for="result" { "Result" }
                 select #result name="result" {
                     option value="" { "All results" }
-                    @for it in all { option value=(it.newest.cell) selected[it.newest.cell == wanted] { (label(it)) } }
+                    @for it in all { option value=(it.newest.result) selected[it.newest.result == wanted] { (label(it)) } }
                 }
             }
             button type="submit" { "Show" }

@@ -126,7 +126,7 @@ fn row(row: &Row, baselines: &[Baseline]) -> Markup {
             td.scenario { a href=(links::with_query(links::RUNS, &[("scenario", &run.scenario)])) { bdi { (short(&run.scenario)) } } }
             td.begun { (time::minute(run.started)) }
             td.number {
-                (run.made)
+                (run.completed)
                 // The planned number is a maximum.
                 @if run.state == RunState::Unfinished { span.faint { "/" (run.planned) } }
             }

@@ -67,7 +67,7 @@ impl Waiting {
                 return Ok(ended);
             }
             if stop.load(Ordering::Relaxed) {
-                let interrupted = TraceEnd::Interrupted { asked: self.length };
+                let interrupted = TraceEnd::Interrupted { requested: self.length };
                 return Ok(target.ended(target.grace()).unwrap_or(interrupted));
             }
             if self.rest(start.elapsed()).is_zero() {
@@ -117,7 +117,7 @@ impl Alive {
                 return None;
             }
         };
-        Some(TraceEnd::TargetEnded { how })
+        Some(TraceEnd::TargetEnded { status: how })
     }
 
     fn grace(&self) -> Duration {

@@ -144,21 +144,21 @@ impl Control {
     }
 
     /// Sends the client an error, which ends the session.
-    pub(super) fn refuse<T>(&mut self, code: ErrorCode, because: Error) -> Result<T> {
-        let errno = match &because {
+    pub(super) fn refuse<T>(&mut self, code: ErrorCode, reason: Error) -> Result<T> {
+        let errno = match &reason {
             Error::System(error) => error.errno(),
             Error::Socket { source, .. } => source.raw_os_error().unwrap_or(0),
             _ => 0,
         };
-        Err(self.end((code, errno), because))
+        Err(self.end((code, errno), reason))
     }
 
     /// The same with both error numbers.
-    pub(super) fn end(&mut self, (code, number): (ErrorCode, i32), because: Error) -> Error {
+    pub(super) fn end(&mut self, (code, number): (ErrorCode, i32), reason: Error) -> Error {
         self.transport.machine.refuse(code, number);
         // Best effort; the original error matters more.
         let _ = self.transport.flush();
-        because
+        reason
     }
 
     /// Notifies the client that the server is stopping.

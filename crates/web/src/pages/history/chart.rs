@@ -148,7 +148,7 @@ mod tests {
     fn picture(medians: &[f64], levels: Vec<RunLevel>) -> String {
         let metric = findings::Metric::Throughput;
         let newest = RunResult {
-            cell: "wire/bulk".into(),
+            result: "wire/bulk".into(),
             path: "wire".into(),
             workload: "bulk".into(),
             levels: std::collections::BTreeMap::new(),

@@ -1,0 +1,49 @@
+//! CPU time of the whole machine by owner.
+//!
+//! [`kernel_sums`] handles each task switch and interrupt and sums up in the kernel. If BPF programs are rejected,
+//! [`proc_sampling`] uses the difference of per-task times in /proc. The result names the method.
+mod kernel;
+mod kernel_sums;
+mod machine;
+mod names;
+mod proc_sampling;
+mod shares;
+mod sums;
+mod tasks;
+
+#[cfg(test)]
+mod tests;
+
+pub use proc_sampling::ProcessTimes;
+use samples::{AttributedCpu, Overflow, ProbeKind, ProbeResults};
+
+use crate::observe::{Probe, ProbeError};
+
+/// The exact probe, or the one that reads /proc if the kernel rejects programs.
+///
+/// # Errors
+///
+/// [`ProbeError::Unavailable`] if /proc cannot be read either.
+pub(crate) fn probe() -> Result<Box<dyn Probe>, ProbeError> {
+    match kernel_sums::KernelSums::new() {
+        Ok(probe) => Ok(Box::new(probe)),
+        Err(refusal) => proc_sampling::ProcSampling::new(refusal.to_string())
+            .map(|probe| Box::new(probe) as Box<dyn Probe>),
+    }
+}
+
+/// Adds the result and the number of tasks without room.
+fn add_result((cpu, left_out): (AttributedCpu, u64), results: &mut ProbeResults) {
+    results.elapsed = results.elapsed.max(cpu.elapsed);
+    results.cpu = Some(cpu);
+    if left_out > 0 {
+        results.overflowed.push(Overflow { probe: ProbeKind::Cpu, events: left_out });
+    }
+}
+
+fn not_started() -> ProbeError {
+    ProbeError::Failed {
+        operation: "read CPU time by owner".to_owned(),
+        reason: "the probe was not started".to_owned(),
+    }
+}
