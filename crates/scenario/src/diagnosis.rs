@@ -1,5 +1,4 @@
-//! Problems in a document, with places and hints. miette renders them with underlines; [`Diagnosis::problems`] gives
-//! plain lines. Independent of the rules of the language.
+//! Problems in a document, with places and hints. [`Diagnosis::problems`] gives plain lines.
 
 use std::{fmt, ops::Range, sync::Arc};
 
@@ -10,7 +9,6 @@ use serde::Serialize;
 pub(crate) struct Problem {
     /// Byte range in the text.
     pub(crate) span: Range<usize>,
-    /// The problem, including the name of the object.
     pub(crate) message: String,
     /// A word or two under the underline.
     pub(crate) label: String,
@@ -27,7 +25,6 @@ impl Problem {
     }
 }
 
-/// A problem with its line and column.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Place {
     /// From 1.
@@ -38,7 +35,7 @@ pub struct Place {
     pub help: Option<String>,
 }
 
-/// All problems of one scenario document, in text order. Never empty.
+/// In text order. Never empty.
 #[derive(Debug, Clone)]
 pub struct Diagnosis {
     source: NamedSource<Arc<str>>,
@@ -46,7 +43,6 @@ pub struct Diagnosis {
 }
 
 impl Diagnosis {
-    /// Sorts `problems` by place and drops duplicates.
     pub(crate) fn new(source_name: &str, text: &str, mut problems: Vec<Problem>) -> Self {
         for problem in &mut problems {
             problem.span = clamped(text, &problem.span);
@@ -62,7 +58,6 @@ impl Diagnosis {
         self.source.name()
     }
 
-    /// All problems with line and column, in text order.
     pub fn problems(&self) -> impl Iterator<Item = Place> {
         self.problems.iter().map(|problem| {
             let (line, column) = line_and_column(self.source.inner(), problem.span.start);
@@ -71,7 +66,6 @@ impl Diagnosis {
     }
 }
 
-/// Clamps the span to character boundaries of the text.
 fn clamped(text: &str, span: &Range<usize>) -> Range<usize> {
     let start = text.floor_char_boundary(span.start.min(text.len()));
     let end = text.ceil_char_boundary(span.end.clamp(start, text.len()));

@@ -30,7 +30,6 @@ pub(crate) use variant_table::VariantTable;
 pub(crate) use workload_tables::{Loop, PlacementValue, UnderTable, WorkloadTable};
 pub(crate) use written::As;
 
-/// The supported version of the scenario language.
 pub(crate) const VERSION: u32 = 1;
 
 /// A Plumbline scenario: a lab, the paths through it, the workloads on them, and what is varied.
@@ -93,20 +92,16 @@ pub(crate) struct Document {
 /// Unreadable parts of a document, so that checks do not report them as missing.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Broken {
-    /// Whether a part of the lab is missing.
     pub(crate) lab: bool,
-    /// The names of unreadable tables.
     pub(crate) names: BTreeSet<String>,
 }
 
 impl Document {
-    /// Hosts, guests and pods, with the places of their names.
     pub(crate) fn host_names(&self) -> impl Iterator<Item = &Spanned<String>> {
         let hosts = self.hosts.iter().map(|entry| &entry.name);
         hosts.chain(self.attached().map(|entry| &entry.name))
     }
 
-    /// How the host is reached, if it is an existing one.
     pub(crate) fn existing(&self, host: &str) -> Option<ExistingHost> {
         existing_host(&self.hosts.get(host)?.table)
     }

@@ -13,7 +13,6 @@ use crate::{
 /// Placeholder name of a device until the host has reported it.
 const UNKNOWN: &str = "auto";
 
-/// A machine with its own network.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ExistingHost {
     pub access: Access,
@@ -23,7 +22,7 @@ pub struct ExistingHost {
     pub interface: Option<DeviceName>,
     /// Port to listen on as a server, instead of the workload's.
     pub port: Option<u16>,
-    /// The device's MTU; `None` until the host has reported it.
+    /// `None` until the host has reported it.
     #[serde(default)]
     pub mtu: Option<u32>,
     /// Name of a resource shared with other hosts, such as an uplink.
@@ -31,23 +30,20 @@ pub struct ExistingHost {
     pub uplink: Option<String>,
 }
 
-/// How to start an agent on it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Access {
     Local,
-    /// With the system's `ssh` client.
     Ssh {
         destination: String,
     },
-    /// With the fleet member on that host.
     Member {
         name: String,
     },
 }
 
 impl Access {
-    /// Identifies the machine. Empty for this one.
+    /// Empty for this machine.
     pub(crate) fn machine(&self) -> &str {
         match self {
             Self::Local => "",
@@ -73,7 +69,6 @@ impl ExistingHost {
         self.access == Access::Local
     }
 
-    /// The host as a path end.
     #[must_use]
     pub fn end(&self, host: &HostName) -> PathEnd {
         let device = self.interface.clone().unwrap_or_else(|| DeviceName::new(UNKNOWN));

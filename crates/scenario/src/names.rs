@@ -40,15 +40,12 @@ name!(
     DeviceName
 );
 name!(
-    /// A path of the scenario.
     PathName
 );
 name!(
-    /// A workload of the scenario.
     WorkloadName
 );
 name!(
-    /// A factor of the scenario.
     FactorName
 );
 name!(

@@ -3,7 +3,6 @@
 /// Minimum similarity, from 0 to 1, for a suggestion.
 const MIN_SIMILARITY: f64 = 0.75;
 
-/// The most similar candidate, if any is similar enough.
 pub(crate) fn word<'a>(typed: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     candidates
         .into_iter()

@@ -21,9 +21,9 @@ const ROUNDS_PER_INDIVIDUAL: usize = 10;
 /// Results measured simultaneously, by index, and the arm.
 type Group = (Vec<usize>, Arm);
 
-/// Blocks with one trial per result and two per baseline. The first blocks also have a probed trial of
-/// each result that a probe supports. Each block has its own order. The results in each of `rounds` are measured
-/// simultaneously; a sample of them is also measured individually.
+/// One trial per result and two per baseline, shuffled per block. The first blocks also have a probed trial of each result
+/// that a probe supports. The results in each of `rounds` are measured simultaneously; a sample of them is also measured
+/// individually.
 pub(crate) fn trials(
     cells: &[Cell],
     rounds: &[Vec<usize>],
@@ -61,7 +61,7 @@ pub(crate) fn trials(
     trials
 }
 
-/// All results, grouped by round, with a second entry for each round that contains a baseline.
+/// A round that contains a baseline has a second entry.
 fn one_block(cells: &[Cell], rounds: &[Vec<usize>]) -> Vec<Group> {
     let mut round_of: Vec<Option<&Vec<usize>>> = vec![None; cells.len()];
     for (round, cell) in rounds.iter().flat_map(|round| round.iter().map(move |cell| (round, *cell))) {

@@ -14,25 +14,23 @@ use crate::{
 pub struct PathEnd {
     /// The host whose agent sends or receives.
     pub host: HostName,
-    /// The device with the address.
     pub device: DeviceRef,
     /// Bound at the client's end, connected to at the server's.
     pub address: Ipv4Addr,
 }
 
-/// A path of the scenario. The client is at `from`; `forward` traffic starts there.
+/// The client is at `from`; `forward` traffic starts there.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Path {
     pub name: PathName,
-    /// A short description for the report.
     pub about: String,
     pub from: PathEnd,
     pub to: PathEnd,
-    /// The layers in between, without duplicates, in the order in which a packet reaches them.
+    /// Without duplicates, in the order in which a packet reaches them.
     pub layers: Vec<Layer>,
-    /// The devices on the way to the server, in order.
+    /// In the order in which a packet reaches them.
     pub devices: Vec<DeviceRef>,
-    /// Whether the other paths are shown relative to this one. True for exactly one path.
+    /// The other paths are shown relative to it. True for exactly one path.
     pub baseline: bool,
 }
 
@@ -52,13 +50,12 @@ impl Path {
         }
     }
 
-    /// Path MTU under `settings`, in bytes of IP packet: the smallest of its devices.
+    /// In bytes of IP packet: the smallest MTU of its devices.
     #[must_use]
     pub fn mtu(&self, lab: &Lab, settings: &BTreeMap<DeviceRef, DeviceSettings>) -> u32 {
         self.devices.iter().filter_map(|device| lab.mtu(device, settings)).min().unwrap_or(1500)
     }
 
-    /// Whether this is a single host.
     #[must_use]
     pub fn is_host(&self) -> bool {
         self.from == self.to

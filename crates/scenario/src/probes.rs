@@ -11,12 +11,12 @@ const USUAL_BLOCKS: u32 = 7;
 pub struct Probes {
     /// Without duplicates, in the order of [`ProbeKind::ALL`].
     pub kinds: Vec<ProbeKind>,
-    /// Number of blocks with probed trials, from the first; `None` for the default.
+    /// The first blocks; `None` for the default.
     pub trials: Option<u32>,
 }
 
 impl Probes {
-    /// Number of blocks with probed trials in a run of `total` blocks.
+    /// Number of blocks with probed trials.
     #[must_use]
     pub fn blocks(&self, total: u32) -> u32 {
         self.trials.unwrap_or(USUAL_BLOCKS).min(total)

@@ -23,7 +23,6 @@ pub(crate) use vm::vm;
 /// Routing table of the first gateway; the kernel reserves 253 to 255.
 const FIRST_TABLE: u32 = 1000;
 
-/// A lab with the source positions of its parts.
 #[derive(Debug)]
 pub(crate) struct Draft {
     pub(crate) lab: Lab,
@@ -35,9 +34,8 @@ pub(crate) struct Places {
     /// All devices; a device created twice is listed twice.
     pub(crate) devices: Vec<(DeviceRef, Range<usize>)>,
     pub(crate) addresses: Vec<(DeviceRef, Ipv4Net, Range<usize>)>,
-    /// Where the MTU of a device is written, if it is.
     pub(crate) mtus: BTreeMap<DeviceRef, Range<usize>>,
-    /// Where a device joins its network segment.
+    /// Where it joins its network segment.
     pub(crate) segments: BTreeMap<DeviceRef, Range<usize>>,
 }
 
@@ -66,12 +64,11 @@ impl Places {
         places
     }
 
-    /// Whether the lab creates the device.
     pub(crate) fn has(&self, device: &DeviceRef) -> bool {
         self.devices.iter().any(|(at, _)| at == device)
     }
 
-    /// Where the MTU of the device is written, or else the device itself.
+    /// Falls back to the place of the device.
     pub(crate) fn of_mtu(&self, device: &DeviceRef) -> Range<usize> {
         let device_place =
             || self.devices.iter().find(|(at, _)| at == device).map(|(_, place)| place.clone());
@@ -98,7 +95,7 @@ pub(crate) struct Resolver<'d> {
 }
 
 impl Resolver<'_> {
-    /// MTU of the device at creation.
+    /// At creation.
     pub(crate) fn mtu(&self, device: &DeviceRef) -> u32 {
         self.mtus.at_creation(device)
     }
@@ -132,13 +129,11 @@ fn hosts(document: &Document) -> Vec<Host> {
     hosts.chain(guests).chain(pods).collect()
 }
 
-/// The host of its bridge, if that is an existing host.
 fn seat(document: &Document, guest: &Entry<GuestTable>) -> Option<HostName> {
     let host = document.links.bridges.get(guest.table.bridge.get_ref())?.table.host.get_ref();
     document.existing(host).map(|_| HostName::new(host))
 }
 
-/// The virtual machine of a guest or pod, if its kind is known.
 pub(crate) fn vm_of(document: &Document, guest: &Entry<GuestTable>) -> Option<Vm> {
     Some(vm(&document.vms.get(guest.table.vm.as_ref()?.get_ref())?.table))
 }

@@ -4,8 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::{existing_host::ExistingHost, names::HostName, path::Path, plan::Cell, scenario::Scenario};
 
-/// The rounds of a plan's results, by index, if the schedule allows simultaneous trials. Results of a round have the
-/// same workload and levels.
+/// Results of a round have the same workload and levels.
 pub(crate) fn rounds(scenario: &Scenario, cells: &[Cell]) -> Vec<Vec<usize>> {
     if !scenario.schedule.at_once {
         return Vec::new();
@@ -22,14 +21,12 @@ pub(crate) fn rounds(scenario: &Scenario, cells: &[Cell]) -> Vec<Vec<usize>> {
     same_load.into_values().flat_map(|cells| rounds_of(&cells)).collect()
 }
 
-/// The resource of each existing host, and of hosts created on one.
 fn resources(scenario: &Scenario) -> BTreeMap<&HostName, &str> {
     let lab = &scenario.lab;
     let of = |host: &HostName| Some(lab.existing(lab.seat(host)?)?.resource());
     lab.hosts.iter().filter_map(|host| Some((&host.name, of(&host.name)?))).collect()
 }
 
-/// A path between two such hosts, with their resources.
 fn way<'s>(resources: &BTreeMap<&HostName, &'s str>, path: &'s Path) -> Option<(&'s str, [&'s str; 2])> {
     let of = |host: &HostName| resources.get(host).copied();
     (!path.is_host()).then_some((path.name.as_str(), [of(&path.from.host)?, of(&path.to.host)?]))

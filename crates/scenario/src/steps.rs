@@ -95,7 +95,6 @@ impl<'c> Index<'c> {
     }
 }
 
-/// Whether common factors have equal levels.
 fn agree(one: &Cell, other: &Cell) -> bool {
     one.levels.iter().all(|(factor, level)| other.levels.get(factor).is_none_or(|theirs| theirs == level))
 }

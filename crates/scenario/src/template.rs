@@ -10,7 +10,6 @@ pub struct Template {
     text: &'static str,
 }
 
-/// All templates, smallest first.
 pub const ALL: &[Template] = &[
     Template {
         name: "two-hosts",
@@ -82,7 +81,6 @@ const LONGEST: usize = 48;
 const OWN_NAME: &str = "mine";
 
 impl Template {
-    /// The document, with this scenario name.
     #[must_use]
     pub fn named(&self, name: &str) -> String {
         let named = self.text.replace(&format!("name = \"{OWN_NAME}\""), &format!("name = \"{name}\""));

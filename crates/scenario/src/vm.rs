@@ -19,11 +19,9 @@ pub struct Vm {
     /// Size of a second NUMA node without CPUs, which emulates slow memory; 0 for none.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub slow: Bytes,
-    /// Queue pairs of its network device.
     pub queues: u32,
     /// Whether the host kernel (vhost-net) processes its packets instead of the monitor.
     pub vhost: bool,
-    /// Features of its network device.
     pub virtio: VirtioNet,
     /// Host CPUs for the guest's CPU threads, one each, reused in order if there are fewer. Empty means any.
     pub cpus: Vec<u32>,
@@ -49,7 +47,6 @@ impl Vm {
         })
     }
 
-    /// Why its memory cannot be reclaimed with the configured method, if so.
     #[must_use]
     pub fn why_no_balloon(&self) -> Option<&'static str> {
         match (self.monitor, self.board, self.balloon?) {
@@ -59,7 +56,6 @@ impl Vm {
         }
     }
 
-    /// How much memory the method can reclaim.
     #[must_use]
     pub fn most_to_take(&self, method: BalloonMethod) -> Bytes {
         match method {
@@ -107,9 +103,7 @@ pub struct VirtioNet {
     pub gro: Option<bool>,
     /// A received packet may span several buffers.
     pub mrg_rxbuf: Option<bool>,
-    /// Entries per receive ring.
     pub rx_ring: Option<u32>,
-    /// Entries per transmit ring.
     pub tx_ring: Option<u32>,
 }
 
@@ -156,13 +150,11 @@ impl Monitor {
         }
     }
 
-    /// Whether it has several machine types.
     #[must_use]
     pub fn has_boards(self) -> bool {
         self == Self::Qemu
     }
 
-    /// Whether its network devices support non-default ring sizes.
     #[must_use]
     pub fn sizes_rings(self) -> bool {
         self == Self::Qemu

@@ -15,7 +15,6 @@ pub struct Workload {
     /// Whether the message size of a stream is the default, which depends on the mode.
     pub default_message: bool,
     pub placement: Placement,
-    /// In document order.
     pub paths: Vec<PathName>,
 }
 
@@ -32,7 +31,6 @@ impl Workload {
         Self { name, load, default_message: *default_message, placement, paths: Vec::new() }
     }
 
-    /// Sets a stream's default message size for its mode.
     pub(crate) fn size_writes(&mut self) {
         if let Some(stream) = StreamSettings::of_mut(&mut self.load).filter(|_| self.default_message) {
             stream.message = stream_message(stream.transport, stream.mode);

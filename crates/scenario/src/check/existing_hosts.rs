@@ -106,7 +106,6 @@ fn access(entry: &Entry<HostTable>, problems: &mut Vec<Problem>) {
     }
 }
 
-/// Keys that apply only to existing hosts.
 fn without_effect(entry: &Entry<HostTable>, problems: &mut Vec<Problem>) {
     let table = &entry.table;
     let places = [

@@ -15,7 +15,6 @@ use crate::{
     resolve::{Draft, Places},
 };
 
-/// Resolves the document's paths and traces each through the lab.
 pub(crate) fn paths(document: &Document, draft: &Draft) -> Result<Vec<Path>, Vec<Problem>> {
     let world = World::new(&draft.lab);
     let mut problems = baseline(document);
@@ -94,7 +93,7 @@ fn path(entry: &Entry<PathTable>, draft: &Draft, world: &World<'_>) -> Result<Pa
     })
 }
 
-/// Traces a packet and its reply. The flag is true if only the reply fails.
+/// The flag is true if only the reply fails.
 fn both_ways(world: &World<'_>, from: &PathEnd, to: &PathEnd) -> Result<Trip, (bool, Stop)> {
     let trip = world.there(from, to).map_err(|stop| (false, stop))?;
     world.back(from, to, &trip).map_err(|stop| (true, stop))?;

@@ -6,8 +6,6 @@ use crate::{
     plan_size::PlanSize,
 };
 
-/// Refuses a document with too many trials, counted from its workloads, paths and hosts. The check of the factors counts their
-/// levels.
 pub(crate) fn size(document: &Document, trials: u32) -> Option<Problem> {
     let paths = document.paths.0.len() + pair_ways(document);
     let cells = document.workloads.iter().map(|entry| cells(entry, paths)).fold(0, usize::saturating_add);

@@ -8,10 +8,8 @@ use toml::Spanned;
 
 use super::written::{As, Value};
 
-/// Settings of a device. Others keep the kernel's default.
 #[derive(Debug, Clone)]
 pub(crate) struct DeviceTable {
-    /// Keys and values, with their places.
     pub(crate) settings: Vec<(Spanned<String>, Spanned<As<Value>>)>,
 }
 
@@ -51,7 +49,6 @@ impl JsonSchema for DeviceTable {
     }
 }
 
-/// The schema of a factor's `vary`.
 pub(crate) struct Vary;
 
 impl JsonSchema for Vary {

@@ -43,7 +43,7 @@ pub(crate) struct HostTable {
 }
 
 impl HostTable {
-    /// The access keys that are set, with their places: none for a namespace, more than one by mistake.
+    /// None for a namespace, more than one by mistake.
     pub(crate) fn ways(&self) -> Vec<(&'static str, Range<usize>)> {
         let local = self.local.as_ref().filter(|local| *local.get_ref());
         let ways = [

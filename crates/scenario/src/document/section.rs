@@ -17,7 +17,6 @@ pub(crate) struct Entry<T> {
 }
 
 impl<T> Section<T> {
-    /// Sorts the entries into document order.
     pub(crate) fn new(mut entries: Vec<Entry<T>>) -> Self {
         entries.sort_by_key(|entry| entry.name.span().start);
         Self(entries)

@@ -72,10 +72,9 @@ pub struct Macvlan {
     /// Also the name of its device.
     pub name: String,
     pub at: DeviceRef,
-    /// The device under it, in the same host.
     pub over: DeviceName,
     pub address: Ipv4Net,
-    /// MTU, in bytes of IP packet.
+    /// In bytes of IP packet.
     pub mtu: u32,
 }
 

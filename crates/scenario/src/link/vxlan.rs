@@ -246,7 +246,6 @@ impl LinkTable for Entry<VxlanTable> {
         self.duplicates(document, problems);
     }
 
-    /// Checks that all members reach each other over the underlay.
     fn walk(&self, world: &World<'_>, draft: &Draft, problems: &mut Vec<Problem>) {
         let Some(vxlan) = resolved(draft, self.name()) else { return };
         // The network between existing hosts is unknown.
@@ -263,7 +262,6 @@ impl LinkTable for Entry<VxlanTable> {
 }
 
 impl Entry<MemberTable> {
-    /// The device under it, in a host of the lab.
     fn over(&self) -> DeviceRef {
         DeviceRef::named_in(self.name(), self.table.over.as_ref().map_or("", |over| over.get_ref()))
     }
@@ -291,23 +289,18 @@ pub enum Forwarding {
     Learning,
 }
 
-/// A VXLAN overlay (RFC 7348).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Vxlan {
     /// Also the name of its devices.
     pub name: String,
-    /// The VNI, below 2^24.
+    /// Below 2^24.
     pub vni: u32,
-    /// The UDP port.
     pub port: u16,
     pub forwarding: Forwarding,
-    /// MTU of its devices.
     pub mtu: u32,
-    /// One device per host.
     pub members: Vec<VxlanMember>,
 }
 
-/// The overlay's device in a host.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct VxlanMember {
     pub at: DeviceRef,

@@ -11,7 +11,6 @@ use crate::{
     names::DeviceRef,
 };
 
-/// A step of a frame.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Step<'l> {
     Device(&'l DeviceRef),
@@ -21,7 +20,6 @@ pub(super) enum Step<'l> {
         over: DeviceRef,
         local: Ipv4Addr,
         remote: Ipv4Addr,
-        /// The underlay device at the far end.
         far: DeviceRef,
     },
 }
@@ -44,7 +42,6 @@ impl<'l> Segments<'l> {
         Self { devices, above }
     }
 
-    /// The path of a frame from `out` to a device that satisfies `wanted`.
     pub(super) fn way(&self, out: &DeviceRef, wanted: impl Fn(&DeviceRef) -> bool) -> Option<Vec<Step<'l>>> {
         let (seen, tags, way) = (BTreeSet::new(), Vec::new(), Vec::new());
         let mut search = Search { segments: self, wanted: &wanted, seen, tags, way };
@@ -62,7 +59,7 @@ struct Search<'s, 'l, W> {
 }
 
 impl<'l, W: Fn(&DeviceRef) -> bool> Search<'_, 'l, W> {
-    /// Sends a frame from a device. Returns whether it reaches the wanted one.
+    /// Returns whether it reaches the wanted device.
     fn send(&mut self, out: &DeviceRef) -> bool {
         let Some((at, link)) = self.segments.devices.get(out).copied() else { return false };
         if !self.seen.insert(at) {
@@ -75,7 +72,6 @@ impl<'l, W: Fn(&DeviceRef) -> bool> Search<'_, 'l, W> {
         })
     }
 
-    /// Follows a frame that leaves through a link's device.
     fn leave(&mut self, at: &DeviceRef, link: &'l dyn LinkKind) -> bool {
         self.or_undo(|search| {
             search.way.push(Step::Layer(link.layer()));

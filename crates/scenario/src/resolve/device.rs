@@ -29,7 +29,6 @@ pub(crate) fn device_settings(table: &DeviceTable) -> (DeviceSettings, Vec<Probl
     (settings, problems)
 }
 
-/// Where the table sets this kind.
 pub(super) fn place(table: &DeviceTable, kind: DeviceSettingKind) -> Option<Range<usize>> {
     let sets = |key: &str| kind.words().iter().any(|word| word.word == key);
     table.settings.iter().rfind(|(key, _)| sets(key.get_ref())).map(|(_, value)| value.span())

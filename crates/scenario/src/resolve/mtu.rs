@@ -46,7 +46,6 @@ impl Mtus {
         self.set.get(device).copied()
     }
 
-    /// The final MTU, if known yet.
     pub(crate) fn effective(&self, device: &DeviceRef) -> Option<u32> {
         self.set(device).or_else(|| self.at_creation.get(device).copied())
     }

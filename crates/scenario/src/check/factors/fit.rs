@@ -20,7 +20,6 @@ use crate::{
 /// Upper limit for results in a plan with factors, unless there are more paths.
 const CELLS: usize = 2000;
 
-/// Checks of an otherwise valid scenario.
 pub(crate) fn fit(document: &Document, scenario: &Scenario) -> Vec<Problem> {
     let mut problems = Vec::new();
     for (entry, factor) in document.factors.iter().zip(&scenario.factors) {
@@ -85,7 +84,6 @@ fn messages(entry: &Entry<FactorTable>, factor: &Factor, scenario: &Scenario) ->
     problems.collect()
 }
 
-/// An open loop uses the period of its workload.
 fn without_period(entry: &Entry<FactorTable>, factor: &Factor, scenario: &Scenario) -> Option<Problem> {
     let open = factor
         .levels
@@ -139,7 +137,6 @@ fn too_many(document: &Document, scenario: &Scenario) -> Option<Problem> {
     (cells > most).then(|| Problem::new(last.name.span(), message, "too many combinations").help(help))
 }
 
-/// MTUs must match for each combination of factors that change them.
 fn mtus(document: &Document, scenario: &Scenario) -> Vec<Problem> {
     let factors: Vec<(&Entry<FactorTable>, &Factor)> = document
         .factors
@@ -155,7 +152,6 @@ fn mtus(document: &Document, scenario: &Scenario) -> Vec<Problem> {
     problems
 }
 
-/// All combinations of levels, by index. Empty without factors.
 fn choices(factors: &[(&Entry<FactorTable>, &Factor)]) -> Vec<Vec<usize>> {
     let mut choices = if factors.is_empty() { Vec::new() } else { vec![Vec::new()] };
     for (_, factor) in factors {
