@@ -20,16 +20,14 @@ use crate::{
     topology::Topology,
 };
 
-/// The interface of an existing host.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FoundInterface {
     pub end: PathEnd,
-    /// MTU of the device, in bytes of IP packet.
+    /// In bytes of IP packet.
     pub mtu: u32,
 }
 
-/// Finds the device with this address or name on `host`, where this process runs. Uses the first address of an
-/// interface with several.
+/// Uses the first address of an interface with several.
 pub(crate) fn find(
     host: &HostName,
     address: Option<Ipv4Addr>,

@@ -20,7 +20,6 @@ const LOOK_AGAIN_AFTER: Duration = Duration::from_millis(10);
 
 pub(super) struct Queues;
 
-/// Queues per direction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Count {
     now: u32,
@@ -96,7 +95,7 @@ impl DeviceSetting for Queues {
         set.map_err(|refusal| refused(device, Self::KIND, setting(), refusal))
     }
 
-    /// Waits until all pairs have a carrier: it is lost on both ends while queues change.
+    /// The carrier is lost on both ends while queues change.
     fn settle(kernel: &Kernel<'_>, devices: &Devices) -> Result<(), ConfigureError> {
         let namespaces = kernel.namespaces;
         for (host, _) in namespaces.iter() {
