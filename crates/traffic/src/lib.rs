@@ -1,8 +1,7 @@
 //! Sockets and threads that send and receive: streams, ping-pong and connections.
 //!
-//! Plain threads and blocking sockets. In a measuring loop a message costs its send or receive and a clock reading
-//! without a system call; there are no allocations, locks or notifications per message. Independent of scenarios,
-//! paths and the interpretation of results.
+//! Plain threads and blocking sockets. In a measuring loop a message costs its send or receive and a clock reading without a
+//! system call; there are no allocations, locks or notifications per message.
 
 pub mod bounds;
 mod calibrate;

@@ -1,5 +1,5 @@
-//! An interval of a ping-pong takes little memory: its histogram goes round between the measuring thread and the
-//! one that watches. The recorder's tests show that the measuring thread makes none.
+//! Histograms of ping-pong intervals are reused, so an interval allocates little. The recorder's tests show that the measuring
+//! thread allocates nothing.
 
 mod both_ends;
 mod counting;
@@ -9,7 +9,7 @@ use workload::{Measurement, PingPongSettings, Schedule, Transport, WorkloadSetti
 
 /// Tolerance for other causes: a thread on another CPU, a grown list.
 const CHANCE: u64 = 40;
-/// Allocations of the watching thread per interval.
+/// Of the watching thread.
 const AN_INTERVAL: u64 = 4;
 
 /// Allocations of both ends, and the recorded intervals.

@@ -8,13 +8,11 @@ use workload::TcpSample;
 
 use crate::stream::{interval_sampler::Sampled, series::Reading};
 
-/// Sampler of a connection.
 pub(super) struct Tcp<'a> {
     socket: &'a TcpStream,
     seen: Counters,
 }
 
-/// Counters since the connection was established.
 #[derive(Clone, Copy, Default)]
 struct Counters {
     retransmits: u32,
