@@ -1,6 +1,5 @@
-//! Counters of the CPUs' backlog queues, as the difference of two readings of /proc/net/softnet_stat
-//! (`softnet_seq_show` in net/core/net-procfs.c): one line per CPU, columns in hexadecimal. They are per CPU, so all
-//! network namespaces show the same numbers.
+//! Counters of the CPUs' backlog queues, as the difference of two readings of /proc/net/softnet_stat (`softnet_seq_show` in
+//! net/core/net-procfs.c). They are per CPU, so all network namespaces show the same numbers.
 
 use std::fs;
 
@@ -8,23 +7,21 @@ use samples::SoftnetCounters;
 
 const FILE: &str = "/proc/net/softnet_stat";
 
-/// A reading of the backlog queues.
 #[derive(Debug, Clone, Copy)]
 pub struct SoftnetReading {
-    /// Sum over all CPUs; only the low 32 bits are valid, as the kernel's counters have 32 bits.
+    /// Only the low 32 bits are valid, as the kernel's counters have 32 bits.
     sum: SoftnetCounters,
     cpus: usize,
 }
 
 impl SoftnetReading {
-    /// Reads the counters; `None` if the kernel does not provide them.
+    /// `None` if the kernel does not provide the counters.
     #[must_use]
     pub fn now() -> Option<Self> {
         fs::read_to_string(FILE).ok().and_then(|text| read(&text))
     }
 
-    /// Difference to an earlier reading. Correct up to 2^32, even if counters wrapped around. CPUs that came or went
-    /// in between are not counted.
+    /// Correct up to 2^32, even if counters wrapped around. CPUs that came or went in between are not counted.
     #[must_use]
     pub fn since(&self, earlier: &Self) -> SoftnetCounters {
         let same = self.cpus == earlier.cpus;
@@ -40,7 +37,7 @@ impl SoftnetReading {
     }
 }
 
-/// Sum over all CPUs; `None` for an invalid line.
+/// `None` for an invalid line.
 fn read(text: &str) -> Option<SoftnetReading> {
     let mut sum = SoftnetCounters::default();
     for line in text.lines() {

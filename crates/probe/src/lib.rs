@@ -1,7 +1,5 @@
-//! Kernel data on a trial: CPU time, system calls, latency breakdown, environment and capabilities of the machine.
-//!
-//! Reads /proc and /sys and loads BPF programs, outside the path of messages. Independent of workloads, thresholds
-//! and statistics.
+//! Kernel data on a trial: CPU time, system calls, latency breakdown, environment and capabilities of the machine. Reads /proc
+//! and /sys and loads BPF programs.
 
 mod bpf;
 mod capability;

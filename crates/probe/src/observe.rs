@@ -6,11 +6,7 @@ use thiserror::Error;
 
 use crate::{cpu_owners, packet_way, syscalls};
 
-/// Loads the programs of a probe without starting it.
-///
-/// # Errors
-///
-/// [`ProbeError::Unavailable`] if the kernel or the permissions do not allow it.
+/// Does not start the probe. Fails with [`ProbeError::Unavailable`] if the kernel or the permissions do not allow it.
 pub fn probe(kind: ProbeKind) -> Result<Box<dyn Probe>, ProbeError> {
     match kind {
         ProbeKind::Cpu => cpu_owners::probe(),
@@ -19,48 +15,34 @@ pub fn probe(kind: ProbeKind) -> Result<Box<dyn Probe>, ProbeError> {
     }
 }
 
-/// Observes from the kernel. Created once, which loads its programs, then started and stopped as needed. The kernel
-/// unloads everything on drop or when the process ends.
+/// Loads its programs once, then starts and stops as needed. The kernel unloads everything on drop or when the process ends.
 pub trait Probe: Send {
     fn kind(&self) -> ProbeKind;
 
-    /// Clears the results and starts.
-    ///
-    /// # Errors
-    ///
-    /// If the kernel rejects it.
+    /// Clears the results.
     fn start(&mut self, watch: &Watch) -> Result<(), ProbeError>;
 
-    /// Adds the results since the start without stopping.
-    ///
-    /// # Errors
-    ///
-    /// If the kernel rejects it.
+    /// Adds the results since the start.
     fn read(&mut self, seen: &mut ProbeResults) -> Result<(), ProbeError>;
 
-    /// Stops; there is no overhead until the next start. Results remain readable.
+    /// There is no overhead until the next start. Results remain readable.
     fn stop(&mut self);
 }
 
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Watch {
-    /// The observed processes and their owners.
     pub subjects: Vec<Subject>,
-    /// The messages to follow.
     pub way: Option<BreakdownOrder>,
 }
 
-/// Probe errors; never contain the verifier log.
+/// Never contain the verifier log.
 #[derive(Debug, Clone, Error, PartialEq, Eq)]
 pub enum ProbeError {
-    /// Not possible on this machine.
     #[error("{because}; {remedy}")]
     Unavailable {
-        /// Reason.
         because: String,
         remedy: String,
     },
-    /// An operation failed unexpectedly.
     #[error("cannot {operation}: {because}")]
     Failed { operation: String, because: String },
 }

@@ -18,7 +18,6 @@ pub(crate) use machine::{is_vcpu, is_vhost, vhost_workers};
 pub use namespace::{in_namespace, namespace, of as namespace_of};
 pub use qemu::{Qemu, qemu, qemus};
 
-/// Why a target was not found.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum TargetError {
     #[error("no process with PID {0}")]
@@ -26,32 +25,23 @@ pub enum TargetError {
     #[error("no network namespace `{named}`: {because}")]
     NoNamespace {
         named: String,
-        /// Reason.
         because: String,
     },
     #[error("no control group `{named}`: {because}")]
     NoControlGroup {
         named: String,
-        /// Reason.
         because: String,
     },
-    /// Virtual machine not found.
     #[error("no QEMU virtual machine `{named}`")]
     NoQemu {
         named: String,
-        /// Names of the running ones.
         running: Vec<String>,
     },
-    /// The name is ambiguous.
     #[error("{} QEMU virtual machines match `{named}`", pids.len())]
     SeveralQemus { named: String, pids: Vec<u32> },
 }
 
-/// The process with this PID or thread id.
-///
-/// # Errors
-///
-/// If there is none, or only a zombie.
+/// Accepts a thread id. Fails for zombies.
 pub fn process(pid: u32) -> Result<TracedProcess, TargetError> {
     let found = open(pid).filter(|_| is_alive(pid)).ok_or(TargetError::NoProcess(pid))?;
     // A thread id also has a directory in /proc; its process is observed.
@@ -59,20 +49,18 @@ pub fn process(pid: u32) -> Result<TracedProcess, TargetError> {
     Ok(TracedProcess { pid: group, name: name(&found).unwrap_or_else(|| "unknown".to_owned()) })
 }
 
-/// Processes with these names.
 #[must_use]
 pub fn called(names: &[&str]) -> Vec<u32> {
     let is_called = |process: &Process| name(process).is_some_and(|name| names.contains(&name.as_str()));
     all().filter(is_called).filter_map(|process| number(&process)).collect()
 }
 
-/// Whether it is running; false for zombies.
+/// False for zombies.
 #[must_use]
 pub fn is_alive(pid: u32) -> bool {
     open(pid).and_then(|process| process.stat().ok()).is_some_and(|stat| !matches!(stat.state, 'Z' | 'X'))
 }
 
-/// Processes with a readable name.
 fn all() -> impl Iterator<Item = Process> {
     process::all_processes().into_iter().flatten().filter_map(Result::ok)
 }
@@ -93,7 +81,6 @@ fn traced(process: &Process) -> Option<TracedProcess> {
     Some(TracedProcess { pid: number(process)?, name: name(process)? })
 }
 
-/// Path of a process's file in /proc.
 fn of_process(pid: u32, what: &str) -> PathBuf {
     PathBuf::from(format!("/proc/{pid}/{what}"))
 }

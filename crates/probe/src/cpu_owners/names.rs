@@ -4,14 +4,13 @@ use samples::CpuOwner;
 
 use crate::target::{is_machine, is_vcpu, is_vhost};
 
-/// Attributes that distinguish tasks.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub(super) struct Names {
     pub(super) subject: Option<CpuOwner>,
     pub(super) kernel: bool,
-    /// Process name; empty for kernel threads.
+    /// Empty for kernel threads.
     pub(super) process: String,
-    /// Thread name; empty if threads are not distinguished.
+    /// Empty if threads are not distinguished.
     pub(super) thread: String,
 }
 
@@ -24,7 +23,6 @@ pub(super) struct OwnerName {
 }
 
 impl OwnerName {
-    /// All time of an owner, without details.
     pub(super) const fn all_of(owner: CpuOwner) -> Self {
         Self { owner, process: None, thread: None, cpu: None }
     }

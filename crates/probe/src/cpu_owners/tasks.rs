@@ -17,7 +17,6 @@ pub(super) const MOST: usize = 65_536;
 const KERNEL_THREAD: u32 = 0x0020_0000;
 const GROUPS: &str = "/sys/fs/cgroup";
 
-/// Identifies a task even if its number is reused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) struct Id {
     pub(super) tid: u32,
@@ -34,17 +33,16 @@ pub(super) struct KnownTask {
     pub(super) thread: String,
     /// CPU time in nanoseconds.
     pub(super) time: u64,
-    /// For the first thread of a process: time of all its threads, including ended ones.
+    /// Of all threads of the process, including ended ones. Zero except for the first thread.
     pub(super) whole: u64,
-    /// For the first thread of a process: time of its children that ended and were waited for.
+    /// Of ended and waited-for children. Zero except for the first thread.
     pub(super) children: u64,
 }
 
-/// All tasks at roughly one moment: reading takes a while.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Tasks {
     pub(super) seen: HashMap<Id, KnownTask>,
-    /// Number of tasks beyond the limit.
+    /// Beyond the limit.
     pub(super) missed: u64,
 }
 
@@ -101,7 +99,6 @@ fn time(task: &Task, stat: &Stat) -> u64 {
     }
 }
 
-/// Whether a process is in a namespace or control group of a subject.
 pub(super) fn belongs_to(pid: u32, subject: &Subject) -> bool {
     let inode = |path: String| std::fs::metadata(path).map(|file| file.ino()).ok();
     let in_namespace = !subject.namespaces.is_empty()
@@ -114,7 +111,7 @@ pub(super) fn belongs_to(pid: u32, subject: &Subject) -> bool {
                 .any(|inode| subject.cgroups.contains(&inode))
 }
 
-/// Directories of a process's control group (version 2) and its ancestors.
+/// Control group version 2.
 fn group_and_above(pid: u32) -> Vec<String> {
     let text = crate::file::line(format!("/proc/{pid}/cgroup")).unwrap_or_default();
     let Some(group) = text.lines().find_map(|line| line.strip_prefix("0::/")) else { return Vec::new() };

@@ -57,8 +57,7 @@ fn sum(cpu: &OwnedCpu) -> u64 {
     cpu.shares.iter().map(|share| share.time.0).sum()
 }
 
-/// Steal time is in the kernel's task times immediately, but in /proc/stat later or never, so one of five attempts
-/// must be undisturbed.
+/// Steal time is in the kernel's task times immediately, but in /proc/stat later or never.
 fn in_one_of_five(test: impl Fn()) {
     for _ in 0..4 {
         if std::panic::catch_unwind(std::panic::AssertUnwindSafe(&test)).is_ok() {
@@ -186,7 +185,7 @@ fn cpu_of_loopback_flood_is_softirq_time() {
     assert!(by_cpu || time_of(&cpu, CpuOwner::Softirq) == 0, "{cpu:#?}");
 }
 
-/// Sends for 300 ms of CPU time; returns the time used.
+/// 300 ms of CPU time; returns the time used.
 fn flood() -> sys::Result<u64> {
     plumb_tests::bring_loopback_up();
     let to = std::net::UdpSocket::bind("127.0.0.1:0").expect("loopback is up");

@@ -15,7 +15,6 @@ pub(super) struct Shell {
 }
 
 impl Shell {
-    /// Starts a shell that waits before running `work`.
     pub(super) fn new(work: &str, namespace: Option<&NetNs>) -> Self {
         let mut command = Command::new("sh");
         command.args(["-c", &format!("read go; {work}; kill -STOP $$; read end")]).stdin(Stdio::piped());
@@ -27,7 +26,6 @@ impl Shell {
         self.child.borrow().id()
     }
 
-    /// Runs the work and waits until the shell has stopped.
     pub(super) fn run(&self) {
         self.child.borrow_mut().stdin.as_mut().expect("piped").write_all(b"go\n").expect("it reads");
         let until = sys::clock::monotonic() + PATIENCE;
@@ -37,12 +35,12 @@ impl Shell {
         }
     }
 
-    /// Its CPU time in nanoseconds, exact while it is stopped.
+    /// Nanoseconds; exact while the shell is stopped.
     pub(super) fn time(&self) -> u64 {
         self.process().schedstat().expect("CONFIG_SCHED_INFO").sum_exec_runtime
     }
 
-    /// The same including ended children, in ticks.
+    /// Including ended children, in ticks.
     pub(super) fn family_time(&self) -> u64 {
         let stat = self.stat();
         let children = u64::try_from(stat.cutime + stat.cstime).expect("not negative");
@@ -61,7 +59,6 @@ impl Shell {
 impl Drop for Shell {
     fn drop(&mut self) {
         let child = self.child.get_mut();
-        // It may have exited already.
         let _ = child.kill();
         let _ = child.wait();
     }
