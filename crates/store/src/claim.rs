@@ -1,5 +1,5 @@
 //! Claims: locks of running runs, released when the owning process ends for any reason. SQLite uses a kernel lock on a
-//! separate file, PostgreSQL an advisory lock of a connection. Independent of the contents of runs.
+//! separate file, PostgreSQL an advisory lock of a connection.
 
 mod file;
 mod server;
@@ -27,11 +27,7 @@ enum ClaimedLock {
 }
 
 impl Store {
-    /// Claims a new or unfinished run. Removes stale lock files.
-    ///
-    /// # Errors
-    /// [`StoreError::UnderWay`] when another process has claimed it; when the lock file cannot be created, or the
-    /// server cannot be reached.
+    /// Removes stale lock files. Fails with [`StoreError::UnderWay`] when another process has claimed the run.
     pub fn claim(&self, run: &RunId) -> Result<Claim, StoreError> {
         let lock = match &self.database {
             Database::File { path, .. } => ClaimedLock::File(file::claim(path, run)?),
@@ -45,8 +41,6 @@ impl Store {
         Ok(Claim { _lock: lock })
     }
 
-    /// Whether a process is adding trials to the run: on this machine, or on any machine that uses the server.
-    ///
     /// For a file, this briefly takes a shared lock. A process that claims the run at that moment gets
     /// [`StoreError::UnderWay`].
     #[must_use]
@@ -57,10 +51,7 @@ impl Store {
         }
     }
 
-    /// Claims a new run named `wanted`, with a number appended if the name is taken.
-    ///
-    /// # Errors
-    /// When the lock file cannot be created, or the store cannot be read.
+    /// Appends a number if the name is taken.
     pub fn claim_new(&self, wanted: &str) -> Result<(RunId, Claim), StoreError> {
         let mut id = RunId(wanted.to_owned());
         for number in 2.. {

@@ -1,5 +1,4 @@
-//! Common interface of SQLite and PostgreSQL, for SQL that both understand, with `?1` for the first value. Hides their
-//! differences in access; independent of the tables.
+//! Common interface of SQLite and PostgreSQL, for SQL that both understand, with `?1` for the first value.
 
 use std::{borrow::Cow, error::Error, iter, ops::Deref, path::PathBuf};
 
@@ -15,7 +14,6 @@ use crate::{
     session::{self, Session},
 };
 
-/// An open SQLite file or a server connection.
 #[derive(Debug)]
 pub(crate) enum Database {
     File { connection: Connection, path: PathBuf },
@@ -43,7 +41,6 @@ pub(crate) enum TransactionKind {
     Private,
 }
 
-/// Rolled back unless committed.
 #[derive(Debug)]
 pub(crate) struct Transaction<'a> {
     database: &'a Database,
@@ -67,7 +64,7 @@ pub(crate) enum DatabaseError {
 }
 
 impl Database {
-    /// Passes each row to `read`. Returns the number of rows read or written.
+    /// Returns the number of rows read or written.
     pub(crate) fn ask(
         &self,
         sql: &str,
@@ -88,7 +85,6 @@ impl Database {
         Ok(count)
     }
 
-    /// Collects the results of `read`.
     pub(crate) fn query<T>(
         &self,
         sql: &str,
@@ -106,7 +102,7 @@ impl Database {
         }
     }
 
-    /// Result of `read` for the only row, if there is one.
+    /// `None` if there is no row.
     pub(crate) fn query_row<T>(
         &self,
         sql: &str,
@@ -127,7 +123,6 @@ impl Database {
         }
     }
 
-    /// Runs several statements without parameters.
     pub(crate) fn batch(&self, sql: &str) -> Result<(), DatabaseError> {
         match self {
             Self::File { connection, .. } => Ok(connection.execute_batch(sql)?),
@@ -135,7 +130,7 @@ impl Database {
         }
     }
 
-    /// Starts a transaction, rolled back unless committed.
+    /// Rolled back unless committed.
     pub(crate) fn transaction(&self, access: TransactionKind) -> Result<Transaction<'_>, DatabaseError> {
         match (self, access) {
             (Self::File { connection, .. }, TransactionKind::Write) => {
@@ -155,7 +150,7 @@ impl Database {
         Ok(Transaction { database: self, is_open: true })
     }
 
-    /// SQL condition for a substring match that ignores the case of ASCII letters.
+    /// Ignores the case of ASCII letters.
     pub(crate) fn contains(&self, text: &str, part: &str) -> String {
         match self {
             Self::File { .. } => format!("instr(lower({text}), lower({part})) > 0"),
@@ -164,7 +159,6 @@ impl Database {
         }
     }
 
-    /// Column type for integers.
     pub(crate) const fn integer(&self) -> &'static str {
         match self {
             Self::File { .. } => "INTEGER",
@@ -172,7 +166,7 @@ impl Database {
         }
     }
 
-    /// The SQLite connection, for operations on files only.
+    /// For operations on files only.
     pub(crate) const fn file(&self) -> Option<&Connection> {
         match self {
             Self::File { connection, .. } => Some(connection),
@@ -214,7 +208,6 @@ impl Drop for Transaction<'_> {
 }
 
 impl Value<'_> {
-    /// Conversion for PostgreSQL.
     pub(crate) fn typed(&self) -> (&(dyn ToSql + Sync), Type) {
         match self {
             Self::Integer(number) => (number, Type::INT8),
@@ -276,7 +269,6 @@ impl Row<'_> {
         }
     }
 
-    /// A borrowed text.
     pub(crate) fn text(&self, column: usize) -> Result<&str, DatabaseError> {
         match self {
             Self::File(row) => Ok(row.get_ref(column)?.as_str().map_err(rusqlite::Error::from)?),
@@ -284,12 +276,10 @@ impl Row<'_> {
         }
     }
 
-    /// A small non-negative number.
     pub(crate) fn count(&self, column: usize) -> Result<u32, DatabaseError> {
         small(self.get(column)?)
     }
 
-    /// The same, or NULL.
     pub(crate) fn optional_count(&self, column: usize) -> Result<Option<u32>, DatabaseError> {
         self.get::<Option<i64>>(column)?.map(small).transpose()
     }
@@ -310,7 +300,7 @@ impl DatabaseError {
     }
 }
 
-/// An error message with its causes; for errors sent by the server, only the server's message.
+/// With its causes; for errors sent by the server, only the server's message.
 pub(crate) fn message(error: &tokio_postgres::Error) -> String {
     if let Some(reply) = error.as_db_error() {
         let detail = reply.detail().map(|detail| format!(" ({detail})")).unwrap_or_default();
@@ -320,7 +310,6 @@ pub(crate) fn message(error: &tokio_postgres::Error) -> String {
     iter::once(error.to_string()).chain(reasons.map(ToString::to_string)).collect::<Vec<_>>().join(": ")
 }
 
-/// Query parameters of mixed types.
 macro_rules! values {
     ($($value:expr),* $(,)?) => { [$($crate::database::Value::from($value)),*] };
 }

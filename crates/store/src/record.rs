@@ -1,4 +1,4 @@
-//! Encodes and decodes records. Refuses records that could not be read back. Independent of the storage.
+//! Encodes and decodes records. Refuses records that could not be read back.
 
 use std::fmt;
 
@@ -14,8 +14,7 @@ pub(crate) fn trial_text(run: &RunId, trial: &Trial) -> Result<String, StoreErro
     trial.text().map_err(|error| unkeepable(run, format!("trial {}", trial.index), &error))
 }
 
-/// Encodes an imported trial into a reused buffer. Skips the check that it can be read back: importers produce only
-/// finite numbers, and the log can be imported again.
+/// Skips the check that the trial can be read back: importers produce only finite numbers, and the log can be imported again.
 pub(crate) fn trial_text_into<'a>(
     buffer: &'a mut Vec<u8>,
     run: &RunId,
@@ -30,12 +29,12 @@ pub(crate) fn end_text(run: &RunId, end: &CellEnd) -> Result<String, StoreError>
     end.text().map_err(|error| unkeepable(run, format!("the end of cell {}", end.cell), &error))
 }
 
-/// Checksum stored with a text to detect later changes (CRC-32, which detects all changes within four bytes).
+/// CRC-32, which detects all changes within four bytes.
 pub(crate) fn checksum(text: &str) -> u32 {
     crc32fast::hash(text.as_bytes())
 }
 
-/// Verifies the checksum; earlier versions stored none.
+/// Earlier versions stored no checksum.
 pub(crate) fn intact(text: &str, stored: Option<u32>) -> Result<&str, String> {
     match stored {
         Some(stored) if stored != checksum(text) => {
@@ -45,7 +44,7 @@ pub(crate) fn intact(text: &str, stored: Option<u32>) -> Result<&str, String> {
     }
 }
 
-/// Decodes a trial. `written` is the record version of its run.
+/// `written` is the record version of its run.
 pub(crate) fn trial_of(written: u32, text: &str, stored: Option<u32>) -> Result<Trial, String> {
     Trial::read(written, intact(text, stored)?).map_err(|error| error.to_string())
 }

@@ -17,7 +17,6 @@ use crate::{
     session::{self, Session},
 };
 
-/// Lock key of a run.
 const KEY: &str = "hashtextextended('plumb run ' || ?1, 0)";
 
 pub(crate) struct ServerClaim {
@@ -83,7 +82,7 @@ fn acquire(mut client: Client, run: &RunId, before: Option<i64>) -> Result<HeldL
     Err(DatabaseError::Refused(Box::new(StoreError::UnderWay { run: run.clone(), owner })))
 }
 
-/// Describes the owner by its application name: `plumb 4711 on h1`.
+/// The application name, e.g. `plumb 4711 on h1`.
 pub(super) fn owner(database: &Database, run: &RunId) -> Result<Option<String>, DatabaseError> {
     database.query_row(&owner_sql(), &[Value::from(&run.0)], |row| row.get(0))
 }

@@ -13,7 +13,6 @@ use workload::{
     StreamSettings, TcpSample, Until, WorkloadSettings,
 };
 
-/// A temporary folder, and an unused path in it.
 pub(crate) fn place() -> (TempDir, PathBuf) {
     let folder = tempfile::tempdir().expect("a folder for the test");
     let path = folder.path().join("kept").join("runs.db");
