@@ -1,5 +1,4 @@
-//! Reads records of earlier versions, with one upgrade step per version. Stored examples of each version are in
-//! tests/cli/earlier.
+//! Reads records of earlier versions, with one upgrade step per version. Examples are in tests/cli/earlier.
 
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -14,13 +13,12 @@ use crate::{
 const STEPS: [Step; SCHEMA as usize - 1] =
     [Step { header: header_of_1, trial: trial_of_1 }, Step { header: header_of_2, trial: |_| () }];
 
-/// An upgrade step. Steps only add missing data, because a later version of plumb may have appended trials to a run.
+/// Steps only add missing data, because a later version of plumb may have appended trials to a run.
 struct Step {
     header: fn(&mut Value),
     trial: fn(&mut Value),
 }
 
-/// Why a text cannot be read as a record.
 #[derive(Debug, Error)]
 pub enum ReadError {
     /// The schema version is not supported.
@@ -32,7 +30,7 @@ pub enum ReadError {
     Malformed(#[from] serde_json::Error),
 }
 
-/// The part of a record that is readable in all versions: the schema and the version of plumb.
+/// Readable in all versions.
 #[derive(Debug, Deserialize)]
 struct Writer {
     schema: u32,
@@ -45,10 +43,7 @@ struct Head {
 }
 
 impl RunHeader {
-    /// Reads a header of any version and upgrades it. Also returns its original version.
-    ///
-    /// # Errors
-    /// If it is from a later version, or not a header.
+    /// Also returns the original version. Fails for a later version.
     pub fn read(text: &str) -> Result<(Self, u32), ReadError> {
         let written = supported(serde_json::from_str(text)?)?;
         if written == SCHEMA {
@@ -61,10 +56,7 @@ impl RunHeader {
 }
 
 impl Trial {
-    /// Reads a trial of a run with this schema version.
-    ///
-    /// # Errors
-    /// If it is not a trial.
+    /// `written` is the schema version of its run.
     pub fn read(written: u32, text: &str) -> Result<Self, ReadError> {
         if written == SCHEMA {
             return Ok(serde_json::from_str(text)?);
@@ -76,10 +68,7 @@ impl Trial {
 }
 
 impl RunRecord {
-    /// Reads a record of any version.
-    ///
-    /// # Errors
-    /// If it is from a later version, or not a record.
+    /// Fails for a later version.
     pub fn read(text: &str) -> Result<Self, ReadError> {
         let Head { header } = serde_json::from_str(text)?;
         let written = supported(header)?;
@@ -113,7 +102,7 @@ fn steps_from(written: u32) -> impl Iterator<Item = &'static Step> {
     STEPS.iter().skip(written as usize - 1)
 }
 
-/// Version 2: workloads have a transport, a mode and a schedule; socket options are in a table.
+/// Workloads have a transport, a mode and a schedule; socket options are in a table.
 fn header_of_1(header: &mut Value) {
     for_each(header.get_mut("cells"), |cell| {
         let Some(load) = cell.get_mut("load").and_then(Value::as_object_mut) else { return };
@@ -128,8 +117,7 @@ fn header_of_1(header: &mut Value) {
     });
 }
 
-/// Version 2: measurements of datagrams, threads and open loops. Busy hosts are detected from the load average in the
-/// header.
+/// Measurements of datagrams, threads and open loops. Busy hosts are detected from the load average in the header.
 fn trial_of_1(trial: &mut Value) {
     if let Some(doubts) = trial.get_mut("doubts").and_then(Value::as_array_mut) {
         doubts.retain(|doubt| doubt["kind"] != "busy-host");
@@ -156,7 +144,7 @@ fn socket_of_2() -> Value {
     json!({ "zero_copy": false, "ran_on": [] })
 }
 
-/// Version 3: the workload may also come from an imported log.
+/// The workload may also come from an imported log.
 fn header_of_2(header: &mut Value) {
     for_each(header.get_mut("cells"), |cell| {
         let Some(cell) = cell.as_object_mut() else { return };
@@ -170,7 +158,6 @@ fn for_each(list: Option<&mut Value>, change: impl FnMut(&mut Value)) {
     list.and_then(Value::as_array_mut).into_iter().flatten().for_each(change);
 }
 
-/// Adds missing keys to a table.
 fn add(to: Option<&mut Value>, missing: &Value) {
     let Some(to) = to.and_then(Value::as_object_mut) else { return };
     for (key, value) in missing.as_object().into_iter().flatten() {
