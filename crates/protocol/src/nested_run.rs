@@ -10,11 +10,9 @@ use crate::message::Hello;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ToConductor {
-    /// First message.
     Hello(Hello),
-    /// The run to conduct; sent once.
+    /// Sent once.
     Conduct(Box<Commission>),
-    /// The user requests the end.
     Stop,
 }
 
@@ -23,86 +21,67 @@ pub struct Commission {
     pub text: String,
     pub plan: Plan,
     pub id: RunId,
-    /// The remedies to test, if any.
     pub tries: Option<RemedyTrials>,
     /// The existing part of a resumed run.
     pub resume: Option<RunRecord>,
-    /// Whether to keep disturbed trials instead of repeating them.
+    /// Instead of repeating them.
     pub keep_disturbed: bool,
     /// Why the run is conducted there.
     pub because: String,
 }
 
-/// Messages from the conductor: records to store and events, in order.
+/// Records to store and events, in order.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum FromConductor {
-    /// First message.
     Hello(Hello),
-    /// Store the header of a new run.
     Begin(Box<RunHeader>),
-    /// Store a finished trial.
     Trial(Box<Trial>),
-    /// Store a result that cannot be measured.
+    /// Cannot be measured.
     Skip(SkippedCell),
-    /// Store why measuring a result stopped.
+    /// Why measuring a result stopped.
     End(CellEnd),
-    /// Store a change of machine.
     MachineChanged(Box<MachineChange>),
-    /// Store that the run is complete.
     Complete,
-    /// An event for display.
+    /// For display.
     Told(RunEvent),
     /// Last message of a successful run.
     Over {
-        /// New trials of this session.
+        /// In this session.
         made: u32,
-        /// Results that could not be measured.
         skipped: Vec<SkippedCell>,
     },
-    /// Last message of a failed run.
     Failed {
-        /// The reason, with operation and object.
+        /// With operation and object.
         because: String,
-        /// Whether the end was requested.
+        /// On request.
         interrupted: bool,
     },
 }
 
-/// An event of a run, for display.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "what", rename_all = "kebab-case")]
 pub enum RunEvent {
-    /// A step starts.
     Step { text: String },
-    /// A virtual machine starts to boot.
     Boots { host: String },
-    /// Its agent is connected.
     Booted { host: String, within: Nanos },
-    /// The lab exists and trials start.
+    /// The lab exists.
     Begun,
-    /// A trial starts.
     Trial { planned: PlannedTrial, cell: Box<Cell> },
-    /// Progress of a trial.
     Rate { elapsed: Nanos, per_second: f64, text: String },
-    /// The decision after the trials so far.
     Decided(DesignDecision),
-    /// A notice for the user.
     Notice { text: String },
 }
 
-/// The remaining work of an adaptive run.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DesignDecision {
-    /// The current block, from 0.
+    /// From 0.
     pub block: Option<u32>,
-    /// Results with further trials because they can change the outcome.
+    /// Further trials can change the outcome.
     pub open: Vec<String>,
     pub cells: u32,
-    /// Whether the budget ends the run.
     pub out_of_time: bool,
-    /// Maximum number of further trials.
+    /// At most.
     pub trials_left: u32,
-    /// Maximum time of further trials.
     pub most_left: Nanos,
 }
