@@ -31,7 +31,6 @@ const SHIFTING: Scenario = Scenario {
     hits: false,
 };
 
-/// All scenarios; the policy is designed for the first two.
 pub(crate) const ALL: [Scenario; 9] = [
     SHIFTING,
     Scenario { name: "constant", phase: None, ..SHIFTING },
