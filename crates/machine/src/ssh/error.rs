@@ -2,10 +2,9 @@
 
 use thiserror::Error;
 
-/// Exit status for errors of `ssh` itself (ssh(1)).
+/// Of `ssh` itself (ssh(1)).
 const OWN_FAILURE: i32 = 255;
 
-/// The agent could not be started by SSH.
 #[derive(Debug, Error)]
 pub enum SshError {
     #[error("cannot start the SSH client: {0}; install it with `apt-get install openssh-client`")]
@@ -23,19 +22,16 @@ pub enum SshError {
         "it accepts none of your keys ({reason}); compare `ssh-add -l` with ~/.ssh/authorized_keys on the host"
     )]
     NotPermitted {
-        /// Last line of `ssh`.
         reason: String,
     },
     #[error("unknown host name ({reason}); check ssh_config and DNS")]
     NoSuchHost {
-        /// Last line of `ssh`.
         reason: String,
     },
     #[error(
         "cannot reach it ({reason}); check that the host is up, that its SSH server runs and that no firewall blocks it"
     )]
     Unreachable {
-        /// Last line of `ssh`.
         reason: String,
     },
     #[error(
@@ -53,7 +49,6 @@ pub enum SshError {
          $XDG_CACHE_HOME or ~/.cache"
     )]
     Copy {
-        /// Last line of the host.
         reason: String,
     },
     #[error(
@@ -64,7 +59,6 @@ pub enum SshError {
         "it sent more than {most} bytes instead of a reply; check the output of its shell's start-up files with `ssh HOST true`"
     )]
     Chatter {
-        /// Bytes.
         most: u64,
     },
     #[error(
@@ -74,13 +68,12 @@ pub enum SshError {
     Stalled { copied: usize, all: usize },
     #[error("`ssh` could not start the agent: {reason}")]
     Other {
-        /// Output of `ssh` or the host.
         reason: String,
     },
 }
 
 impl SshError {
-    /// The error for a failed login. `status` is `None` after a timeout.
+    /// `status` is `None` after a timeout.
     pub(super) fn of(status: Option<i32>, output: &str) -> Self {
         let last = last_line(output);
         let any = |words: &[&str]| words.iter().any(|word| output.contains(word));
@@ -111,7 +104,6 @@ impl SshError {
         }
     }
 
-    /// The error for a failed copy.
     pub(super) fn of_copy(status: Option<i32>, output: &str) -> Self {
         match status {
             Some(OWN_FAILURE) | None => Self::of(status, output),

@@ -4,7 +4,6 @@ use serde_json::{Map, Value};
 
 use crate::description::{Kind, OPERATIONS, Operation, Property};
 
-/// A received request.
 #[derive(Debug, Clone)]
 pub(crate) struct Request {
     pub(crate) method: String,
@@ -14,7 +13,6 @@ pub(crate) struct Request {
     pub(crate) body: Vec<u8>,
 }
 
-/// State of the simulated machine.
 #[derive(Debug, Default)]
 pub(crate) struct Machine {
     put: Vec<String>,
@@ -22,7 +20,6 @@ pub(crate) struct Machine {
 }
 
 impl Machine {
-    /// Validates the request and updates the state.
     pub(crate) fn take(&mut self, request: &Request) -> Result<Value, String> {
         let body = valid(request)?;
         let (operation, _) = operation(&request.path).expect("it is valid");
@@ -40,7 +37,6 @@ impl Machine {
     }
 }
 
-/// Validates the request and returns its body.
 pub(crate) fn valid(request: &Request) -> Result<Value, String> {
     let Some((operation, name)) = operation(&request.path) else {
         return Err(format!("Invalid request method and/or path: {} {}.", request.method, request.path));
@@ -61,7 +57,7 @@ pub(crate) fn valid(request: &Request) -> Result<Value, String> {
     }
 }
 
-/// The operation at this path, and the name in it.
+/// With the name in the path.
 fn operation(path: &str) -> Option<(&'static Operation, Option<&str>)> {
     OPERATIONS.iter().find_map(|operation| match operation.path.split_once("{}") {
         None => (operation.path == path).then_some((operation, None)),
