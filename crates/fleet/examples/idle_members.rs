@@ -33,7 +33,6 @@ fn main() -> Result<(), Box<dyn Error>> {
     })
 }
 
-/// A member's subscriptions and its replies to roll calls.
 async fn member(stream: TcpStream, number: usize) -> io::Result<()> {
     let name = format!("rack-{number}");
     let info = MemberInfo {

@@ -18,7 +18,6 @@ pub enum FleetError {
     )]
     NotPermitted {
         server: String,
-        /// Description of the refused key.
         because: String,
     },
     #[error(
@@ -30,7 +29,6 @@ pub enum FleetError {
     #[error("there is no member `{name}`{}; check that `plumb member` runs on its host under this name", there(.others))]
     Unknown {
         name: String,
-        /// Connected members.
         others: Vec<String>,
     },
     #[error(
@@ -40,7 +38,6 @@ pub enum FleetError {
     Ambiguous {
         name: String,
         count: usize,
-        /// Host names of the members.
         hosts: Vec<String>,
     },
     #[error("there is already a member `{name}`, on host {host}; stop it, or choose another name")]
@@ -60,7 +57,6 @@ pub enum FleetError {
     #[error("no reply from member `{name}`{}", server_error(.reason))]
     Silent {
         name: String,
-        /// The server's last error.
         reason: Option<String>,
     },
 }

@@ -1,7 +1,5 @@
-//! Shared hosts: reservations of interfaces, locked on the host itself. And fleet members: hosts that connect to a
-//! NATS server and start agents on orders.
-//!
-//! Carries bytes without interpreting them. Asynchronous code is limited to [`connection`].
+//! Shared hosts: reservations of interfaces, locked on the host itself; and fleet members, which connect to a NATS server and
+//! start agents on orders. Asynchronous code is limited to [`connection`].
 
 mod abstract_name;
 mod connection;
