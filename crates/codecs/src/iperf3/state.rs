@@ -1,6 +1,6 @@
 //! State bytes of the control connection (iperf_api.h).
 
-/// A state, sent as one signed byte.
+/// One signed byte.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[repr(i8)]
 pub enum State {

@@ -10,11 +10,7 @@ use crate::iperf3::ErrorCode;
 pub(super) const MAX_STREAMS: usize = 128;
 
 impl Params {
-    /// Checks whether iperf3's server would accept the parameters.
-    ///
-    /// # Errors
-    ///
-    /// The error number that it would send.
+    /// As iperf3's server.
     pub fn check(&self) -> Result<(), ErrorCode> {
         if self.sctp {
             return Err(ErrorCode::NO_SCTP);
