@@ -1,7 +1,5 @@
-//! The agent: executes orders of the protocol, and runs traffic and probes next to the workload.
-//!
-//! Synchronous: one thread reads orders, each traffic order has a thread, and traffic has its own threads.
-//! Independent of scenarios, labs and analysis.
+//! The agent: executes orders of the protocol, and runs traffic and probes next to the workload. One thread reads orders, each
+//! traffic order has a thread, and traffic has its own threads.
 
 mod client;
 mod deadline;

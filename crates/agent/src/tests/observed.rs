@@ -13,7 +13,6 @@ fn observe(token: Token) -> Order {
     Order::Observe(ObserveOrder { token, probes, subjects, way: None })
 }
 
-/// Whether probes work here. Prints the reason if not.
 #[expect(clippy::disallowed_macros, reason = "a skipped test prints the reason")]
 fn looks(observer: &mut Agent, token: Token) -> bool {
     let Ok(Reply::Observing(Observing { missing })) = observer.ask(observe(token)) else { panic!("obeys") };
