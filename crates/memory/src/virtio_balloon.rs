@@ -12,7 +12,7 @@ const QUERY: &str = "query-balloon";
 #[derive(Debug)]
 pub(crate) struct VirtioBalloon {
     monitor: Monitor,
-    /// The guest's memory if nothing is taken.
+    /// If nothing is taken.
     all: u64,
 }
 
@@ -33,13 +33,12 @@ impl Balloon for VirtioBalloon {
     }
 }
 
-/// Requests this guest memory size.
 pub(crate) fn ask_for(monitor: &mut Monitor, size: Bytes) -> Result<(), MemoryError> {
     monitor.order("balloon", &json!({ "value": size.0 }))?;
     Ok(())
 }
 
-/// The guest's memory in bytes.
+/// In bytes.
 pub(crate) fn actual(monitor: &mut Monitor) -> Result<u64, MemoryError> {
     let answer = monitor.order(QUERY, &json!({}))?;
     let actual = limits::bytes(&answer["actual"]).map(|actual| actual.0);

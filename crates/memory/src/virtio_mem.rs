@@ -12,9 +12,9 @@ const QUERY: &str = "query-memory-devices";
 #[derive(Debug)]
 pub(crate) struct VirtioMem {
     monitor: Monitor,
-    /// The device's ID in QEMU.
+    /// In QEMU.
     device: String,
-    /// The device's size if nothing is taken.
+    /// If nothing is taken.
     all: u64,
 }
 
@@ -40,27 +40,25 @@ impl Balloon for VirtioMem {
     }
 }
 
-/// A virtio-mem device.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Device {
     /// Empty for a device without an ID.
     pub(crate) id: String,
-    /// The guest's NUMA node.
+    /// NUMA node of the guest.
     pub(crate) node: u32,
     pub(crate) size: Bytes,
     pub(crate) most: Bytes,
-    /// Block size. Sizes are multiples of it.
+    /// Sizes are multiples of it.
     pub(crate) block: Bytes,
 }
 
-/// Requests this size of the device at a QOM path.
+/// `path` is a QOM path.
 pub(crate) fn ask_for(monitor: &mut Monitor, path: &str, size: Bytes) -> Result<(), MemoryError> {
     let asked = json!({ "path": path, "property": "requested-size", "value": size.0 });
     monitor.order("qom-set", &asked)?;
     Ok(())
 }
 
-/// All virtio-mem devices of a machine.
 pub(crate) fn devices(monitor: &mut Monitor) -> Result<Vec<Device>, MemoryError> {
     let answer = monitor.order(QUERY, &json!({}))?;
     let device = |device: &Value| {
