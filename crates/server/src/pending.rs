@@ -1,6 +1,5 @@
-//! Connections without a complete request, limited in number, memory and time.
-//! They have no thread. When there are too many, the oldest one of the busiest address is dropped, so half-open
-//! connections cannot lock out other peers: a client sends its request within a round trip or two.
+//! Connections without a complete request, limited in number, memory and time. When there are too many, the oldest one of the
+//! busiest address is dropped, so half-open connections cannot lock out other peers.
 
 use std::{
     collections::BTreeMap,
@@ -21,11 +20,11 @@ use super::{
     opening::{self, LONGEST, Opening},
 };
 
-/// Deadline for the first bytes. Sockperf's client is silent for 2 s after connecting.
+/// For the first bytes. Sockperf's client is silent for 2 s after connecting.
 const OPENING: Nanos = Nanos::from_secs(5);
-/// Deadline for the parameters of an iperf3 client after that.
+/// After the first bytes, for the parameters of an iperf3 client.
 const PARAMETERS: Nanos = Nanos::from_secs(5);
-/// Read buffer size. iperf3 parameters are a few hundred bytes.
+/// iperf3 parameters are a few hundred bytes.
 const CHUNK: usize = 1024;
 
 /// In order of arrival.
@@ -50,14 +49,11 @@ enum Stage {
 pub(super) enum ClientHello {
     Incomplete,
     Refused(Refusal),
-    /// iperf3: request the parameters with [`PendingConnection::request_parameters`], unless the test is already
-    /// running.
+    /// Request the parameters with [`PendingConnection::request_parameters`], unless the test is already running.
     Cookie(Cookie),
-    /// Complete iperf3 parameters. The state machine waits for the decision.
+    /// The state machine waits for the decision.
     Ready(Cookie, Box<Machine>, Box<Params>),
-    /// The plumb handshake.
     Native(Handshake),
-    /// The header of sockperf's first message.
     Sockperf(Vec<u8>),
 }
 
@@ -66,8 +62,7 @@ impl PendingConnections {
         Self { all: BTreeMap::new(), amounts }
     }
 
-    /// Adds a connection. If a limit is reached, drops the oldest one of the same address, or of the busiest address
-    /// for the total limit.
+    /// If a limit is reached, drops the oldest connection of the same address, or of the busiest address for the total limit.
     pub(super) fn admit(
         &mut self,
         order: u64,
@@ -84,7 +79,6 @@ impl PendingConnections {
         dropped
     }
 
-    /// Drops the oldest connection of the busiest address.
     pub(super) fn drop_oldest_of_most(&mut self) -> Option<PendingConnection> {
         let most = self.amounts.most();
         let amounts = self.amounts.clone();
@@ -106,7 +100,6 @@ impl PendingConnections {
         self.all.remove(&order).map(PendingConnection::given_up)
     }
 
-    /// Removes connections past their deadline.
     pub(super) fn late(&mut self, now: u64) -> impl Iterator<Item = PendingConnection> {
         let late = self.all.extract_if(.., move |_, connection| now >= connection.until);
         late.map(|(_, connection)| connection)
@@ -114,7 +107,7 @@ impl PendingConnections {
 }
 
 impl PendingConnection {
-    /// A newly accepted connection, made nonblocking.
+    /// Made nonblocking.
     pub(super) fn new(socket: TcpStream, peer: SocketAddr, now: u64) -> Self {
         let stage = Stage::Opening { bytes: [0; LONGEST], length: 0 };
         Self { socket, peer, until: now + OPENING.0, stage, share: None }
@@ -125,7 +118,6 @@ impl PendingConnection {
         self
     }
 
-    /// Reads available data and interprets it.
     pub(super) fn read(&mut self, now: u64) -> ClientHello {
         match &mut self.stage {
             Stage::Opening { bytes, length } => read_opening(&self.socket, bytes, length),
@@ -140,7 +132,6 @@ impl PendingConnection {
         }
     }
 
-    /// Requests the parameters of an iperf3 client.
     pub(super) fn request_parameters(&mut self, cookie: Cookie, now: u64) -> ClientHello {
         let mut machine = Box::new(Machine::new(Nanos(now)));
         if !transmit(&self.socket, &mut machine) {
@@ -151,7 +142,7 @@ impl PendingConnection {
         self.read(now)
     }
 
-    /// Closes the connection. If nothing was sent on it, resets it to avoid TIME-WAIT in the kernel.
+    /// If nothing was sent on it, resets the connection to avoid TIME-WAIT in the kernel.
     pub(super) fn dismiss(self) {
         if matches!(self.stage, Stage::Opening { .. }) {
             // On failure it enters TIME-WAIT.
@@ -184,7 +175,7 @@ pub(super) enum ParameterRead {
     Params(Box<Params>),
 }
 
-/// Reads from a control connection until the parameters are complete.
+/// Until the parameters are complete.
 pub(super) fn read_parameters(mut socket: &TcpStream, machine: &mut Machine, now: u64) -> ParameterRead {
     let mut bytes = [0; CHUNK];
     loop {
@@ -207,13 +198,13 @@ pub(super) fn read_parameters(mut socket: &TcpStream, machine: &mut Machine, now
     }
 }
 
-/// Sends pending messages of the state machine. Returns false on failure.
+/// Returns false on failure.
 pub(super) fn transmit(mut socket: &TcpStream, machine: &mut Machine) -> bool {
     // A few bytes on an idle connection fit the send buffer.
     machine.poll_transmit().is_none_or(|bytes| socket.write_all(&bytes).is_ok())
 }
 
-/// Sends the final message and shuts down writing, so that the peer can read it.
+/// Shuts down writing after the final message, so that the peer can read it.
 pub(super) fn dismiss(socket: &TcpStream, machine: &mut Machine) {
     let sent = transmit(socket, machine);
     if sent {

@@ -1,4 +1,4 @@
-//! Text report of the server for `--get-server-output`, in iperf3's format. Pure.
+//! Text report of the server for `--get-server-output`, in iperf3's format.
 
 use std::fmt::Write;
 
@@ -8,7 +8,6 @@ use workload::{Direction, EndSeries, Interval, StreamSettings};
 
 const RULE: &str = "- - - - - - - - - - - - - - - - - - - - - - - - -\n";
 
-/// All intervals and a summary per stream.
 pub(super) fn report(outcome: &StreamOutcome, plan: &[PlannedStream], load: &StreamSettings) -> String {
     let mut text = String::new();
     for (planned, flow) in plan.iter().zip(&outcome.measured.flows) {

@@ -27,7 +27,6 @@ const PATIENT: Bounds =
 /// For UDP, which ends by idling.
 const SOON: Bounds = Bounds { idle: Nanos::from_millis(700), ..PATIENT };
 
-/// Serves a connection driven by `client`.
 fn over_tcp(bounds: Bounds, stop: &Stop, client: impl FnOnce(TcpStream) + Send) -> Result<SessionOutcome> {
     let listener = TcpListener::bind((HERE, 0)).expect("loopback");
     let address = listener.local_addr().expect("bound");

@@ -26,7 +26,7 @@ pub(super) fn with(limits: impl FnOnce(&mut Limits)) -> Config {
     config
 }
 
-/// Starts a client in the background.
+/// In the background.
 pub(super) fn start(server: &TestServer, options: &[&str]) -> Child {
     command(server, options)
         .stdout(Stdio::piped())
@@ -40,7 +40,7 @@ pub(super) fn succeeds(client: Child) {
     assert!(output.status.success(), "{output:?}");
 }
 
-/// A client is refused with this message; the next one, within the limits, is served.
+/// The next client, within the limits, is served.
 fn refused(config: &Config, options: &[&str], words: &str, because: Option<Refusal>) {
     with_server(config, |server| {
         let output = run(server, options);
@@ -56,7 +56,7 @@ fn refused(config: &Config, options: &[&str], words: &str, because: Option<Refus
     });
 }
 
-/// A client that follows the protocol up to the streams.
+/// Up to the streams.
 fn client_without_streams(server: &TestServer, number: u8) -> (TcpStream, Cookie) {
     let cookie = Cookie::from_entropy([number; 36]);
     let mut control = TcpStream::connect(server.address).expect("the server listens");

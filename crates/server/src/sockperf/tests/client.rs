@@ -67,7 +67,7 @@ fn play_with(
     })
 }
 
-/// All messages of the exchange, including the warm-up.
+/// Including the warm-up.
 fn sent(data: &PingPongData) -> u64 {
     data.intervals.iter().map(|interval| interval.round_trips.count() + interval.lost).sum()
 }

@@ -2,7 +2,7 @@
 
 use super::*;
 
-/// The client's error, and whether the server exited cleanly.
+/// Whether the server exited cleanly.
 pub(super) fn failure(
     load: StreamSettings,
     options: Options,
