@@ -1,5 +1,5 @@
-//! Limits open connections by address and in total. New connections are always accepted: over a limit, the oldest
-//! connection is closed of the address at its own limit, or of the address with the most connections.
+//! Limits open connections by address and in total. Over a limit, the oldest connection is closed of the address at its own
+//! limit, or of the address with the most connections.
 
 use budgets::{Amounts, Budget, Exhausted, Share, Source};
 use tokio::task::{AbortHandle, JoinSet};

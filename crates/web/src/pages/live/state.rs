@@ -8,9 +8,9 @@ use samples::{Arm, CellRecord, RunState, Trial};
 use super::following::Following;
 use crate::{layout::short, links, time};
 
-/// Maximum number of trials, newest first.
+/// Newest first.
 const MOST_TRIALS: usize = 12;
-/// Width of an interval chart in its own units.
+/// In the chart's own units.
 const WIDTH: f64 = 200.0;
 
 pub(super) fn shown(following: &Following) -> Markup {
@@ -79,7 +79,7 @@ fn result(result: &RunResult, reach: f64) -> Markup {
     }
 }
 
-/// The largest value on a common scale.
+/// On a common scale.
 fn reach(results: &[RunResult], of: &RunResult) -> f64 {
     let same = results.iter().filter(|it| it.metric == of.metric && it.workload == of.workload);
     let ends = same
