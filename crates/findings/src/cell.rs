@@ -72,7 +72,7 @@ pub struct CellSummary {
 }
 
 impl CellSummary {
-    /// Latency breakdown; `None` without a packet-way probe.
+    /// `None` without a packet-way probe.
     #[must_use]
     pub fn way(&self) -> Option<&LatencyBreakdown> {
         self.probed.as_ref()?.way.as_ref()
@@ -185,7 +185,7 @@ pub struct BalloonSummary {
 }
 
 impl BalloonSummary {
-    /// The balloon summary of a result with memory taken; `None` for other kinds.
+    /// `None` for kinds other than balloons with memory taken.
     #[must_use]
     pub fn of_shrink(cell: &CellSummary) -> Option<&Self> {
         match &cell.measured {

@@ -5,7 +5,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use units::{Bytes, Nanos, Share};
 
-/// Schema version of [`MemorySummary`]; readers reject others.
+/// Readers reject other versions.
 pub const MEMORY_SCHEMA: u32 = 1;
 
 /// Contents of the memory page.

@@ -10,7 +10,7 @@ use units::Nanos;
 
 use crate::{comparison::SurroundingChange, estimate::Interval};
 
-/// Schema version of [`TraceComparison`]; readers reject others.
+/// Readers reject other versions.
 pub const TRACE_CONTRAST_SCHEMA: u32 = 1;
 
 /// A trace.

@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use crate::{claim::Finding, trace::TraceSummary};
 
-/// Schema version of [`VmSummary`]; readers reject others.
+/// Readers reject other versions.
 pub const VM_SCHEMA: u32 = 1;
 
 /// The analysis of a running virtual machine.
