@@ -1,5 +1,4 @@
-//! Tests that need whole processes: SIGKILL of a parent, and user namespaces.
-//! The program starts itself in the roles below; otherwise it is a test harness.
+//! Tests that need whole processes. The program starts itself in the roles below; otherwise it is a test harness.
 #![expect(clippy::disallowed_methods, clippy::disallowed_macros, reason = "tests wait, read and print")]
 
 use std::io::{BufRead, BufReader};
@@ -49,7 +48,7 @@ fn sleeper() -> Command {
     command
 }
 
-/// Starts a child, in a namespace if permitted, prints its PID and waits to be killed.
+/// In a namespace if permitted; prints its PID and waits to be killed.
 fn start_a_child() {
     let ns = NetNs::create("the child").ok();
     let mut child = spawn_in(&mut sleeper(), ns.as_ref(), "sleeper").expect("sleep exists");
@@ -81,7 +80,7 @@ fn become_root() -> ExitCode {
     ExitCode::SUCCESS
 }
 
-/// Effective user ID in the user namespace of the process.
+/// In the user namespace of the process.
 fn effective_uid() -> u32 {
     rustix::process::geteuid().as_raw()
 }
@@ -109,7 +108,7 @@ fn join_a_child() {
     child.wait().expect("own child");
 }
 
-/// Starts this program in another role and returns its first output line.
+/// Returns its first output line.
 fn in_role(role: &str) -> Result<(Child, String), Failed> {
     let mut parent = Command::new(std::env::current_exe()?).arg(role).stdout(Stdio::piped()).spawn()?;
     let mut line = String::new();
@@ -132,7 +131,6 @@ fn outlived(role: &str, within: Duration) -> Result<(u32, bool), Failed> {
     Ok((pid, is_alive(pid, started)))
 }
 
-/// Kills an orphaned process.
 fn kill(pid: u32) -> Result<(), Failed> {
     Process::own(pid, start_time(pid)?)?.map_or(Ok(()), |process| process.kill()).map_err(Failed::from)
 }
@@ -160,7 +158,7 @@ fn joined() -> Result<(), Failed> {
     without_rights(JOIN_A_CHILD, "(Ok(()), 0, true, true)")
 }
 
-/// Runs a role as an unprivileged user and compares its output with `expected`.
+/// `expected` is its output.
 fn without_rights(role: &str, expected: &str) -> Result<(), Failed> {
     let mut command = Command::new(std::env::current_exe()?);
     command.arg(role);

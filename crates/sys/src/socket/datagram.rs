@@ -12,7 +12,7 @@ use std::ptr::null_mut;
 
 use linux_raw_sys::net::{cmsghdr, mmsghdr, msghdr};
 
-/// A control message with space for the integer of UDP_SEGMENT (16 bits) or UDP_GRO (32 bits).
+/// For the integer of UDP_SEGMENT (16 bits) or UDP_GRO (32 bits).
 #[repr(C)]
 #[derive(Clone, Copy)]
 struct Control {
