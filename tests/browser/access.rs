@@ -121,7 +121,6 @@ pub(crate) fn refused() {
     server.end();
 }
 
-/// Changes a file's permissions.
 fn chmod(file: &str, mode: u32) {
     fs::set_permissions(file, Permissions::from_mode(mode)).expect("ours");
 }
@@ -153,7 +152,6 @@ pub(crate) fn token_file() {
     server.end();
 }
 
-/// The header of a form from this server, with a cookie.
 fn head(server: &WebServer, cookie: &str) -> String {
     let origin = &server.origin;
     let host = origin.trim_start_matches("http://");
@@ -161,7 +159,6 @@ fn head(server: &WebServer, cookie: &str) -> String {
     format!("Host: {host}\r\nOrigin: {origin}\r\n{form}\r\nCookie: {cookie}\r\n")
 }
 
-/// Signs in and returns the cookie.
 fn signed_in(server: &WebServer) -> String {
     let answer = server.answer("POST /sign-in", &head(server, ""), &format!("token={TOKEN}"));
     let (_, cookie) = answer.split_once("set-cookie: ").unwrap_or_else(|| panic!("{answer}"));
@@ -192,7 +189,7 @@ pub(crate) fn cookies() {
     restarted.end();
 }
 
-/// Wrong tokens in the form, in the header, and in both.
+/// In the form, in the header, and in both.
 pub(crate) fn guesses() {
     let sandbox = sandbox();
     kept::keep(&sandbox, &PLAIN);
@@ -225,7 +222,7 @@ pub(crate) fn guesses() {
     }
 }
 
-/// A separate certificate for loopback, and its key.
+/// For loopback, with its key.
 fn certificate(sandbox: &Sandbox, name: &str) -> [String; 2] {
     plumb_tests::certificate(sandbox, name, "IP:127.0.0.1,DNS:localhost")
 }
@@ -281,11 +278,11 @@ pub(crate) fn encrypted() {
     server.end();
 }
 
-/// Connections that send nothing, or the first bytes of a TLS handshake, until others are closed for them.
+/// They send nothing, or the first bytes of a TLS handshake, until others are closed for them.
 pub(crate) fn silent_handshakes() {
-    /// More than the server has for all addresses.
+    /// More than the server's limit for all addresses.
     const FLOOD: usize = 300;
-    /// A record of a ClientHello that does not arrive (RFC 8446, section 5.1).
+    /// A ClientHello that does not arrive (RFC 8446, section 5.1).
     const BEGUN: &[u8] = &[22, 3, 1, 2, 0, 1, 0, 1, 252];
     let sandbox = sandbox();
     kept::keep(&sandbox, &PLAIN);

@@ -10,11 +10,10 @@ use crate::{
     sandbox,
 };
 
-/// The accessibility checker.
 pub(crate) const AXE: &str =
     concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/browser/node_modules/axe-core/axe.min.js");
 
-/// Twelve runs, of which the last five are slower and have another kernel.
+/// The last five are slower and have another kernel.
 const SHARES: [f64; 12] = [1.0, 1.01, 0.99, 1.02, 1.0, 0.98, 1.01, 0.7, 0.71, 0.69, 0.7, 0.72];
 
 pub(crate) fn list() {

@@ -16,7 +16,7 @@ use crate::{
 const MOST: usize = 1 << 20;
 
 const LAYERS: &str = "#layers-1 .on-screens";
-/// A client's log of two minutes with a level shift in the middle.
+/// Two minutes with a level shift in the middle.
 fn log() -> String {
     let second = |second: u32| {
         let rate = if second < 60 { 10.0 } else { 18.0 } + f64::from(second * 7 % 5) / 10.0;
@@ -36,7 +36,6 @@ fn log() -> String {
     )
 }
 
-/// Opens the report of a recorded run from disk.
 fn page() -> (plumb_tests::Sandbox, Chrome) {
     let sandbox = sandbox();
     kept::keep(&sandbox, &PLAIN);
@@ -48,7 +47,6 @@ fn page() -> (plumb_tests::Sandbox, Chrome) {
     (sandbox, chrome)
 }
 
-/// Opens the report of an imported log and unfolds its time series.
 fn series() -> (plumb_tests::Sandbox, Chrome) {
     let sandbox = sandbox();
     let _ = sandbox.succeed(&["import", &sandbox.file("client.log", &log())]);
@@ -94,7 +92,6 @@ fn press(chrome: &mut Chrome, key: &str) {
     }
 }
 
-/// Scrolls an element to the middle of the screen and returns its centre.
 fn middle(chrome: &mut Chrome, element: &str) -> [f64; 2] {
     let place = chrome.evaluate(&format!(
         "(() => {{ const it = {element}; it.scrollIntoView({{block: 'center'}});
@@ -167,7 +164,7 @@ pub(crate) fn series_by_legend() {
     assert_eq!(idle, json!([]));
 }
 
-/// The smallest and largest labels of the picture's axis.
+/// Labels of the picture's axis.
 fn ends(chrome: &mut Chrome) -> (f64, f64) {
     let ticks = chrome.evaluate(
         "[...document.querySelectorAll('.on-screens [data-box] [data-ticks] text')].map((it) => Number(it.textContent))",
@@ -327,7 +324,7 @@ pub(crate) fn hostile() {
     assert_eq!((chrome.count("img"), chrome.count("script:not([type])")), (0, 1));
 }
 
-/// When served, too, the page's script is allowed by its digest, and no other script runs.
+/// The page's script is allowed by its digest, and no other script runs.
 pub(crate) fn served() {
     let sandbox = sandbox();
     kept::keep(&sandbox, &PLAIN);

@@ -7,7 +7,7 @@ use plumb_tests::Sandbox;
 
 use crate::sandbox;
 
-/// Run names without the time, each with its database.
+/// Without the time, each with its database.
 const RUNS: [(&str, &str); 9] = [
     (BEFORE_KINDS, "kinds"),
     (BEFORE_KINDS, "told-both"),
@@ -23,7 +23,7 @@ const BEFORE_KINDS: &str = "runs.db.gz";
 /// Directions, modes and kinds missing from the earlier runs.
 const FURTHER: &str = "further.db.gz";
 
-/// Columns that used to hold a number for an unknown value and are empty today, with their format.
+/// They used to hold a number for an unknown value and are empty today.
 const LEFT_OUT: [(&str, &str); 5] = [
     // The sender's rate for a stream without a receiver's report.
     ("csv", "received_bits_per_second"),
@@ -34,14 +34,13 @@ const LEFT_OUT: [(&str, &str); 5] = [
     ("csv-trials", "cpu_busy_ns"),
 ];
 
-/// Columns with different meanings over the versions. Another test covers them.
+/// Their meaning changed over the versions. Another test covers them.
 const ELSEWHERE: [(&str, &str); 2] = [("csv-trials", "value"), ("csv-trials", "measured_ns")];
 
 fn data(name: &str) -> PathBuf {
     [env!("CARGO_MANIFEST_DIR"), "../../tests/cli/earlier", name].iter().collect()
 }
 
-/// A sandbox with the runs of a database.
 pub(crate) fn with_runs(database: &str) -> Sandbox {
     let sandbox = sandbox();
     let mut runs = Vec::new();
@@ -51,7 +50,6 @@ pub(crate) fn with_runs(database: &str) -> Sandbox {
     sandbox
 }
 
-/// A table with a header.
 struct Csv {
     head: Vec<String>,
     rows: Vec<Vec<String>>,
@@ -111,7 +109,7 @@ pub(crate) fn reports_stored_runs_with_the_same_numbers() {
     }
 }
 
-/// Covers every kind of workload, schedule and source: the value in a trial's row is the one its result is judged by.
+/// Covers every kind of workload, schedule and source.
 pub(crate) fn trial_rows_result_rows_and_report_agree() {
     let mut metrics = std::collections::BTreeSet::new();
     for (database, run) in RUNS {
@@ -172,7 +170,7 @@ fn is_near(one: f64, other: f64) -> bool {
     (one - other).abs() <= 1e-9 * one.abs()
 }
 
-/// Medians that the first two record formats printed in their findings for the run in shape-1.db.gz and shape-2.db.gz.
+/// Printed by the first two record formats for the run in shape-1.db.gz and shape-2.db.gz.
 const MEDIANS: [(&str, f64); 8] = [
     ("node-to-node/bulk/underlay-offload=on", 19_990_000_000.0),
     ("node-to-node/bulk/underlay-offload=off", 20_009_999_984.0),

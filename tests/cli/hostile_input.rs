@@ -15,10 +15,10 @@ use plumb_tests::{Output, Sandbox, signal, wait_until};
 use super::{earlier, memory, sandbox};
 
 const SECRET: &str = "s3cr3t";
-/// Limit in KiB for the address space of a command that reads a record.
+/// KiB of address space.
 const READING_KIB: u32 = 3 << 20;
 
-/// Database addresses in unsupported forms, from the option and the environment.
+/// Unsupported forms, from the option and the environment.
 pub(super) fn mistaken_addresses() {
     for address in [
         format!("host=h password={SECRET}"),
@@ -63,7 +63,7 @@ pub(super) fn mistaken_addresses() {
     }
 }
 
-/// Runs `plumb` with a limited address space (KiB).
+/// `most`: KiB of address space.
 fn limited(sandbox: &Sandbox, words: &[&str], most: u32) -> Output {
     let plumb = sandbox.command(words);
     let mut command = Command::new("sh");
@@ -75,7 +75,7 @@ fn limited(sandbox: &Sandbox, words: &[&str], most: u32) -> Output {
     Output::from(command.output().expect("sh is installed"))
 }
 
-/// Compresses `begin`, `length` bytes of repeated `piece`, and `end` into a file.
+/// `begin`, `length` bytes of repeated `piece`, and `end`.
 fn packed(sandbox: &Sandbox, name: &str, [begin, piece, end]: [&str; 3], length: usize) -> String {
     let path = sandbox.home().join(name);
     let mut packer = GzEncoder::new(File::create(&path).expect("ours"), Compression::fast());
@@ -88,7 +88,7 @@ fn packed(sandbox: &Sandbox, name: &str, [begin, piece, end]: [&str; 3], length:
     path.to_str().expect("temporary folders have plain names").to_owned()
 }
 
-/// Records that are small when compressed and large when decoded.
+/// Small when compressed.
 pub(super) fn large_when_decoded() {
     let sandbox = earlier::with_runs("shape-1.db.gz");
     let record = sandbox.succeed(&["report", "latest", "-f", "raw"]).out;
@@ -115,7 +115,6 @@ pub(super) fn large_when_decoded() {
     }
 }
 
-/// Endless memory records and certificates.
 pub(super) fn endless_records() {
     let sandbox = sandbox();
     let config = sandbox.file("vms.toml", memory::CONFIG);
@@ -132,14 +131,13 @@ pub(super) fn endless_records() {
     assert!(output.status == Some(1) && output.err.contains("longer than 4194304 bytes"), "{output:?}");
 }
 
-/// All pairs of existing hosts.
 fn pairs(hosts: usize, rest: &str) -> String {
     let mut text = "schema = 1\nname = \"many\"\ntitle = \"Many\"\npairs = \"all\"\n".to_owned();
     (0..hosts).for_each(|host| writeln!(text, "[hosts.h{host}]\nssh = \"h{host}\"").expect("text"));
     text + "[workloads.tcp]\nkind = \"stream\"\n" + rest
 }
 
-/// Refuses a plan with too many trials, and shows one with all pairs of 500 hosts.
+/// A plan with all pairs of 500 hosts is accepted.
 pub(super) fn many_pairs() {
     let sandbox = sandbox();
     let many = sandbox.file("many.toml", &pairs(500, "[schedule]\ntrials = 1000\n"));
@@ -160,7 +158,7 @@ pub(super) fn many_pairs() {
     assert!(output.contains("249500 results"), "{}", output.lines().last().unwrap_or_default());
 }
 
-/// Shell commands of an SSH host at login and during the copy.
+/// Shell commands at login and during the copy.
 const HOSTILE_HOSTS: [(&str, &str, &str); 5] = [
     ("silent", "exec sleep 1000", "exec sleep 1000"),
     ("closes its output", "exec >&-; exec sleep 1000", "exec sleep 1000"),
@@ -209,7 +207,6 @@ pub(super) fn hosts_that_block_a_start() {
     }
 }
 
-/// Endless output of a host takes no memory.
 pub(super) fn hosts_with_endless_output() {
     for (at_login, at_copy) in [
         ("exec cat /dev/zero", "true"),

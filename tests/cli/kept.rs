@@ -8,7 +8,7 @@ use super::{earlier, sandbox};
 
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// A sandbox with an earlier version's run in which one digit of a trial's data is flipped.
+/// One digit of a trial's data is flipped.
 fn with_a_flipped_digit() -> Sandbox {
     let sandbox = earlier::with_runs("shape-1.db.gz");
     // Runs of earlier versions have no checksums yet.
@@ -79,7 +79,7 @@ fn has_trials(sandbox: &Sandbox) -> bool {
     runs[0]["trials"].as_u64().is_some_and(|trials| trials > 0)
 }
 
-/// An active run is not removed by accident; the error names its process.
+/// The error names its process.
 pub(super) fn an_active_run() {
     let sandbox = sandbox();
     let file = sandbox.file("two.toml", &wire(40, "300ms"));
@@ -99,8 +99,7 @@ pub(super) fn an_active_run() {
     assert!(!run.wait().expect("a child").success(), "it has no run any more");
 }
 
-/// A run resumed under another kernel or on other processors says so in all its reports; a run resumed on the same
-/// machine does not.
+/// Under another kernel or on other processors. All reports of the run show it.
 pub(super) fn resumed_elsewhere() {
     let first = sandbox();
     let file = first.file("two.toml", &wire(3, "300ms"));
@@ -180,7 +179,7 @@ pub(super) fn no_file_named() {
     }
 }
 
-/// Every command that reads a document, with an endless file and one longer than any scenario.
+/// Every command that reads a document.
 pub(super) fn endless_documents() {
     let sandbox = sandbox();
     let array = format!("schema = 1\nx = [{}]\n", "1,".repeat(25 << 20));
@@ -212,7 +211,7 @@ pub(super) fn endless_documents() {
     }
 }
 
-/// On a full disk, a failed write leaves the old file or none, never part of a file.
+/// A failed write leaves the old file or none, never part of a file.
 pub(super) fn a_full_disk() {
     let sandbox = earlier::with_runs("shape-1.db.gz");
     let disk = sandbox.home().join("disk");

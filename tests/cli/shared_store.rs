@@ -11,7 +11,6 @@ use plumb_tests::{PostgresServer, Sandbox};
 
 use super::{earlier, sandbox};
 
-/// Killed on drop.
 struct Page(Child);
 
 impl Drop for Page {

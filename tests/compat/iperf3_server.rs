@@ -160,7 +160,6 @@ fn several(flags: &[&str], first_ends_before: bool) {
     assert_eq!(ends < begins, first_ends_before, "{flags:?}:\n{}", printed.out);
 }
 
-/// A plumb server on its own port.
 struct Server {
     port: String,
     running: Running,
@@ -184,7 +183,7 @@ impl Server {
         self.client(flags).finish()
     }
 
-    /// Checks that the server keeps running and exits cleanly on a signal.
+    /// Also exits cleanly on a signal.
     fn stays(self, sandbox: &Sandbox) {
         let again = sandbox.plumb(&["client", "127.0.0.1", "-p", &self.port, "-n", "1K"]);
         assert_ne!(again.status, Some(64), "{again:?}");

@@ -2,7 +2,7 @@
 
 use plumb_tests::{Fleet, PostgresServer, by_member, by_ssh, pairs, trials};
 
-/// Threshold far below the rate of any undisturbed direction on a busy machine, in Mbit/s.
+/// Far below the rate of any undisturbed direction on a busy machine.
 const SLOW: &str = "20mbit";
 
 /// Three hosts by SSH, three by members; stored in PostgreSQL.

@@ -104,7 +104,7 @@ pub(crate) fn a_thousand_streams() {
     assert_eq!(flows, [500, 1000]);
 }
 
-/// One host without a path: the kernel's page faults show the touched memory.
+/// The kernel's page faults show the touched memory.
 pub(crate) fn memory_is_touched_at_hosts() {
     let sandbox = sandbox();
     let touch = |name: &str, more: &str| {
@@ -243,7 +243,6 @@ pub(crate) fn a_run_without_root() {
     }
 }
 
-/// Runs `plumb` as an unprivileged user.
 pub(crate) fn unprivileged(sandbox: &Sandbox, arguments: &[&str]) -> std::process::Output {
     let run = sandbox.command(arguments);
     let mut command = Command::new("setpriv");

@@ -90,7 +90,7 @@ fn watched() {
     serves_metrics(&sandbox, &tight, &fourth, used);
 }
 
-/// Stores a copy of the latest run with three times its rates as a later run with the name `main`.
+/// Three times the rates of the latest run, stored as a later run with the name `main`.
 fn three_times_as_fast(sandbox: &Sandbox) {
     let mut record = sandbox.record();
     let started = record["header"]["started"].as_i64().expect("a time");
@@ -148,7 +148,7 @@ fn get(at: &str) -> String {
     answer
 }
 
-/// SIGINT ends the current run as Ctrl-C does; SIGKILL ends the run as well.
+/// SIGINT or SIGKILL.
 pub(crate) fn a_watch_that_ends_during_a_run_leaves_nothing() {
     let sandbox = sandbox();
     let before = Leftovers::of(&sandbox);

@@ -2,7 +2,7 @@
 
 use plumb_tests::compaction_cycles;
 
-/// Number of amounts in each cycle.
+/// Per cycle.
 const AMOUNTS: u32 = 20;
 const TRIALS: usize = 5;
 

@@ -1,5 +1,5 @@
-//! Kills processes of a program at random. After each kill nothing may be left behind, no stored trial may be lost,
-//! and the run must be resumable.
+//! Kills processes of a program at random. After each kill nothing may be left behind, no stored trial may be lost, and the
+//! run must be resumable.
 
 use std::{
     collections::BTreeMap,
@@ -13,19 +13,16 @@ use serde_json::Value;
 
 use crate::{Leftovers, Sandbox, name, processes, trials, wait_until};
 
-/// Time limit for cleanup after a process of a run was killed.
+/// After a process of a run was killed.
 const GONE: Duration = Duration::from_secs(5);
-/// Time limit for a run to notice a dead process on a busy machine.
+/// To notice a dead process on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(120);
 
-/// Killed processes by name.
+/// By name.
 type Killed = BTreeMap<String, usize>;
 
-/// Kills processes of runs, each within this time of a start: the controller, an agent, the observer or a monitor.
-/// Resumes each run until it is complete. Returns the number of kills by name.
-///
-/// # Panics
-/// If a run leaves something behind, loses or changes a stored trial, or cannot be resumed.
+/// Kills the controller, an agent, the observer or a monitor within this time of a start, and resumes each run until it is
+/// complete. Returns the number of kills by name. Panics if a run leaves something behind, or loses or changes a stored trial.
 #[must_use]
 pub fn runs_survive(sandbox: &Sandbox, scenario: &str, kills: usize, within: Duration) -> String {
     let before = Leftovers::of(sandbox);
@@ -61,10 +58,8 @@ pub fn runs_survive(sandbox: &Sandbox, scenario: &str, kills: usize, within: Dur
     reported(&killed)
 }
 
-/// Kills processes of a server during a test: the client must exit, and the next server must start on the same port.
-///
-/// # Panics
-/// If something is left behind, the client hangs or reports success, or the port stays in use.
+/// The client must exit, and the next server must start on the same port. Panics if something is left behind, or the client
+/// hangs or reports success.
 #[must_use]
 pub fn servers_survive(sandbox: &Sandbox, kills: usize) -> String {
     let before = Leftovers::of(sandbox);
@@ -100,7 +95,7 @@ pub fn servers_survive(sandbox: &Sandbox, kills: usize) -> String {
     reported(&killed)
 }
 
-/// Number of stored trials of the latest run.
+/// Of the latest run.
 #[must_use]
 pub fn kept(sandbox: &Sandbox) -> u64 {
     let listed = sandbox.plumb(&["runs", "--json"]).out;
@@ -108,18 +103,18 @@ pub fn kept(sandbox: &Sandbox) -> u64 {
     listed[0]["trials"].as_u64().unwrap_or(0)
 }
 
-/// The trials of the latest run; empty before the first run.
+/// Empty before the first run.
 fn kept_trials(sandbox: &Sandbox) -> Vec<Value> {
     if kept(sandbox) == 0 { Vec::new() } else { trials(&sandbox.record()).to_vec() }
 }
 
-/// Returns whether the process existed.
+/// False if the process does not exist.
 #[must_use]
 pub fn kill(pid: u32) -> bool {
     sent(pid, "KILL")
 }
 
-/// Sends a signal and returns whether the process existed.
+/// False if the process does not exist.
 pub(crate) fn sent(pid: u32, name: &str) -> bool {
     let status = Command::new("kill").args(["-s", name, &pid.to_string()]).stderr(Stdio::null()).status();
     status.expect("kill starts").success()
@@ -143,7 +138,7 @@ fn reported(killed: &Killed) -> String {
     each.join(", ")
 }
 
-/// Deterministic random numbers: Lehmer's generator (Park & Miller, CACM 31, 1988).
+/// Lehmer's generator (Park & Miller, CACM 31, 1988).
 pub struct Random(u32);
 
 impl Random {
@@ -159,7 +154,6 @@ impl Random {
         f64::from(self.0) / f64::from(0x7fff_ffff_u32)
     }
 
-    /// A number below `count`.
     pub fn below(&mut self, count: usize) -> usize {
         (self.fraction() * count as f64) as usize
     }
