@@ -36,9 +36,9 @@ const PATTERNS: [PatternShape; 3] = [
     PatternShape::Scan,
 ];
 
-/// Observations for a source to learn a pattern, not counted.
+/// For a source to learn a pattern, not counted.
 const LEARNING: usize = 4;
-/// Observations until a guest has given up memory.
+/// Until a guest has given up memory.
 const SETTLES: u32 = 24;
 
 pub(crate) fn run(guests: &Guests, bounds: &Bounds) -> anyhow::Result<Vec<Comparison>> {
@@ -59,7 +59,7 @@ pub(crate) fn run(guests: &Guests, bounds: &Bounds) -> anyhow::Result<Vec<Compar
     Ok(comparisons)
 }
 
-/// Takes memory from the guest until its program needs both nodes.
+/// Until its program needs both nodes.
 fn shrink(guest: &mut Guest) -> anyhow::Result<()> {
     guest.vm.resize(FLOOR)?;
     for _ in 0..SETTLES {

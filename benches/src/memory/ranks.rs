@@ -18,7 +18,7 @@ enum Drawing {
         hot: usize,
         share: f64,
     },
-    /// Cumulative probability by page.
+    /// Cumulative, by page.
     Weighted {
         cumulative: Vec<f64>,
     },

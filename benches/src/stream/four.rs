@@ -1,7 +1,5 @@
-//! Bench `streams-4`: four parallel TCP streams, compared with iperf3.
-//!
-//! Unpinned, and spread: both ends of a stream share a CPU, which iperf3 does not support; before 3.16 it has one
-//! thread for all streams.
+//! Bench `streams-4`: four parallel TCP streams, compared with iperf3: unpinned, and spread, with both ends of a stream on one
+//! CPU, which iperf3 does not support. Before 3.16 it has one thread for all streams.
 
 use workload::{Placement::Free, StreamSettings};
 

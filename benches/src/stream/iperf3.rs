@@ -16,9 +16,8 @@ use crate::{
 
 const PORT: u16 = 5201;
 
-/// iperf3 with client flags.
 pub(super) struct Iperf3 {
-    /// Flags apart from destination, duration, placement and output format.
+    /// Apart from destination, duration, placement and output format.
     pub(super) flags: &'static [&'static str],
     pub(super) placement: Placement,
     pub(super) until: Until,
@@ -46,7 +45,7 @@ impl Iperf3 {
     }
 }
 
-/// Whether this iperf3 can discard received data without copying, since 3.17.
+/// Received data; since iperf3 3.17.
 pub(super) fn can_skip_the_copy() -> bool {
     let help = Command::new("iperf3").arg("--help").output();
     help.is_ok_and(|help| {
@@ -73,7 +72,7 @@ impl Tool for Iperf3 {
     }
 }
 
-/// Parses a client's JSON.
+/// A client's JSON.
 fn report(text: &str) -> anyhow::Result<Report> {
     let document: Value = serde_json::from_str(text).context("read the JSON of iperf3")?;
     if let Some(error) = document["error"].as_str() {
