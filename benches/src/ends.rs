@@ -28,15 +28,17 @@ const TOKEN: u64 = 1;
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum Order {
-    /// Prints its port.
+    /// Run a server and print its port.
     Serve { bind: IpAddr, load: WorkloadSettings, cpus: Option<Vec<u32>> },
+    /// Run a client.
     Connect { bind: IpAddr, server: SocketAddr, load: WorkloadSettings, cpus: Option<Vec<u32>> },
-    /// Sleeps until each scheduled time and does nothing else.
+    /// Sleep until each scheduled time and do nothing else.
     Sleep { period: Nanos, warmup: Nanos, duration: Nanos, cpus: Option<Vec<u32>> },
+    /// Read a log.
     Import { log: PathBuf },
-    /// Connections per second.
+    /// Open `rate` hostile connections per second.
     Attack { server: SocketAddrV4, rate: u32, seconds: u64 },
-    /// Closes every connection.
+    /// Accept and close every connection.
     Listen { at: SocketAddrV4 },
 }
 

@@ -51,6 +51,7 @@ pub(crate) enum PatternShape {
     TwoLevel { hot: Bytes, share: f64 },
     /// The page of rank k gets 1 / k^exponent.
     Zipf { exponent: f64 },
+    /// Sequential.
     Scan,
 }
 

@@ -16,10 +16,7 @@ pub enum FleetError {
         "the NATS server {server} {because}; the users of its configuration list those that it takes \
          (`plumb fleet add`), and it reads them again by `nats-server --signal reload`"
     )]
-    NotPermitted {
-        server: String,
-        because: String,
-    },
+    NotPermitted { server: String, because: String },
     #[error(
         "TLS with the NATS server {server} failed: {reason}; check that `ca` is the authority of its certificate"
     )]
@@ -27,19 +24,12 @@ pub enum FleetError {
     #[error("the connection to the NATS server {server} broke: {reason}")]
     Broken { server: String, reason: String },
     #[error("there is no member `{name}`{}; check that `plumb member` runs on its host under this name", there(.others))]
-    Unknown {
-        name: String,
-        others: Vec<String>,
-    },
+    Unknown { name: String, others: Vec<String> },
     #[error(
         "{count} members are named `{name}`, on hosts {}; stop all but one, or rename them",
         .hosts.join(", ")
     )]
-    Ambiguous {
-        name: String,
-        count: usize,
-        hosts: Vec<String>,
-    },
+    Ambiguous { name: String, count: usize, hosts: Vec<String> },
     #[error("there is already a member `{name}`, on host {host}; stop it, or choose another name")]
     Taken { name: String, host: String },
     #[error(
@@ -55,10 +45,7 @@ pub enum FleetError {
     #[error("member `{name}` refused: {because}")]
     Refused { name: String, because: String },
     #[error("no reply from member `{name}`{}", server_error(.reason))]
-    Silent {
-        name: String,
-        reason: Option<String>,
-    },
+    Silent { name: String, reason: Option<String> },
 }
 
 fn there(others: &[String]) -> String {

@@ -38,10 +38,7 @@ pub enum MemoryError {
     #[error("no access data: {because}")]
     NoSource { because: String },
     #[error("another process moves the memory of process {pid}; stop it first (lock file {})", lock.display())]
-    Locked {
-        pid: u32,
-        lock: std::path::PathBuf,
-    },
+    Locked { pid: u32, lock: std::path::PathBuf },
     #[error("cannot lock {} to move this machine's memory: {source}", path.display())]
     NoLock {
         path: std::path::PathBuf,

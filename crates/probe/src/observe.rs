@@ -39,10 +39,7 @@ pub struct Watch {
 #[derive(Debug, Clone, Error, PartialEq, Eq)]
 pub enum ProbeError {
     #[error("{because}; {remedy}")]
-    Unavailable {
-        because: String,
-        remedy: String,
-    },
+    Unavailable { because: String, remedy: String },
     #[error("cannot {operation}: {because}")]
     Failed { operation: String, because: String },
 }

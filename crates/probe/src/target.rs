@@ -23,20 +23,11 @@ pub enum TargetError {
     #[error("no process with PID {0}")]
     NoProcess(u32),
     #[error("no network namespace `{named}`: {because}")]
-    NoNamespace {
-        named: String,
-        because: String,
-    },
+    NoNamespace { named: String, because: String },
     #[error("no control group `{named}`: {because}")]
-    NoControlGroup {
-        named: String,
-        because: String,
-    },
+    NoControlGroup { named: String, because: String },
     #[error("no QEMU virtual machine `{named}`")]
-    NoQemu {
-        named: String,
-        running: Vec<String>,
-    },
+    NoQemu { named: String, running: Vec<String> },
     #[error("{} QEMU virtual machines match `{named}`", pids.len())]
     SeveralQemus { named: String, pids: Vec<u32> },
 }

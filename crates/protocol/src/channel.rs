@@ -51,19 +51,13 @@ pub enum ChannelError {
     #[error("the peer closed the channel")]
     Closed,
     #[error("not a message of protocol {VERSION}: {reason}; it starts with `{start}`")]
-    Malformed {
-        reason: String,
-        start: String,
-    },
+    Malformed { reason: String, start: String },
     #[error("a message exceeds the limit of {limit} bytes for the requested data")]
     TooLong { limit: usize },
     #[error(
         "the peer uses protocol {theirs} (plumb {tool}), this side {VERSION}; install the same version of plumb on both"
     )]
-    Version {
-        theirs: u32,
-        tool: String,
-    },
+    Version { theirs: u32, tool: String },
 }
 
 #[derive(Debug)]

@@ -21,13 +21,13 @@ pub enum MemoryOrder {
         #[serde(default)]
         compact: bool,
     },
-    /// Stop it. Reply: [`MemoryReply::Watched`].
+    /// Stop watching. Reply: [`MemoryReply::Watched`].
     Watched,
     /// Take up to this much memory out of use by the guest.
     Take { memory: Bytes },
-    /// Most recent first.
+    /// Return this much of it to the guest, most recent first.
     GiveBack { memory: Bytes },
-    /// Since the previous request; the first starts monitoring.
+    /// Report the use of memory since the previous request; the first starts monitoring.
     Telemetry { source: AccessSourceKind },
 }
 

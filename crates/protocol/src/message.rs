@@ -53,6 +53,7 @@ pub enum ToAgent {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "order", rename_all = "kebab-case")]
 pub enum Order {
+    /// Describe this machine. Reply: [`Reply::Environment`].
     Describe,
     /// Configure this guest's devices, or create the part of the lab on this existing host, whose interface has been found.
     Dress {
@@ -61,7 +62,7 @@ pub enum Order {
         /// The guest, or the existing host.
         host: HostName,
     },
-    /// For use in further requests.
+    /// Find the interface of this existing host. Reply: [`Reply::Interface`].
     FindInterface {
         /// In the scenario.
         host: HostName,
@@ -69,29 +70,34 @@ pub enum Order {
         address: Option<Ipv4Addr>,
         interface: Option<DeviceName>,
     },
-    /// For this session. Reply: [`Reply::Reserved`] or [`Reply::Occupied`].
+    /// Reserve the interface for this session. Reply: [`Reply::Reserved`] or [`Reply::Occupied`].
     Reserve {
         /// Shown to others that wait.
         by: String,
     },
+    /// Release the reservation. Reply: [`Reply::Done`].
     Release,
-    /// Settings left out are reset.
+    /// Apply these settings; settings left out are reset. Reply: [`Reply::Done`].
     Configure { devices: BTreeMap<DeviceRef, DeviceSettings> },
+    /// Reply: [`Reply::DeviceStates`].
     ReadStates { devices: Vec<DeviceRef> },
+    /// Reply: [`Reply::DeviceCounters`].
     ReadCounters { devices: Vec<DeviceRef> },
+    /// Open a server. Reply: [`Reply::Listening`] once clients can connect.
     Serve(ServerOrder),
-    /// Reply: [`Reply::Report`] after the trial's end.
+    /// Run the client. Reply: [`Reply::Report`] after the end of the trial.
     Run(ClientOrder),
+    /// Wait for the end of the server. Reply: [`Reply::Report`].
     Collect { token: Token },
-    /// Before a trial's traffic. Reply: [`Reply::Observing`] once they are active.
+    /// Start probes before the traffic. Reply: [`Reply::Observing`] once they are active.
     Observe(ObserveOrder),
-    /// Stops the probes.
+    /// Read and stop the probes. Reply: [`Reply::Observed`].
     Observed { token: Token },
-    /// Single unfragmented packets to the trial's UDP server.
+    /// Send single unfragmented packets to the UDP server. Reply: [`Reply::Mtu`].
     ProbeMtu(MtuProbe),
-    /// In virtual machines only.
+    /// In virtual machines only. Reply: [`Reply::Memory`].
     Memory { work: MemoryOrder },
-    /// Discards all numbers of this trial.
+    /// Close the trial and discard its numbers. Reply: [`Reply::Done`].
     Abandon { token: Token },
 }
 

@@ -65,7 +65,6 @@ pub enum RunEvent {
     Step { text: String },
     Boots { host: String },
     Booted { host: String, within: Nanos },
-    /// The lab exists.
     Begun,
     Trial { planned: PlannedTrial, cell: Box<Cell> },
     Rate { elapsed: Nanos, per_second: f64, text: String },

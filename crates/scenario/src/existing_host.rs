@@ -34,12 +34,8 @@ pub struct ExistingHost {
 #[serde(rename_all = "kebab-case")]
 pub enum Access {
     Local,
-    Ssh {
-        destination: String,
-    },
-    Member {
-        name: String,
-    },
+    Ssh { destination: String },
+    Member { name: String },
 }
 
 impl Access {

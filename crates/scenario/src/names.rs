@@ -39,15 +39,9 @@ name!(
     /// A network device within a host, at most 15 bytes, as in the kernel.
     DeviceName
 );
-name!(
-    PathName
-);
-name!(
-    WorkloadName
-);
-name!(
-    FactorName
-);
+name!(PathName);
+name!(WorkloadName);
+name!(FactorName);
 name!(
     /// A result of the plan. Stable for equal path, workload and factor levels.
     CellId

@@ -20,10 +20,7 @@ pub enum StoreError {
         "cannot open {path} ({reason}); check that it is a file that you can read, in a folder \
          that you can write, or choose another file"
     )]
-    CannotOpen {
-        path: PathBuf,
-        reason: String,
-    },
+    CannotOpen { path: PathBuf, reason: String },
     #[error("cannot write to {place}: {}", place.when_read_only())]
     ReadOnly { place: Location },
     /// For longer than the timeout.
@@ -107,29 +104,19 @@ pub enum StoreError {
     #[error(
         "cannot reach {place} ({reason}); check that the server is running, allows connections from this machine and has a connection left"
     )]
-    Away {
-        place: Location,
-        reason: String,
-    },
+    Away { place: Location, reason: String },
     #[error(
         "access to {place} denied ({reason}); check user, password, database and sslmode in the address. The \
          database must exist and belong to the user who stores the first run"
     )]
-    Denied {
-        place: Location,
-        reason: String,
-    },
+    Denied { place: Location, reason: String },
     #[error(
         "{place} is on a server: repair it by restoring a backup. `plumb runs export` saves single \
          runs to files, and `plumb runs remove` removes damaged runs"
     )]
     NotAFile { place: Location },
     #[error("cannot {doing} {place}: {reason}")]
-    Failed {
-        doing: &'static str,
-        place: Location,
-        reason: String,
-    },
+    Failed { doing: &'static str, place: Location, reason: String },
 }
 
 impl StoreError {

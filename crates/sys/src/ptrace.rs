@@ -40,13 +40,8 @@ pub enum TraceEvent {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Call {
-    Enter {
-        number: u64,
-    },
-    Exit {
-        value: i64,
-        failed: bool,
-    },
+    Enter { number: u64 },
+    Exit { value: i64, failed: bool },
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -11,20 +11,11 @@ use crate::{missing_capabilities::Element, refusal::Refusal};
 #[derive(Debug, Error)]
 pub enum CreateError {
     #[error("cannot create {hosts} network namespaces: {source}")]
-    Namespaces {
-        hosts: usize,
-        source: sys::Error,
-    },
+    Namespaces { hosts: usize, source: sys::Error },
     #[error("cannot open a netlink socket for {whom}: {refusal}; {}", refusal.remedy())]
-    Netlink {
-        whom: String,
-        refusal: Refusal,
-    },
+    Netlink { whom: String, refusal: Refusal },
     #[error("{element} refers to {what}, which is not in the lab; run `plumb scenario check`")]
-    Unknown {
-        element: Element,
-        what: String,
-    },
+    Unknown { element: Element, what: String },
     #[error("{element} creates device `{device}`, which another part of the lab also creates; rename one")]
     Twice { element: Element, device: DeviceRef },
     /// The kernel rejected a supported operation.
@@ -52,11 +43,7 @@ pub enum CreateError {
         found: Box<str>,
     },
     #[error("host `{host}` has no device with the MAC address {mac}; it has {found}")]
-    NoSuchMac {
-        host: HostName,
-        mac: String,
-        found: String,
-    },
+    NoSuchMac { host: HostName, mac: String, found: String },
     #[error(transparent)]
     Configure(#[from] ConfigureError),
     #[error(transparent)]

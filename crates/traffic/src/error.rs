@@ -14,42 +14,21 @@ pub enum Error {
     #[error(transparent)]
     System(#[from] sys::Error),
     #[error("cannot {operation} {object}: {source}")]
-    Socket {
-        operation: &'static str,
-        object: String,
-        source: io::Error,
-    },
+    Socket { operation: &'static str, object: String, source: io::Error },
     #[error(
         "{object}: waited {waited} for {missing}; check that the other end is running and that the path is up"
     )]
-    Silent {
-        object: String,
-        missing: String,
-        waited: Nanos,
-    },
+    Silent { object: String, missing: String, waited: Nanos },
     #[error("{object} was closed by the other end after {got} of {asked}")]
-    CutShort {
-        object: String,
-        got: String,
-        asked: String,
-    },
+    CutShort { object: String, got: String, asked: String },
     #[error(
         "{object} does not end: {got} received, and the end is overdue; check that the other end has the same version"
     )]
-    Endless {
-        object: String,
-        got: Bytes,
-    },
+    Endless { object: String, got: Bytes },
     #[error("the server refuses {object}: {because}")]
-    Refused {
-        object: String,
-        because: RefusalCode,
-    },
+    Refused { object: String, because: RefusalCode },
     #[error("the server ended {object} early: {because}")]
-    Ended {
-        object: String,
-        because: RefusalCode,
-    },
+    Ended { object: String, because: RefusalCode },
     #[error("ended by the client")]
     Left,
     #[error("{setting} cannot be {value}; use {allowed}")]

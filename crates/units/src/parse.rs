@@ -5,27 +5,15 @@ use thiserror::Error;
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum ParseQuantityError {
     #[error("`{text}` does not start with a number; write {example}")]
-    NoNumber {
-        text: String,
-        example: &'static str,
-    },
+    NoNumber { text: String, example: &'static str },
     /// For a quantity that needs a unit.
     #[error("`{text}` has no unit; write {example}")]
-    NoUnit {
-        text: String,
-        example: &'static str,
-    },
+    NoUnit { text: String, example: &'static str },
     /// The suffix is not a unit of this quantity.
     #[error("`{suffix}` is not a valid unit; use one of {units}")]
-    UnknownUnit {
-        suffix: String,
-        units: String,
-    },
+    UnknownUnit { suffix: String, units: String },
     #[error("`{text}` is out of range; write {example}")]
-    OutOfRange {
-        text: String,
-        example: &'static str,
-    },
+    OutOfRange { text: String, example: &'static str },
 }
 
 /// Spelling and size in base units.

@@ -22,36 +22,19 @@ pub enum Failure {
     #[error("refused: {0}")]
     Refused(ErrorCode),
     #[error("expected {awaited}, but got {got}; check that the other end is iperf3")]
-    Unexpected {
-        awaited: &'static str,
-        got: UnexpectedByte,
-    },
+    Unexpected { awaited: &'static str, got: UnexpectedByte },
     /// The announced length.
     #[error("{what} too long: {length} bytes, but the limit is {limit}")]
-    Oversized {
-        what: &'static str,
-        length: u32,
-        limit: u32,
-    },
+    Oversized { what: &'static str, length: u32, limit: u32 },
     #[error("cannot parse the {what}: {because}")]
-    Malformed {
-        what: &'static str,
-        because: String,
-    },
+    Malformed { what: &'static str, because: String },
     /// The peer's results are impossible, and nothing else shows what it received.
     #[error("the other end's results are impossible: {claim}")]
-    Impossible {
-        claim: String,
-    },
+    Impossible { claim: String },
     #[error("waited {waited} for {awaited}; check that the other end is still running")]
-    Silent {
-        awaited: &'static str,
-        waited: Nanos,
-    },
+    Silent { awaited: &'static str, waited: Nanos },
     #[error("the other end closed the control connection while waiting for {awaited}")]
-    Closed {
-        awaited: &'static str,
-    },
+    Closed { awaited: &'static str },
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]

@@ -33,12 +33,7 @@ pub enum ApiError {
         source: io::Error,
     },
     #[error("Firecracker refused `PUT {path} {body}` with status {status}: {reason}")]
-    Refused {
-        path: String,
-        body: String,
-        status: u16,
-        reason: String,
-    },
+    Refused { path: String, body: String, status: u16, reason: String },
 }
 
 #[derive(Debug)]

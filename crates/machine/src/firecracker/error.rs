@@ -22,19 +22,13 @@ pub enum FirecrackerError {
     #[error("Firecracker needs KVM, which does not work here: {0}")]
     NoKvm(#[source] sys::Error),
     #[error("{asked} of memory is too little for a guest; the minimum is {least}")]
-    TooLittleMemory {
-        asked: Bytes,
-        least: Bytes,
-    },
+    TooLittleMemory { asked: Bytes, least: Bytes },
     #[error(transparent)]
     Start(#[from] sys::Error),
     #[error("cannot create the streams to Firecracker: {0}")]
     Streams(#[from] io::Error),
     #[error("Firecracker exited with status {status}{}", last_output(words))]
-    Ended {
-        status: i32,
-        words: String,
-    },
+    Ended { status: i32, words: String },
     #[error("{source}{}", last_output(words))]
     Api {
         #[source]

@@ -10,9 +10,7 @@ pub enum GuestError {
         "no kernel for guests: {folder} has no vmlinuz-RELEASE with installed modules; install one with \
          `apt-get install linux-image-cloud-amd64`, or use --kernel and --modules"
     )]
-    NoKernel {
-        folder: PathBuf,
-    },
+    NoKernel { folder: PathBuf },
     #[error(
         "no kernel {release} is installed for guests; installed: {installed}; choose one of these (--kernel, \
          PLUMB_GUEST_KERNEL) or install {release} with its modules"

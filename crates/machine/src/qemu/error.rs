@@ -15,10 +15,7 @@ pub enum QemuError {
     #[error("KVM does not work: {0}; use --accel tcg to emulate the guest")]
     NoKvm(#[source] sys::Error),
     #[error("{asked} of memory is too little for a guest; the minimum is {least}")]
-    TooLittleMemory {
-        asked: Bytes,
-        least: Bytes,
-    },
+    TooLittleMemory { asked: Bytes, least: Bytes },
     #[error(transparent)]
     Start(sys::Error),
     #[error(transparent)]
@@ -26,10 +23,7 @@ pub enum QemuError {
     #[error("cannot create the streams to QEMU: {0}")]
     Streams(#[from] io::Error),
     #[error("QEMU exited with status {status}{}", last_output(words))]
-    Ended {
-        status: i32,
-        words: String,
-    },
+    Ended { status: i32, words: String },
     #[error("cannot identify QEMU's threads: {source}")]
     Threads {
         #[source]

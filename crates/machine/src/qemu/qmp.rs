@@ -50,10 +50,7 @@ pub enum QmpError {
         source: io::Error,
     },
     #[error("QEMU refused `{command}`: {reason}")]
-    Refused {
-        command: &'static str,
-        reason: String,
-    },
+    Refused { command: &'static str, reason: String },
     #[error("unexpected reply from QEMU to `{command}`: {answer}")]
     Strange { command: &'static str, answer: String },
 }

@@ -21,19 +21,13 @@ pub enum SshError {
     #[error(
         "it accepts none of your keys ({reason}); compare `ssh-add -l` with ~/.ssh/authorized_keys on the host"
     )]
-    NotPermitted {
-        reason: String,
-    },
+    NotPermitted { reason: String },
     #[error("unknown host name ({reason}); check ssh_config and DNS")]
-    NoSuchHost {
-        reason: String,
-    },
+    NoSuchHost { reason: String },
     #[error(
         "cannot reach it ({reason}); check that the host is up, that its SSH server runs and that no firewall blocks it"
     )]
-    Unreachable {
-        reason: String,
-    },
+    Unreachable { reason: String },
     #[error(
         "it runs {platform}, but this program, which also serves as the agent, is built for Linux {}; start plumb on a machine of its kind",
         std::env::consts::ARCH
@@ -48,9 +42,7 @@ pub enum SshError {
         "cannot install the agent's program: {reason}; it needs about 40 MB in a private folder `plumb` in \
          $XDG_CACHE_HOME or ~/.cache"
     )]
-    Copy {
-        reason: String,
-    },
+    Copy { reason: String },
     #[error(
         "the agent's program disappeared after the copy; check whether another program cleans its ~/.cache"
     )]
@@ -58,18 +50,14 @@ pub enum SshError {
     #[error(
         "it sent more than {most} bytes instead of a reply; check the output of its shell's start-up files with `ssh HOST true`"
     )]
-    Chatter {
-        most: u64,
-    },
+    Chatter { most: u64 },
     #[error(
         "the copy of the agent's program stopped after {copied} of {all} bytes; check the connection and the free space there, \
          and try again"
     )]
     Stalled { copied: usize, all: usize },
     #[error("`ssh` could not start the agent: {reason}")]
-    Other {
-        reason: String,
-    },
+    Other { reason: String },
 }
 
 impl SshError {

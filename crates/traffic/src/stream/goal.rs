@@ -16,6 +16,7 @@ const EXCESS: u64 = 64 << 20;
 pub(super) enum Goal {
     /// At `end` at the earliest, and after measuring for `time`.
     Elapsed { end: u64, time: Nanos },
+    /// After sending this many bytes.
     Sent(u64),
 }
 

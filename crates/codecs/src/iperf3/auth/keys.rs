@@ -23,10 +23,7 @@ pub struct PrivateKey(RsaPrivateKey);
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum KeyError {
     #[error("not an RSA {kind} key in PEM without a passphrase: {because}")]
-    Unreadable {
-        kind: &'static str,
-        because: String,
-    },
+    Unreadable { kind: &'static str, because: String },
     #[error("user name and password are too long for this key; use a longer key or a shorter password")]
     TooLong,
 }

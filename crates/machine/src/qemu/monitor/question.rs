@@ -42,10 +42,7 @@ pub enum MonitorError {
     #[error("the socket {} is not a QMP monitor", at.display())]
     Foreign { at: PathBuf },
     #[error("QEMU refused `{command}`: {reason}")]
-    Refused {
-        command: &'static str,
-        reason: String,
-    },
+    Refused { command: &'static str, reason: String },
     #[error("no reply from the monitor to `{command}`: {source}")]
     Silent {
         command: &'static str,
