@@ -4,7 +4,7 @@ use crate::nearest;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Builtin {
-    /// As in `plumb run NAME`.
+    /// The name for `plumb run`.
     pub name: &'static str,
     pub text: &'static str,
 }

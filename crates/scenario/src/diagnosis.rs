@@ -27,15 +27,14 @@ impl Problem {
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Place {
-    /// From 1.
     pub line: usize,
-    /// In characters, from 1.
+    /// Counted in characters, from 1.
     pub column: usize,
     pub message: String,
     pub help: Option<String>,
 }
 
-/// In text order. Never empty.
+/// Sorted by place; never empty.
 #[derive(Debug, Clone)]
 pub struct Diagnosis {
     source: NamedSource<Arc<str>>,

@@ -106,7 +106,6 @@ impl Document {
         existing_host(&self.hosts.get(host)?.table)
     }
 
-    /// Guests and pods.
     pub(crate) fn attached(&self) -> impl Iterator<Item = &Entry<GuestTable>> {
         self.links.guests.iter().chain(self.links.pods.iter())
     }

@@ -34,7 +34,7 @@ pub struct PlanOptions {
     pub trials: Option<u32>,
     /// Paths to plan; empty means all. The baseline is always included because the others are shown relative to it.
     pub paths: Vec<PathName>,
-    /// Empty means all.
+    /// An empty list means all workloads.
     pub workloads: Vec<WorkloadName>,
     pub budget: Option<Nanos>,
     /// Target half-width of intervals, as a share of the median.
@@ -55,7 +55,6 @@ impl PlanOptions {
         }
     }
 
-    /// Trials per result, which is the number of blocks.
     pub(crate) fn blocks(&self, scenario: &Scenario) -> u32 {
         self.trials(scenario, &self.design(&scenario.schedule.design))
     }
@@ -104,7 +103,6 @@ impl Plan {
         self.estimate_of(&self.trials)
     }
 
-    /// Simultaneous trials take as long as the longest of them.
     pub fn estimate_of<'t>(&self, trials: impl IntoIterator<Item = &'t PlannedTrial>) -> Nanos {
         let (mut sum, mut before): (Nanos, Option<(&PlannedTrial, Nanos)>) = (Nanos(0), None);
         for trial in trials {
@@ -118,14 +116,12 @@ impl Plan {
         sum
     }
 
-    /// Includes the pause after it.
     #[must_use]
     pub fn trial_estimate(&self, cell: usize) -> Nanos {
         duration_estimate(&self.cells[cell].load) + self.pause + OVERHEAD
     }
 }
 
-/// Includes the warm-up.
 fn duration_estimate(load: &WorkloadSettings) -> Nanos {
     let kind = load.kind();
     let (sent, requested) = kind.sends().unwrap_or_default();
@@ -133,7 +129,7 @@ fn duration_estimate(load: &WorkloadSettings) -> Nanos {
     kind.flows_for().unwrap_or(Nanos((sent.0 as f64 / speed * 1e9) as u64))
 }
 
-/// Only the planned results: the full matrix may be too large.
+/// Expands only the planned results, because the full matrix may be too large.
 pub(crate) fn cells(scenario: &Scenario, options: &PlanOptions) -> Vec<Cell> {
     let mut cells = Vec::new();
     let wanted = scenario.workloads.iter().filter(|workload| options.wants_workload(workload));

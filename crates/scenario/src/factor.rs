@@ -20,9 +20,9 @@ pub(crate) use workload_setting::congestion;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Factor {
     pub name: FactorName,
-    /// Empty means all.
+    /// An empty list means all paths.
     pub paths: Vec<PathName>,
-    /// Empty means all.
+    /// An empty list means all workloads.
     pub workloads: Vec<WorkloadName>,
     /// The devices to set; empty for workload factors.
     pub devices: Vec<DeviceRef>,
@@ -69,7 +69,7 @@ impl Factor {
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Level {
-    /// As written in the scenario and shown in reports: `on`, `9000`, `cross-cpu`.
+    /// The level as written in the scenario and shown in reports: `on`, `9000`, `cross-cpu`.
     pub label: String,
     pub setting: Setting,
 }

@@ -201,7 +201,6 @@ pub struct Gateway {
     pub destinations: Ipv4Net,
     pub tunnel: DeviceName,
     pub next_hop: Ipv4Addr,
-    /// At the node; unique per gateway.
     pub table: u32,
     pub egress: HostName,
     pub egress_device: DeviceName,

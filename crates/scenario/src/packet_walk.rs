@@ -23,9 +23,7 @@ const TUNNEL_DEPTH: usize = 4;
 
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Trip {
-    /// In order.
     pub(crate) devices: Vec<DeviceRef>,
-    /// Without duplicates, in order of first use.
     pub(crate) layers: Vec<Layer>,
     pub(crate) translation: Option<Translation>,
 }

@@ -26,9 +26,9 @@ pub struct Path {
     pub about: String,
     pub from: PathEnd,
     pub to: PathEnd,
-    /// Without duplicates, in the order in which a packet reaches them.
+    /// The layers in between, in the order in which a packet reaches them.
     pub layers: Vec<Layer>,
-    /// In the order in which a packet reaches them.
+    /// The devices in the order in which a packet reaches them.
     pub devices: Vec<DeviceRef>,
     /// The other paths are shown relative to it. True for exactly one path.
     pub baseline: bool,
@@ -50,7 +50,7 @@ impl Path {
         }
     }
 
-    /// In bytes of IP packet: the smallest MTU of its devices.
+    /// The smallest MTU of the path, in bytes of IP packet.
     #[must_use]
     pub fn mtu(&self, lab: &Lab, settings: &BTreeMap<DeviceRef, DeviceSettings>) -> u32 {
         self.devices.iter().filter_map(|device| lab.mtu(device, settings)).min().unwrap_or(1500)

@@ -21,10 +21,9 @@ pub struct Cell {
     pub workload: WorkloadName,
     /// Levels of applicable factors, by label.
     pub levels: BTreeMap<FactorName, String>,
-    /// With the levels applied.
     pub load: WorkloadSettings,
     pub placement: Placement,
-    /// Of the whole lab, with the levels applied.
+    /// All device settings of the lab, with the levels applied.
     pub devices: BTreeMap<DeviceRef, DeviceSettings>,
     /// Whether it is the baseline of its workload: the baseline path with all factors at their first level.
     pub baseline: bool,
@@ -32,11 +31,10 @@ pub struct Cell {
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PlannedTrial {
-    /// In the run, from 0.
     pub index: u32,
-    /// From 0. A block has one trial per result, two per baseline, and an additional one for each probed result.
+    /// Counted from 0. A block has one trial per result, two per baseline, and one for each probed result.
     pub block: u32,
-    /// Index into [`Plan::cells`].
+    /// An index into [`Plan::cells`].
     pub cell: usize,
     pub arm: Arm,
     /// Trials of a block with the same number run simultaneously; `None` runs on its own.
@@ -51,16 +49,14 @@ impl PlannedTrial {
     }
 }
 
-/// With a budget or a precision, some trials may be skipped.
+/// An adaptive run may skip some trials.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Plan {
     /// Equal seeds give equal plans.
     pub seed: u64,
-    /// In document order.
     pub cells: Vec<Cell>,
     #[serde(default)]
     pub steps: Vec<Step>,
-    /// In the order in which they run.
     pub trials: Vec<PlannedTrial>,
     pub pause: Nanos,
     pub design: Design,

@@ -9,7 +9,7 @@ const USUAL_BLOCKS: u32 = 7;
 /// The default is no probes.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Probes {
-    /// Without duplicates, in the order of [`ProbeKind::ALL`].
+    /// Sorted like [`ProbeKind::ALL`].
     pub kinds: Vec<ProbeKind>,
     /// The first blocks; `None` for the default.
     pub trials: Option<u32>,

@@ -68,7 +68,6 @@ impl Places {
         self.devices.iter().any(|(at, _)| at == device)
     }
 
-    /// Falls back to the place of the device.
     pub(crate) fn of_mtu(&self, device: &DeviceRef) -> Range<usize> {
         let device_place =
             || self.devices.iter().find(|(at, _)| at == device).map(|(_, place)| place.clone());
@@ -95,7 +94,6 @@ pub(crate) struct Resolver<'d> {
 }
 
 impl Resolver<'_> {
-    /// At creation.
     pub(crate) fn mtu(&self, device: &DeviceRef) -> u32 {
         self.mtus.at_creation(device)
     }

@@ -14,7 +14,7 @@ pub struct Scenario {
     pub title: String,
     pub about: String,
     pub lab: Lab,
-    /// In document order; exactly one is the baseline.
+    /// In document order; exactly one path is the baseline.
     pub paths: Vec<Path>,
     pub workloads: Vec<Workload>,
     pub factors: Vec<Factor>,
@@ -34,7 +34,6 @@ pub struct Schedule {
     pub seed: Option<u64>,
     pub design: Design,
     pub ports: Ports,
-    /// Whether to measure paths between existing hosts simultaneously if they share no resource.
     #[serde(default)]
     pub at_once: bool,
 }

@@ -79,7 +79,7 @@ impl<'c> Index<'c> {
         same_path.filter(|place| agree(cell, &self.cells[*place])).collect()
     }
 
-    /// For each factor not at its first level, the same result at the first level.
+    /// The same result with one factor at its first level, for each factor.
     fn first_levels(&self, cell: &Cell) -> Vec<usize> {
         let same_path = &self.of_path[&(&cell.workload, &cell.path)];
         let first = |factor: &FactorName| {

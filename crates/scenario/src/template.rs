@@ -4,7 +4,6 @@ use std::collections::BTreeSet;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Template {
-    /// As on the command line.
     pub name: &'static str,
     pub about: &'static str,
     text: &'static str,
@@ -77,7 +76,6 @@ const FIRST_HOST: &str = "[hosts.a]\n";
 const FIRST_WORKLOAD: &str = "[workloads.";
 const LONGEST: usize = 48;
 
-/// The name used in the templates.
 const OWN_NAME: &str = "mine";
 
 impl Template {

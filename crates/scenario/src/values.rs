@@ -13,7 +13,6 @@ use crate::{diagnosis::Problem, nearest};
 
 pub(crate) struct Word<S: 'static> {
     pub(crate) word: &'static str,
-    /// For the JSON schema.
     pub(crate) about: &'static str,
     pub(crate) values: Values<S>,
 }

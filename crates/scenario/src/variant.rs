@@ -18,7 +18,7 @@ fn list(known: &[String]) -> String {
     if known.is_empty() { "none".to_owned() } else { known.join(", ") }
 }
 
-/// In order. Empty for invalid TOML.
+/// In document order; empty for invalid TOML.
 #[must_use]
 pub fn names(text: &str) -> Vec<String> {
     text.parse::<DocumentMut>().map(|document| known(document.get(KEY))).unwrap_or_default()

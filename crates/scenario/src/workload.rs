@@ -19,7 +19,7 @@ pub struct Workload {
 }
 
 impl Workload {
-    /// For lookups per path: all pairs of a thousand hosts are a million paths.
+    /// All pairs of a thousand hosts are a million paths, so lookups need a set.
     pub(crate) fn path_set(&self) -> HashSet<&PathName> {
         self.paths.iter().collect()
     }

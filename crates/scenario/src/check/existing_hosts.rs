@@ -149,7 +149,6 @@ fn traffic(entry: &Entry<HostTable>, problems: &mut Vec<Problem>) {
     }
 }
 
-/// Thread placement needs both ends on the CPUs of one kernel.
 pub(crate) fn fit(document: &Document, scenario: &Scenario) -> Vec<Problem> {
     let exists = |path: &&crate::path::Path| scenario.lab.seat(&path.from.host).is_some();
     let placed = scenario.workloads.iter().filter(|workload| workload.placement != Placement::Free);

@@ -141,7 +141,6 @@ fn same_thing(one: &WrittenFactor<'_>, other: &WrittenFactor<'_>) -> bool {
     }
 }
 
-/// An empty list is unrestricted.
 fn meet(one: &[Spanned<String>], other: &[Spanned<String>]) -> bool {
     one.is_empty()
         || other.is_empty()

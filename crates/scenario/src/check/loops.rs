@@ -71,7 +71,6 @@ struct Groups {
 }
 
 impl Groups {
-    /// Returns false if both were in one set.
     fn join(&mut self, one: &str, other: &str) -> bool {
         let (one, other) = (self.leader(one), self.leader(other));
         let differ = one != other;

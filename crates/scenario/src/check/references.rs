@@ -231,7 +231,6 @@ impl<'c> Checker<'c> {
         }
     }
 
-    /// On an existing host the underlay is implied.
     pub(crate) fn underlay(&mut self, host: &str, place: &Spanned<String>, over: Option<&Spanned<String>>) {
         match (self.document.existing(host).is_some(), over) {
             (true, Some(over)) => {

@@ -29,9 +29,7 @@ use crate::{
 };
 
 struct Keys {
-    /// As in "it is a setting of a stream".
     owner: &'static str,
-    /// As in "this is a stream".
     this: &'static str,
     own: &'static [&'static str],
     why: fn(&str) -> Option<&'static str>,

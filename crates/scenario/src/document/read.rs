@@ -195,7 +195,6 @@ impl<'t> ReadSection for Reader<'t> {
     }
 }
 
-/// At any depth. Returns false if there is none.
 fn without_key_at(value: &mut Spanned<DeValue<'_>>, span: Option<Range<usize>>) -> bool {
     let Some(span) = span else { return false };
     let DeValue::Table(table) = value.get_mut() else { return false };

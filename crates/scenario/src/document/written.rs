@@ -13,7 +13,6 @@ use crate::names::DeviceRef;
 pub(crate) trait TextValue: Sized {
     /// The kind of value, for type errors.
     const WHAT: &'static str;
-    /// For the JSON schema.
     const EXAMPLES: &'static [&'static str];
     /// The error states what to write.
     fn from_text(text: &str) -> Result<Self, String>;

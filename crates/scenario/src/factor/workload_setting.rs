@@ -24,9 +24,8 @@ pub enum WorkloadSetting {
     /// `kernel` selects the host's default.
     Congestion(String),
     Placement(Placement),
-    /// Also selects the default message size.
     Mode(Mode),
-    /// Per connection; `None` is unlimited.
+    /// A rate limit per connection; `None` is unlimited.
     Rate(Option<BitRate>),
     Waiting(Waiting),
     /// Whether a ping-pong uses the schedule of its workload, or a closed loop.

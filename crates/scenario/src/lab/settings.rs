@@ -26,7 +26,6 @@ use rings::RingSizes;
 /// `None` keeps the kernel's default.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DeviceSettings {
-    /// If it differs from the one at creation.
     pub mtu: Option<u32>,
     pub offloads: Offloads,
     /// The largest packet that segmentation and receive offload may build (BIG TCP above 64 KiB).
@@ -50,7 +49,7 @@ pub enum DeviceSettingKind {
 }
 
 impl DeviceSettingKind {
-    /// In the order in which they are applied.
+    /// All kinds, in the order in which they are applied.
     pub const ALL: [Self; 6] =
         [Self::Mtu, Self::BigTcp, Self::Offloads, Self::Queues, Self::Rings, Self::Coalescing];
 
@@ -65,7 +64,7 @@ impl DeviceSettingKind {
         }
     }
 
-    /// For messages: `MTU`, `queues`.
+    /// The noun for messages: `MTU`, `queues`.
     #[must_use]
     pub fn noun(self) -> &'static str {
         self.setting().noun()

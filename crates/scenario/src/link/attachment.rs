@@ -112,7 +112,7 @@ pub struct Attachment {
     /// The bridge port.
     pub port: DeviceRef,
     pub address: Ipv4Net,
-    /// In bytes of IP packet.
+    /// Bytes of IP packet.
     pub mtu: u32,
 }
 

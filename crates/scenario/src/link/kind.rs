@@ -27,9 +27,9 @@ pub(crate) trait LinkTable {
         None
     }
     fn devices(&self, document: &Document) -> Vec<WrittenDevice>;
-    /// At creation, if it can be derived from `mtus`.
+    /// The MTU at creation, if it can be derived from `mtus`.
     fn made_mtu(&self, document: &Document, mtus: &Mtus) -> Option<u32>;
-    /// Whether that MTU follows from its bridge, and so does not count for the bridge's default.
+    /// Whether that MTU follows from its bridge.
     fn follows_bridge(&self) -> bool {
         false
     }
@@ -72,7 +72,7 @@ impl WrittenDevice {
 pub(crate) trait LinkKind {
     fn name(&self) -> &str;
     fn layer(&self) -> Layer;
-    /// They share a network segment.
+    /// All devices, which share a network segment.
     fn devices(&self) -> Vec<LinkDevice<'_>>;
     /// Pairs of a device and the device on top of it that receives its frames.
     fn above(&self) -> Vec<(DeviceRef, &DeviceRef)> {
@@ -92,14 +92,14 @@ pub(crate) trait LinkKind {
         false
     }
     fn locate(&mut self, _lab: &Lab) {}
-    /// Within the link or with the devices under it.
+    /// MTU mismatches within the link or with the devices under it.
     fn misfits(&self, mtus: &Fits) -> Vec<Misfit>;
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LinkDevice<'l> {
     pub at: &'l DeviceRef,
-    /// At creation, in bytes of IP packet.
+    /// MTU at creation, in bytes of IP packet.
     pub mtu: u32,
     pub address: Option<Ipv4Net>,
     /// The device under it, in the same host.

@@ -69,12 +69,11 @@ impl LinkTable for Entry<MacvlanTable> {
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Macvlan {
-    /// Also the name of its device.
     pub name: String,
     pub at: DeviceRef,
     pub over: DeviceName,
     pub address: Ipv4Net,
-    /// In bytes of IP packet.
+    /// Bytes of IP packet.
     pub mtu: u32,
 }
 

@@ -21,7 +21,7 @@ pub struct Nic {
     pub port: DeviceRef,
     pub address: Ipv4Net,
     pub mtu: u32,
-    /// Per direction, at creation.
+    /// Queues per direction, at creation.
     pub queues: u32,
 }
 

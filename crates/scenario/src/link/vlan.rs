@@ -107,7 +107,6 @@ impl LinkTable for Entry<VlanTable> {
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Vlan {
-    /// Also the name of its device.
     pub name: String,
     pub at: DeviceRef,
     pub over: DeviceName,
@@ -115,7 +114,7 @@ pub struct Vlan {
     pub id: u16,
     /// `None` for a bridge port.
     pub address: Option<Ipv4Net>,
-    /// In bytes of IP packet, without the tag.
+    /// Bytes of IP packet, without the tag.
     pub mtu: u32,
 }
 

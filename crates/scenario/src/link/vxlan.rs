@@ -291,9 +291,8 @@ pub enum Forwarding {
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Vxlan {
-    /// Also the name of its devices.
     pub name: String,
-    /// Below 2^24.
+    /// The VNI, below 2^24.
     pub vni: u32,
     pub port: u16,
     pub forwarding: Forwarding,

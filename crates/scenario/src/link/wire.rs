@@ -118,9 +118,9 @@ fn rate_out_of(written: &Spanned<As<BitRate>>) -> Option<Problem> {
 pub struct Wire {
     pub name: String,
     pub ends: [LinkEnd; 2],
-    /// Of both ends, in bytes of IP packet.
+    /// Bytes of IP packet.
     pub mtu: u32,
-    /// Per direction.
+    /// A rate limit for each direction.
     pub rate: Option<BitRate>,
 }
 

@@ -41,7 +41,6 @@ impl Mtus {
         self.at_creation.get(device).copied().unwrap_or(Self::DEFAULT)
     }
 
-    /// From a device setting.
     pub(crate) fn set(&self, device: &DeviceRef) -> Option<u32> {
         self.set.get(device).copied()
     }

@@ -8,7 +8,6 @@ pub(super) fn colours(edges: &[[usize; 2]], vertices: usize, colours: usize) -> 
     edges.iter().map(|[one, other]| graph.colour(*one, *other).expect("all edges are coloured")).collect()
 }
 
-/// For each vertex, the neighbour reached by each colour.
 struct Colouring {
     at: Vec<Vec<Option<usize>>>,
 }

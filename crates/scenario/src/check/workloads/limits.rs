@@ -12,13 +12,12 @@ use crate::{
 };
 
 pub(in crate::check) const STREAMS: RangeInclusive<u32> = 1..=1024;
-/// Per write or read of a TCP stream.
+/// Bytes per write or read of a TCP stream.
 pub(in crate::check) const STREAM_MESSAGE: RangeInclusive<u64> = 1..=16 << 20;
 /// Payload bytes of a stream's datagram: from a sequence number to 65535 minus the IPv4 and UDP headers.
 const DATAGRAMS: RangeInclusive<u64> = 16..=65_507;
 /// Bytes per ping-pong message: from a sequence number to the engine's limit.
 pub(in crate::check) const MESSAGES: RangeInclusive<u64> = 16..=PingPongSettings::LARGEST.0;
-/// Per request or response.
 pub(super) const EXCHANGE: RangeInclusive<u64> = 1..=16 << 20;
 
 const LONGEST: Nanos = Nanos::from_secs(3600);
