@@ -22,7 +22,6 @@ const BATCH_BYTES: usize = 32 * 1024;
 /// Offset of the flags in a message header.
 const FLAGS_OFFSET: usize = 6;
 
-/// Not for concurrent use.
 pub(crate) struct Channel {
     runtime: Arc<Runtime>,
     socket: NetlinkSocket,

@@ -60,7 +60,6 @@ impl<'a> Creator<'a> {
         Ok(Self::at(lab, devices, namespaces))
     }
 
-    /// In new namespaces on the existing host `host`, where this process runs.
     fn on_existing(lab: &'a Lab, host: &HostName) -> Result<Self, CreateError> {
         Ok(Self::at(lab, Devices::of(lab)?, Namespaces::on_existing(lab, host)?))
     }

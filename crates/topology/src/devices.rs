@@ -15,7 +15,7 @@ use crate::{
 /// `lo` is 1. Unique in a lab: the kernel treats a pair with equal indexes in two namespaces like a single device, and delays
 /// its carrier event by up to a second.
 const FIRST_INDEX: u32 = 2;
-/// Above the indexes of the host's own devices. Until Linux 6.15 the index must also be free in the namespace of the request.
+/// Above the host's own devices. Until Linux 6.15 an index must also be free in the namespace of the request.
 const FIRST_ON_EXISTING: u32 = 1 << 30;
 
 #[derive(Debug, Clone)]

@@ -67,12 +67,7 @@ pub enum ConfigureError {
     #[error("the lab has no device `{device}`")]
     NoDevice { device: DeviceRef },
     #[error("{element}: cannot set {setting}: {reason}; remove the setting, or use another device")]
-    Unsupported {
-        element: Element,
-        setting: String,
-        /// In the kernel's words, if available.
-        reason: String,
-    },
+    Unsupported { element: Element, setting: String, reason: String },
     #[error("cannot set {setting} of device `{device}`: {refusal}; {}", refusal.remedy())]
     Refused { device: DeviceRef, setting: String, refusal: Refusal },
     #[error(

@@ -23,7 +23,7 @@ use crate::{
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FoundInterface {
     pub end: PathEnd,
-    /// In bytes of IP packet.
+    /// Bytes of IP packet.
     pub mtu: u32,
 }
 

@@ -12,7 +12,6 @@ use crate::{
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ForeignTapState {
-    /// With its plain name, without a host.
     pub state: DeviceState,
     pub qdisc: String,
     pub counters: DeviceCounters,

@@ -68,7 +68,6 @@ pub(crate) fn device(gateway: &Gateway) -> DeviceRef {
     DeviceRef { host: gateway.egress.clone(), device: gateway.egress_device.clone() }
 }
 
-/// Unless a link of the lab already has it.
 pub(crate) fn address(gateway: &Gateway, lab: &Lab, devices: &Devices) -> Result<Vec<Request>, CreateError> {
     let element = Element::Gateway(gateway.name.clone());
     let device = devices.get_in(&gateway.egress, &gateway.egress_device, &element)?;

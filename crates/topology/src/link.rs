@@ -42,7 +42,6 @@ pub(crate) struct Site<'a> {
 }
 
 pub(crate) trait LinkKind {
-    /// For messages, followed by its name.
     fn noun(&self) -> &'static str;
 
     /// Names of capabilities.
@@ -67,12 +66,11 @@ pub(crate) trait LinkKind {
     /// Devices below exist.
     fn create(&self, element: &Element, site: &mut Site<'_>) -> Result<Vec<Request>, CreateError>;
 
-    /// After all devices exist and before any is up.
+    /// Runs after all devices exist and before any is up.
     fn connect(&self, _element: &Element, _site: &Site<'_>) -> Result<Vec<Request>, CreateError> {
         Ok(vec![])
     }
 
-    /// After devices are up.
     fn limit(&self, _site: &Site<'_>) -> Result<Vec<Request>, CreateError> {
         Ok(vec![])
     }

@@ -50,7 +50,6 @@ impl fmt::Display for Element {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Missing {
     pub element: Element,
-    /// They do not exist or lack the element. Paths through them are not as declared.
     pub devices: Vec<DeviceRef>,
     pub reason: String,
 }

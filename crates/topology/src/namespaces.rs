@@ -45,8 +45,7 @@ const FORWARDING: [(&str, &str); 3] = [
 /// Address detection and multicast reports would disturb measurements.
 const WITHOUT_IPV6: (&str, &str) = ("/proc/sys/net/ipv6/conf/default/disable_ipv6", "1");
 
-/// Only the device with an address replies to ARP for it. Otherwise two devices of a host on one segment would both reply, and
-/// the winner would be random.
+/// Makes only the device with an address reply to ARP for it. Otherwise two devices of a host on one segment would both reply.
 const OWN_ADDRESSES: (&str, &str) = ("/proc/sys/net/ipv4/conf/all/arp_ignore", "1");
 
 /// Allows reconnecting with the ports of a connection that has just closed, because all trials of a result use the same ports.
@@ -184,7 +183,7 @@ impl Namespaces {
         statistics.and_then(|statistics| statistics.read(at.device.as_str()).ok()).unwrap_or_default()
     }
 
-    /// By device index. Empty before Linux 6.9 and if no driver reports any.
+    /// Per-queue statistics by device index. Empty before Linux 6.9 and if no driver reports any.
     pub(crate) fn queue_statistics(&self, host: &HostName) -> BTreeMap<u32, Vec<NetdevQstatsReply>> {
         let mut by_device: BTreeMap<u32, Vec<NetdevQstatsReply>> = BTreeMap::new();
         let netdev = self.handles(host).and_then(|handles| handles.netdev.as_ref());

@@ -51,7 +51,7 @@ pub(crate) struct Offload {
     pub(crate) is: fn(&str) -> bool,
 }
 
-/// In the order in which the kernel requires them: segmentation needs checksums.
+/// The kernel requires this order: segmentation needs checksums.
 pub(crate) fn offloads(requested: Offloads) -> [Offload; 5] {
     [
         Offload {

@@ -8,7 +8,7 @@ use crate::{configure, link, topology::Topology};
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Capability {
-    /// For messages, e.g. `vxlan`.
+    /// The name in messages, e.g. `vxlan`.
     pub name: &'static str,
     pub available: bool,
     /// The operation, or why it failed.

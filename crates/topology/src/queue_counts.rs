@@ -82,7 +82,6 @@ fn take(queues: &mut Vec<QueueCounters>, kind: DeviceKind, name: &str, value: u6
     Some(())
 }
 
-/// Larger numbers are not queue numbers.
 const MOST: usize = 4096;
 
 #[cfg(test)]

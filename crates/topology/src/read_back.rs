@@ -155,7 +155,7 @@ pub(crate) fn requested_link(
 }
 
 impl LinkFacts {
-    /// Not for tunnels and bridges, which do not report it.
+    /// Tunnels and bridges do not report whether they carry traffic.
     pub(crate) fn carries(&self) -> bool {
         self.operstate == OPERATIONAL && self.port_state.is_none_or(|state| state == FORWARDING)
     }

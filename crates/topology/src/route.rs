@@ -35,7 +35,6 @@ pub(crate) fn element(route: &Route) -> Element {
     Element::Route(route.host.clone(), format!("{} via {}", route.to, route.via))
 }
 
-/// Over the device with index `device`, or the one that reaches `via`.
 pub(crate) fn message(to: Ipv4Net, via: Ipv4Addr, table: u32, device: Option<u32>) -> MessageBuilder {
     let mut message = create(NlMsgType::RTM_NEWROUTE);
     let header = RtMsg {

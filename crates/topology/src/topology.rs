@@ -68,7 +68,6 @@ impl Topology {
         create::inside(&lab.inside(host), host)
     }
 
-    /// By address or name. Changes nothing.
     pub fn existing(
         host: &HostName,
         address: Option<Ipv4Addr>,

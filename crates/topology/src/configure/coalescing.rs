@@ -20,7 +20,7 @@ use crate::{
     refusal::{Refusal, errno},
 };
 
-/// From `virtnet_set_coalesce` in drivers/net/virtio_net.c.
+/// Source: `virtnet_set_coalesce` in drivers/net/virtio_net.c.
 const OF_VIRTIO: &str = "a virtio device supports rx-frames 1, tx-frames 0 or 1, and no times, unless its monitor \
                          offers coalescing (VIRTIO_NET_F_NOTF_COAL), which QEMU does not";
 

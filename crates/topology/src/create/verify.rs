@@ -34,7 +34,6 @@ impl Creator<'_> {
         self.links().try_for_each(|link| link::kind(link).verify(&self.site))
     }
 
-    /// Until all links have a carrier, or after a timeout.
     fn settle(&self, host: &HostName) -> Result<BTreeMap<u32, LinkFacts>, CreateError> {
         let channel = self.site.namespaces.channel(host);
         let mut links = read_back::links(&self.site.namespaces, host, false)?;

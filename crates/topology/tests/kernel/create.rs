@@ -71,7 +71,6 @@ fn packets_pass_macvlans() {
     assert_passed(&topology, &both);
 }
 
-/// Not all kernels support VLANs.
 #[test]
 fn packets_pass_vlans_if_supported() {
     if !can_create_namespaces("packets_pass_vlans_if_supported") {

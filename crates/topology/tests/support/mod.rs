@@ -173,7 +173,6 @@ pub(crate) fn vxlan(name: &str, forwarding: Forwarding, members: [(&str, &str, O
     .into()
 }
 
-/// Only the egress address can reach the target.
 pub(crate) fn egress_gateway() -> Lab {
     let mut lab = Lab {
         hosts: vec![host("node", true), host("egress", true), host("pod", false), host("target", false)],
