@@ -11,7 +11,7 @@ use crate::{
     stop::Stop,
 };
 
-/// Per idle timeout, so that an occasional message does not occupy a place.
+/// Messages per idle timeout: an occasional message must not occupy a place.
 const LEAST: u64 = 3;
 /// A rate is computed over at least this many nanoseconds.
 const SECOND: u64 = 1_000_000_000;
@@ -21,7 +21,6 @@ pub struct Bounds {
     /// Time in which at least three whole messages must arrive.
     pub idle: Nanos,
     pub duration: Option<Nanos>,
-    /// Of messages.
     pub bytes: Option<Bytes>,
     /// Rate of messages, over a second or more.
     pub rate: Option<BitRate>,
@@ -70,7 +69,6 @@ impl<'a> Guard<'a> {
         Ok(self.judge(counts, now))
     }
 
-    /// From the start to the last message.
     pub const fn active(&self) -> Nanos {
         Nanos(self.last.0 - self.begun)
     }

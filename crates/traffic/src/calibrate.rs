@@ -7,7 +7,7 @@ use samples::Calibration;
 use sys::clock::{monotonic, set_timer_slack, sleep_until};
 
 const SAMPLES: usize = 51;
-/// In nanoseconds; then fewer samples are used.
+/// Nanoseconds after which fewer samples are used.
 const ENOUGH: u64 = 9_000_000;
 /// Readings or calls per timed batch.
 const TOGETHER: u32 = 64;

@@ -20,10 +20,10 @@ use crate::{
     stop::Stop,
 };
 
-/// For establishing a connection, and for the server's start signal.
+/// The timeout of a connection and of the server's start signal.
 const PATIENCE: Nanos = Nanos::from_secs(10);
 
-/// By an earlier connection from the same port.
+/// The longest delay by an earlier connection from the same port.
 const LINGERING: Nanos = Nanos::from_secs(3);
 const GLANCE: Duration = Duration::from_millis(5);
 
@@ -49,7 +49,7 @@ impl Dial<'_> {
         }
     }
 
-    /// For other protocols: without a handshake. Socket waits are limited to [`TICK`].
+    /// Connects without a handshake. Socket waits are limited to [`TICK`].
     pub fn connect_plain(&self, stop: &Stop) -> Result<TcpStream> {
         let socket = Socket::new(domain(self.server), Type::STREAM, Some(Protocol::TCP))
             .map_err(Error::socket("open a socket to", || self.server.to_string()))?;

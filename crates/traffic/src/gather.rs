@@ -22,12 +22,11 @@ use crate::{
 };
 
 const HANDSHAKE: Nanos = Nanos::from_secs(2);
-/// For the next connection.
 const PATIENCE: Nanos = Nanos::from_secs(10);
 /// The client may first load probes. If the client fails, the server is stopped.
 pub(crate) const FIRST: Nanos = Nanos::from_secs(60);
 const GLANCE: Duration = Duration::from_millis(1);
-/// With incomplete handshake; others wait in the kernel.
+/// The limit on connections with incomplete handshake; others wait in the kernel.
 const UNDECIDED: usize = 256;
 const BACKLOG: i32 = 1024;
 

@@ -5,7 +5,6 @@
 use workload::{Direction, Transport};
 
 pub const LENGTH: usize = 32;
-/// Also in every longer ping-pong datagram.
 pub(crate) const TOKEN: std::ops::Range<usize> = 8..16;
 /// Sent once all connections are established.
 pub const GO: u8 = b'g';
@@ -65,7 +64,6 @@ impl Purpose {
 pub struct Handshake {
     pub token: u64,
     pub purpose: Purpose,
-    /// Among the connections of this purpose.
     pub number: u32,
 }
 

@@ -30,10 +30,9 @@ pub struct FlowId {
     pub sends: bool,
 }
 
-/// Since the previous event, over all connections of this end.
+/// All connections of this end, since the previous event.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Progress {
-    /// Since the start.
     pub elapsed: Nanos,
     pub covers: Nanos,
     /// Payload.

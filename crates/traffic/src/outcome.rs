@@ -6,7 +6,6 @@ use workload::{EndMeasurement, StreamEnd};
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Outcome<M = EndMeasurement> {
     pub measured: M,
-    /// Including the warm-up.
     pub threads: Vec<ThreadCpu>,
 }
 

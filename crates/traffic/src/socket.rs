@@ -13,7 +13,7 @@ use workload::{SocketFacts, SocketSettings};
 
 use crate::error::{Error, Result};
 
-/// Loops check for a stop in this interval.
+/// The interval in which loops check for a stop.
 pub const TICK: Duration = Duration::from_millis(50);
 
 /// ETIMEDOUT, in contrast, is the end of a connection.

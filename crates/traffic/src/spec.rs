@@ -8,7 +8,6 @@ pub struct ServerSpec<L> {
     pub token: u64,
     pub bind: IpAddr,
     pub load: L,
-    /// Assigned round-robin; `None` does not pin threads.
     pub cpus: Option<Vec<u32>>,
 }
 

@@ -127,7 +127,7 @@ impl<'a> SharedState<'a> {
         self.send(WorkerEvent::PingInterval(interval));
     }
 
-    /// Never waits.
+    /// Returns immediately.
     pub(crate) fn spare_ping_interval(&self) -> Option<PingPongInterval> {
         self.spare.try_lock().ok()?.pop()
     }
@@ -196,7 +196,6 @@ impl CpuMeter {
         Self { cpu: thread_cpu(), at: monotonic() }
     }
 
-    /// The thread counts from a common start `at`.
     pub(crate) fn since(at: u64) -> Self {
         Self { cpu: thread_cpu(), at }
     }
@@ -211,7 +210,6 @@ impl CpuMeter {
     }
 }
 
-/// `thread` is its number within the end.
 pub fn cpu_of(cpus: Option<&[u32]>, thread: usize) -> Option<u32> {
     cpus.and_then(|cpus| cpus.get(thread % cpus.len().max(1)).copied())
 }

@@ -9,7 +9,6 @@ use workload::{Measurement, PingPongSettings, Schedule, Transport, WorkloadSetti
 
 /// Tolerance for other causes: a thread on another CPU, a grown list.
 const CHANCE: u64 = 40;
-/// Of the watching thread.
 const AN_INTERVAL: u64 = 4;
 
 /// Allocations of both ends, and the recorded intervals.

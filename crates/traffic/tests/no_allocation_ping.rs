@@ -10,7 +10,7 @@ use workload::{Measurement, PingPongSettings, Schedule, Transport, Waiting, Work
 const CHANCE: u64 = 40;
 /// One allocation in fifty messages would show.
 const MORE: u64 = 2_000;
-/// On a busy machine each message of a spinning thread takes a time slice.
+/// Seconds; on a busy machine each message of a spinning thread takes a time slice.
 const LONG: [u64; 5] = [1, 2, 4, 16, 64];
 
 /// Allocations of both ends, and the number of round trips.

@@ -22,7 +22,6 @@ use workload::ConnectSettings;
 
 use crate::error::{Error, Result};
 
-/// After the other end's deadline.
 const GRACE: Nanos = Nanos::from_secs(5);
 /// The control connection, through which the server starts the client and learns of its end. Measured connections have higher
 /// numbers.

@@ -12,7 +12,6 @@ pub(super) const LARGEST: Bytes = Bytes(16 << 20);
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Exchange {
-    /// Including the head.
     pub(super) request: u32,
     pub(super) response: u32,
 }

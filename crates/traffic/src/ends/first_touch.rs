@@ -18,7 +18,6 @@ use crate::{
 };
 
 const END: &str = "client";
-/// Between two clock readings.
 const STEP: usize = HUGE_PAGE;
 
 pub(super) fn run(

@@ -84,7 +84,7 @@ pub fn exchange<F: Format>(
 struct Part {
     thread: ThreadCpu,
     recorded: ThreadNotes,
-    /// In an open loop: the sender's lateness, or the receiver's round trips.
+    /// The sender's lateness or the receiver's round trips, in an open loop.
     histogram: Option<LatencyHistogram>,
 }
 

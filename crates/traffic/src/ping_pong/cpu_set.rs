@@ -6,7 +6,6 @@ use std::collections::BTreeSet;
 pub(super) struct CpuSet(BTreeSet<u32>);
 
 impl CpuSet {
-    /// Called a few times per second.
     pub(super) fn sample(&mut self) {
         self.0.insert(sys::affinity::current_cpu());
     }

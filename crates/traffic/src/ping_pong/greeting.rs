@@ -17,7 +17,6 @@ use crate::{
 };
 
 pub(crate) const LENGTH: usize = handshake::LENGTH + 4 + 8;
-/// And up to twice as long.
 const SLOT: Nanos = Nanos::from_secs(10);
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -13,11 +13,8 @@ pub(super) struct IntervalRecorder<'a> {
 
 #[derive(Default)]
 pub(super) struct RecordedIntervals {
-    /// After the warm-up.
     pub(super) measured: LatencyHistogram,
-    /// After the warm-up.
     pub(super) lost: u64,
-    /// In time order.
     pub(super) intervals: Vec<PingPongInterval>,
 }
 

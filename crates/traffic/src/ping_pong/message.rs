@@ -19,7 +19,6 @@ pub trait Format: Clone + Send {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Reply {
-    /// It may not have been sent.
     Answer(u64),
     Before,
     Greeting,
@@ -54,7 +53,7 @@ impl Message {
 }
 
 impl Message {
-    /// If the message is too short for its number, the latest one below `next` with these low bits.
+    /// A short message has only the low bits of its number: returns the latest number below `next` with these bits.
     #[inline]
     fn number_of(&self, received: &[u8], next: u64) -> Option<u64> {
         let (fits, head) = (self.0.len().min(8), self.0.len().min(HEADER));

@@ -36,7 +36,6 @@ pub enum Carrier {
 
 pub struct Inbox {
     bytes: Vec<u8>,
-    /// On a stream; if unknown, each read is a message.
     message: Option<usize>,
     from: usize,
     to: usize,

@@ -43,12 +43,10 @@ use crate::{
 /// Each interval hands over a histogram.
 const SHORTEST: Nanos = Nanos::from_millis(10);
 const FASTEST: Nanos = Nanos(1_000);
-/// After the other end's deadline.
 const GRACE: Nanos = Nanos::from_secs(5);
 /// A datagram is then lost and an unsent message of an open loop is dropped. Longer than usual paths take, so that latency is
 /// not mistaken for loss.
 const OVERDUE: Nanos = Nanos::from_secs(1);
-/// Of greetings and closing messages.
 const AGAIN: Nanos = Nanos::from_millis(200);
 
 pub fn check(load: &PingPongSettings) -> Result<()> {

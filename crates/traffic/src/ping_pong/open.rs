@@ -28,9 +28,8 @@ use crate::{
     workers::SharedState,
 };
 
-/// Before the first message, for the receiver to get ready.
+/// The receiver gets ready before the first message.
 const LEAD: Nanos = Nanos::from_millis(5);
-/// Within [`MOST`].
 const REMEMBERED: Nanos = Nanos::from_secs(4);
 const LEAST: u64 = 1 << 16;
 const MOST: u64 = 1 << 20;
@@ -43,7 +42,6 @@ pub(super) struct Open<'a> {
     period: u64,
     window: Window,
     begin: AtomicU64,
-    /// Once the sender has ended.
     sent: AtomicU64,
 }
 
@@ -216,7 +214,6 @@ impl<'a> Open<'a> {
         self.give_up((overdue / self.period).min(self.count()), now, tally, notes)
     }
 
-    /// Also counts messages displaced from the window.
     fn give_up(&self, limit: u64, now: u64, tally: &mut Tally, notes: &mut Recorder<'_>) -> Result<()> {
         let (mut lost, mut latest) = (self.window.overrun(), tally.oldest);
         tally.settled += lost;
@@ -284,6 +281,5 @@ struct Tally {
     oldest: u64,
     settled: u64,
     ended: Option<u64>,
-    /// From each message's actual send time.
     round_trips: LatencyHistogram,
 }

@@ -22,7 +22,6 @@ pub(super) struct Recorder<'a> {
     warm: u64,
     end: u64,
     interval: u64,
-    /// Until then only counting is needed.
     wake: u64,
     progress: u64,
     present: (u64, u64),
@@ -41,9 +40,7 @@ pub(super) struct Recorder<'a> {
 #[derive(Default)]
 pub(super) struct ThreadNotes {
     pub(super) elapsed: Nanos,
-    /// They reply to no sent message.
     pub(super) strays: u64,
-    /// To messages already answered or timed out.
     pub(super) duplicates: u64,
     pub(super) seen: CpuSet,
 }
@@ -86,7 +83,6 @@ impl<'a> Recorder<'a> {
         Ok(())
     }
 
-    /// The latest of them of time `from`.
     pub(super) fn lost(&mut self, count: u64, from: u64, now: u64) -> Result<()> {
         if now >= self.wake {
             self.awake(from, now)?;

@@ -28,7 +28,6 @@ use crate::{
     stop::Stop,
 };
 
-/// Before the server is considered absent.
 const GREETINGS: u32 = 15;
 /// One may suffice.
 const FAREWELLS: u32 = 3;

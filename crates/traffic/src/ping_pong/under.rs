@@ -22,9 +22,7 @@ use crate::{
     workers::cpu_of,
 };
 
-/// As part of the stream's warm-up.
 const LEAD: Nanos = Nanos::from_millis(200);
-/// For the client to start the messages, so that they end before the stream.
 const SLACK: Nanos = Nanos::from_millis(20);
 
 #[derive(Debug, Default)]
@@ -32,7 +30,6 @@ pub(super) struct BackgroundStream {
     load: Option<StreamSettings>,
     end: &'static str,
     cpus: Option<Vec<u32>>,
-    /// Index of its first thread.
     thread: usize,
     flows: Vec<(Direction, u32, TcpStream)>,
 }

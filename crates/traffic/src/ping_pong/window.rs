@@ -66,7 +66,6 @@ impl Window {
         self.next.load(Ordering::Acquire)
     }
 
-    /// Since the last call.
     pub(super) fn overrun(&self) -> u64 {
         self.overrun.swap(0, Ordering::Relaxed)
     }

@@ -33,10 +33,8 @@ pub struct Flow<'a> {
     pub end: &'static str,
     pub name: String,
     pub socket: FlowSocket,
-    /// Direction and number of streams are ignored.
     pub load: &'a StreamSettings,
     pub cpu: Option<u32>,
-    /// If the load has a byte limit.
     pub share: Option<u64>,
     pub start: Start,
     pub finish: Finish<'a>,
@@ -59,19 +57,17 @@ impl FlowSocket {
 
 #[derive(Debug, Clone, Copy)]
 pub enum Start {
-    /// Over TCP: one byte.
     Go,
-    /// Over UDP: the server knows this opening.
     Opening(udp::Opening),
     Now,
 }
 
 #[derive(Debug, Clone, Copy)]
 pub enum Finish<'a> {
-    /// In-band: the sender half-closes or sends the number of datagrams, then waits until the receiver has everything.
+    /// The sender half-closes or sends the number of datagrams, then waits until the receiver has everything.
     HalfClose,
-    /// By a control connection. A sender ends with its load or when the flag is set. A receiver ends when the flag is set and
-    /// data in flight has arrived, or when the sender has closed. The socket stays open.
+    /// A control connection ends the stream. The sender stops with its load or when the flag is set; the receiver stops when
+    /// the flag is set and data in flight has arrived, or when the sender has closed. The socket stays open.
     External(&'a EndFlag),
 }
 

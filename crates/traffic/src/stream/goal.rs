@@ -10,13 +10,12 @@ use super::{
 };
 use crate::error::{Error, Result};
 
-/// A sender completes the last message.
+/// Bytes beyond the goal, since a sender completes the last message.
 const EXCESS: u64 = 64 << 20;
 
+/// `Elapsed` ends at `end` at the earliest, and after measuring for `time`.
 pub(super) enum Goal {
-    /// At `end` at the earliest, and after measuring for `time`.
     Elapsed { end: u64, time: Nanos },
-    /// After sending this many bytes.
     Sent(u64),
 }
 

@@ -21,9 +21,7 @@ use crate::{
 const CPUS: usize = 256;
 
 pub(super) trait Sampled {
-    /// Resets the reference for differences.
     fn begin(&mut self);
-    /// Changes since the last sample.
     fn sample(&mut self) -> Reading;
 }
 
@@ -33,14 +31,12 @@ pub(super) struct IntervalSampler<'a, S> {
     id: FlowId,
     pub(super) sampled: S,
     series: Series,
-    /// Until then only counting is needed.
     wake: u64,
     progress: u64,
     begun: u64,
     total: u64,
     reported: u64,
     latest: u64,
-    /// Intervals reported to the watching thread.
     shown: usize,
     moved: (u64, u64),
     ran_on: Vec<u32>,
@@ -92,7 +88,6 @@ impl<'a, S: Sampled> IntervalSampler<'a, S> {
         self.measured_until(time).is_some_and(|until| now >= until)
     }
 
-    /// `None` in the warm-up.
     pub(super) fn measured_until(&self, time: Nanos) -> Option<u64> {
         self.series.measured_from().map(|from| from + time.0)
     }
@@ -164,7 +159,7 @@ impl<'a, S: Sampled> IntervalSampler<'a, S> {
         EndSeries { intervals, socket, has_common_start: true, ..EndSeries::default() }
     }
 
-    /// At most once per tick, however short the intervals are: this wakes the watching thread.
+    /// Runs at most once per tick, however short the intervals are: this wakes the watching thread.
     fn report(&mut self) {
         let delta = self.total - self.reported;
         if self.id.sends {

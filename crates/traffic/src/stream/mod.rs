@@ -24,7 +24,7 @@ use workload::{Direction, StreamSettings, Transport, Until};
 
 use crate::error::{Error, Result};
 
-/// Beyond the requested time; without one, maximum time without progress.
+/// Time beyond the requested duration; without a duration, the longest time without progress.
 const GRACE: Nanos = Nanos::from_secs(5);
 
 /// After an external end, a receiver continues until nothing arrives for this long,

@@ -9,11 +9,10 @@ use sys::clock::{monotonic, sleep_until};
 use units::Nanos;
 use workload::{LatencyHistogram, Mode, StreamSettings};
 
-/// Between two wake-ups, in nanoseconds.
+/// Nanoseconds between two wake-ups.
 const GAP: u64 = 50_000;
-/// In limit mode low cost matters more than smoothness.
 const WIDE_GAP: u64 = 250_000;
-/// In nanoseconds of the sender's schedule.
+/// Nanoseconds of the schedule.
 const DEBT: u64 = 1_000_000_000;
 
 pub(super) struct Pace {
@@ -27,7 +26,7 @@ pub(super) struct Pace {
     warmup: u64,
     measured: u64,
     lateness: LatencyHistogram,
-    /// After the warm-up, in nanoseconds.
+    /// Nanoseconds after the warm-up.
     skipped: u64,
 }
 

@@ -25,7 +25,7 @@ use crate::{
     workers::{CpuMeter, SharedState},
 };
 
-/// Of a sender over the receiver's threads on a busy machine.
+/// The longest head start of a sender on a busy machine.
 const TOLERANCE: Nanos = Nanos::from_millis(500);
 /// Bytes.
 const BUFFERFUL: u64 = 8 << 20;

@@ -129,7 +129,6 @@ enum TransmitMethod<'a> {
 }
 
 impl<'a> TransmitMethod<'a> {
-    /// As the mode requests and the kernel supports.
     fn open(flow: &Flow<'_>, socket: &'a TcpStream) -> Result<Self> {
         let spliced = match flow.load.mode {
             Mode::App => None,
@@ -176,14 +175,13 @@ fn is_near(socket: &TcpStream) -> bool {
     tcp_info(socket).is_ok_and(|info| is_short(info.min_rtt_us))
 }
 
-/// From the kernel's microseconds; all ones before the first round trip.
+/// `least_rtt` is in microseconds; all ones before the first round trip.
 const fn is_short(least_rtt: u32) -> bool {
     least_rtt as u64 * 1000 <= NEAR.0
 }
 
-/// With losses, either side retransmits the end after 0.2, 0.6, 1.4, 3, 6.2, 12.6 and 25.4 s, and later with long round trips.
+/// Either side retransmits a lost end after 0.2, 0.6, 1.4, 3, 6.2, 12.6 and 25.4 s.
 const LOST_END: Nanos = Nanos::from_secs(30);
-/// Congestion state after a retransmission timeout.
 const LOSS: u8 = 4;
 
 /// The peer closes after reading the last byte. If the load has a time limit, data that a slow path still carries at the end

@@ -43,7 +43,6 @@ impl Observer for Arrived<'_> {
     }
 }
 
-/// Always true except for TCP, where the end is visible.
 fn is_read_out(receiver: Option<&TcpStream>) -> bool {
     receiver.is_none_or(|socket| matches!(socket.peek(&mut [0]), Ok(0)))
 }

@@ -76,7 +76,6 @@ fn total(series: &EndSeries) -> u64 {
     series.intervals.iter().map(|interval| interval.bytes.0).sum()
 }
 
-/// Including the warm-up.
 fn counts(series: &EndSeries) -> DatagramSample {
     let samples = series.intervals.iter().map(|interval| interval.datagrams.expect("of datagrams"));
     samples.reduce(|before, after| before.and(&after)).expect("some")

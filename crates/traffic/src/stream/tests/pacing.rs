@@ -6,7 +6,7 @@ use workload::{Direction, EndSeries, Mode, StreamSettings, Until};
 use super::{datagrams, flow, settings, total};
 
 const MESSAGE: u64 = 1000;
-/// In ns: shorter and longer than the minimum between wake-ups.
+/// Nanoseconds; one is shorter and one longer than the minimum between wake-ups.
 const PERIODS: [u64; 2] = [10_000, 500_000];
 
 fn loads(period: u64, until: Until) -> Vec<StreamSettings> {

@@ -16,7 +16,6 @@ use crate::{
 };
 
 const LOST: Nanos = Nanos::from_millis(200);
-/// Before the server is considered absent.
 const GREETINGS: u32 = 25;
 
 pub(in crate::stream) fn greet(

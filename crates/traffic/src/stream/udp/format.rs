@@ -17,9 +17,8 @@ pub enum DatagramFormat {
 pub(super) enum Head {
     /// A datagram of the stream.
     Data {
-        /// Only the lower half if it has 32 bits.
         number: u64,
-        /// In ns, by a clock of the sender.
+        /// Nanoseconds by a clock of the sender.
         sent: u64,
     },
     /// The end of the stream, with the number of datagrams sent.

@@ -28,11 +28,11 @@ use crate::{
 };
 
 const PATIENCE: Nanos = Nanos::from_secs(10);
-/// After the closing datagram, for reordered ones and for a sender that missed the reply.
+/// The receiver still accepts reordered datagrams, and replies to a sender that missed the reply.
 const LINGER: Nanos = Nanos::from_millis(150);
 /// Unsolicited closing replies in that time: a sender waiting for a CPU asks too rarely.
 const AGAIN: Nanos = Nanos::from_millis(50);
-/// At least as many datagrams as a socket buffer holds, even one of several MiB with the shortest ones.
+/// No socket buffer holds more datagrams, even one of several MiB with the shortest ones.
 const BUFFERFUL: u64 = 1 << 14;
 
 pub(super) struct Receiver<'a> {
@@ -47,7 +47,6 @@ struct StreamHeaders {
     /// Whether the sender ends the stream with a closing datagram.
     is_closed_by_sender: bool,
     begun: bool,
-    /// And when the first one arrived.
     closed: Option<(u64, u64)>,
     most: u32,
 }

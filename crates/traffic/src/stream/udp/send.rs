@@ -157,7 +157,6 @@ impl<'a> Sender<'a> {
         Err(Error::Silent { object: self.flow.name.clone(), missing, waited: PATIENCE })
     }
 
-    /// Until the receiver replies, or has left after receiving it.
     fn close(&self, sent: u64, shared: &SharedState<'_>) -> Result<()> {
         let closing = DatagramFormat::closing(sent);
         let mut bytes = [0; opening::LENGTH + 1];
