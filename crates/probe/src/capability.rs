@@ -20,7 +20,6 @@ pub struct Capability {
     pub state: State,
     /// What was tried or read, with the result.
     pub detail: String,
-    /// Unless it works.
     pub remedy: Option<String>,
     /// Whether current paths or workloads require it; otherwise it only improves results.
     pub required: bool,
@@ -62,7 +61,6 @@ pub fn capabilities() -> Vec<Capability> {
     ]
 }
 
-/// As far as the environment of a remote machine shows them.
 #[must_use]
 pub fn described(environment: &samples::Environment) -> Vec<Capability> {
     vec![cpus::usable(environment), cpus::governor(environment), quiet::load(environment)]

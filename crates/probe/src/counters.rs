@@ -9,7 +9,7 @@ const FILE: &str = "/proc/net/softnet_stat";
 
 #[derive(Debug, Clone, Copy)]
 pub struct SoftnetReading {
-    /// Only the low 32 bits are valid, as the kernel's counters have 32 bits.
+    /// The kernel's counters have 32 bits, so only the low 32 bits are valid.
     sum: SoftnetCounters,
     cpus: usize,
 }

@@ -7,8 +7,8 @@ use units::Bytes;
 
 use crate::file::line;
 
-/// Of x86, until the TSC is calibrated, about a second after driver initialization (`tsc_refine_calibration_work` in
-/// arch/x86/kernel/tsc.c).
+/// The clock source of x86 until the TSC is calibrated, about a second after driver initialization
+/// (`tsc_refine_calibration_work` in arch/x86/kernel/tsc.c).
 const PROVISIONAL_CLOCK: &str = "tsc-early";
 /// Includes a few disturbed calibrations: ns since boot.
 const CLOCK_SETTLED_BY: u64 = 10_000_000_000;

@@ -35,7 +35,7 @@ pub struct Watch {
     pub way: Option<BreakdownOrder>,
 }
 
-/// Never contain the verifier log.
+/// Errors never contain the verifier log.
 #[derive(Debug, Clone, Error, PartialEq, Eq)]
 pub enum ProbeError {
     #[error("{because}; {remedy}")]

@@ -152,7 +152,7 @@ impl VmReading {
         }
     }
 
-    /// It belongs to the only tap device, or to the one that inherited its descriptor.
+    /// A detached queue belongs to the only tap device, or to the one that inherited its descriptor.
     fn add_unused(&self, devices: &mut [VmDevice]) {
         let taps = devices.iter().filter(|device| device.tap.is_some()).count();
         for number in &self.descriptors.detached {

@@ -54,7 +54,7 @@ impl BpfObject {
         Self::load(object, hooks, sizes).map_err(|refusal| refusal.explain())
     }
 
-    /// If the kernel rejects one program, none is attached.
+    /// Attaches all programs or none.
     pub(crate) fn attach(&mut self) -> Result<(), ProbeError> {
         if !self.links.is_empty() {
             return Ok(());

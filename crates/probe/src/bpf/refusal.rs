@@ -25,9 +25,8 @@ pub(super) enum Refusal {
 pub(super) struct MissingCapability {
     /// A missing permission, as opposed to a kernel feature.
     permission: bool,
-    /// In a user namespace, whose capabilities do not count.
+    /// The process is in a user namespace, whose capabilities do not count.
     nested: bool,
-    /// In its own view.
     root: bool,
     message: String,
 }

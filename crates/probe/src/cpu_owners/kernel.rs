@@ -15,7 +15,7 @@ use crate::{
 };
 
 pub(super) const TAGS: usize = 32;
-/// For tag 0; other tags follow.
+/// The bucket for tag 0; other tags follow.
 pub(super) const FIRST_UNNAMED: usize = 1;
 /// CPUs on the way from idle to a task. The bucket before it is for hidden tasks.
 pub(super) const WAKING: usize = FIRST_UNNAMED + TAGS + 1;

@@ -42,7 +42,7 @@ pub(super) fn reading() -> Result<CpuReading, ProbeError> {
     })
 }
 
-/// Right after the idle time has advanced by a step. If it does not advance, no CPU is idle and there is no rounding error.
+/// Waits until the idle time advances by a step, which avoids the rounding error. If it does not advance, no CPU is idle.
 pub(super) fn exact_reading() -> Result<CpuReading, ProbeError> {
     let first = reading()?;
     let until = sys::clock::monotonic() + STEP;

@@ -131,7 +131,6 @@ fn times(before: &Tasks, after: &Tasks, subjects: &[Subject]) -> Vec<(OwnerName,
     after.seen.iter().map(time).filter(|(_, time)| *time > 0).collect()
 }
 
-/// By parent, whose child time now includes it.
 fn ended_times(before: &Tasks, after: &Tasks) -> HashMap<Id, u64> {
     let is_first = |(id, task): &(&Id, &KnownTask)| id.tid == task.pid;
     let processes: HashMap<u32, &Id> =
@@ -158,7 +157,6 @@ fn interrupts(machine: &MachineCpu) -> Vec<(OwnerName, u64)> {
     softirqs.chain([(OwnerName::all_of(CpuOwner::Irq), machine.irq.0)]).collect()
 }
 
-/// Also finds new children of a subject's processes.
 struct Families<'a> {
     subjects: &'a [Subject],
     parents: HashMap<u32, u32>,

@@ -20,7 +20,6 @@ const GROUPS: &str = "/sys/fs/cgroup";
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) struct Id {
     pub(super) tid: u32,
-    /// Since boot, in ticks.
     pub(super) started: u64,
 }
 
@@ -33,16 +32,15 @@ pub(super) struct KnownTask {
     pub(super) thread: String,
     /// CPU time in nanoseconds.
     pub(super) time: u64,
-    /// Of all threads of the process, including ended ones. Zero except for the first thread.
+    /// The time of all threads of the process, including ended ones. Zero except for the first thread.
     pub(super) whole: u64,
-    /// Of ended and waited-for children. Zero except for the first thread.
+    /// The time of ended and waited-for children. Zero except for the first thread.
     pub(super) children: u64,
 }
 
 #[derive(Debug, Clone, Default)]
 pub(super) struct Tasks {
     pub(super) seen: HashMap<Id, KnownTask>,
-    /// Beyond the limit.
     pub(super) missed: u64,
 }
 

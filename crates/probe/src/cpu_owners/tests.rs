@@ -233,7 +233,7 @@ fn cpu_owners_add_up_with_idle_wakeups() {
     });
 }
 
-/// In one of three attempts, the shares differ from the busy time by at most 5 %.
+/// One of three attempts must have shares within 5 % of the busy time.
 fn assert_closure(work: impl Fn()) {
     let Some(mut probe) = traced() else { return };
     let mut rests = Vec::new();

@@ -5,7 +5,7 @@ use workload::LatencyHistogram;
 
 /// Buckets per power of two; below 16 ns there is one per nanosecond.
 const STEPS: u64 = 16;
-/// Up to 2^32 ns: `BUCKETS` of trail.h.
+/// Reaches 2^32 ns: `BUCKETS` of trail.h.
 pub(super) const BUCKETS: usize = 464;
 
 /// Each bucket counts at its middle, which is exact to 3 %.

@@ -28,9 +28,7 @@ pub(super) struct Maps<'a>(pub(super) &'a mut BpfObject);
 
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct RouteMaps {
-    /// Not followed to the end.
     pub(super) lost: u64,
-    /// Beyond the limit.
     pub(super) events_left_out: u64,
     pub(super) ways: Vec<MessageRoute>,
 }
@@ -83,7 +81,7 @@ impl Maps<'_> {
         Ok(RouteMaps { lost, events_left_out: get(self.0, "counts", EVENTS_LEFT_OUT)?, ways })
     }
 
-    /// From the previous point to `place`, or of the whole route for 0. Nanoseconds.
+    /// Times from the previous point to `place`, or of the whole route for 0.
     pub(super) fn times(&mut self, way: usize, place: usize) -> Result<LatencyHistogram, ProbeError> {
         let number = u32::try_from(way * POINTS + place).expect("16 ways of 64 points");
         Ok(histogram::open(&get::<[u32; BUCKETS]>(self.0, "times", number)?))
@@ -122,7 +120,6 @@ fn read_way(words: &[u64; WAY]) -> MessageRoute {
     MessageRoute { taken: words[1], points: points.map(read).collect() }
 }
 
-/// At most 15 bytes and a zero.
 fn read_name(words: [u64; 2]) -> String {
     let bytes = words.map(u64::to_ne_bytes).concat();
     let name = bytes.split(|byte| *byte == 0).next().unwrap_or_default();

@@ -74,7 +74,6 @@ impl Tallies {
 }
 
 impl Tally {
-    /// Running and waiting time cannot be distinguished from outside.
     fn of(&self, caller: Option<&Caller>, tid: u32, number: u64) -> SyscallCount {
         let call = u32::try_from(number).map_or_else(|_| format!("syscall {number}"), name);
         SyscallCount {

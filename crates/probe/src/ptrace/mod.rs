@@ -33,7 +33,7 @@ impl Default for Slices {
     }
 }
 
-/// Without slices it counts all the time and cannot measure its overhead.
+/// Without slices, the counter never pauses and cannot measure its overhead.
 #[must_use]
 pub fn ptrace_counter(slices: Option<Slices>) -> Box<dyn Probe> {
     Box::new(PtraceCounter { slices, tallies: Arc::default(), tracer: None })

@@ -22,7 +22,6 @@ use crate::observe::ProbeError;
 
 /// Requests are polled.
 const GLANCE: Duration = Duration::from_millis(20);
-/// After that the kernel detaches the thread when the tracer exits.
 const GRACE: Duration = Duration::from_secs(2);
 
 /// `prctl`, with which a thread sets its name (x86-64, syscall_64.tbl).

@@ -14,7 +14,6 @@ use super::{
 pub(super) struct Counts {
     /// Longest total time first.
     pub(super) ended: Vec<SyscallCount>,
-    /// With their time so far.
     pub(super) under_way: Vec<SyscallCount>,
 }
 

@@ -21,7 +21,6 @@ use slot::{Slot, Words};
 /// Pairs of thread and call, 280 bytes each; further calls are reported as overflow.
 const SLOTS: u32 = 65_536;
 
-/// With more rows, threads of equal name are merged.
 const ROWS: usize = 10_000;
 
 static OBJECT: &[u8] = aya::include_bytes_aligned!(concat!(env!("OUT_DIR"), "/syscalls.bpf.o"));

@@ -20,7 +20,7 @@ pub(crate) fn returns_anything(call: &str) -> bool {
     matches!(call, "rt_sigreturn" | "sigreturn")
 }
 
-/// Sorted. From section 2 of the manual.
+/// Sorted; from section 2 of the manual.
 const MOVERS: [&str; 25] = [
     "copy_file_range",
     "getrandom",

@@ -15,7 +15,7 @@ pub(super) struct Slot {
     pub(super) waiting: u64,
     pub(super) guest: u64,
     pub(super) returned: u64,
-    /// In nanoseconds.
+    /// Nanoseconds.
     pub(super) seen: u64,
     pub(super) tid: u32,
     pub(super) tgid: u32,
@@ -24,7 +24,6 @@ pub(super) struct Slot {
     pub(super) subject: u32,
     /// Distinguishes threads with a reused id.
     pub(super) thread: u32,
-    /// At the latest call.
     pub(super) comm: String,
     pub(super) process: String,
     pub(super) epoch: u32,

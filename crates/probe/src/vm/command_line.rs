@@ -134,7 +134,6 @@ fn of_json(value: &str) -> Option<Netdev> {
     })
 }
 
-/// Without spaces or escapes, as libvirt writes it.
 fn json_value<'a>(object: &'a str, name: &str) -> Option<&'a str> {
     let begins = format!("\"{name}\":");
     let rest = &object[object.find(&begins)? + begins.len()..];

@@ -8,7 +8,6 @@ use crate::{file::line, target};
 
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(super) struct ControlGroup {
-    /// As in /proc/PID/cgroup.
     pub(super) path: String,
     pub(super) limit: Option<f64>,
     /// Microseconds throttled since its creation.

@@ -13,7 +13,7 @@ use samples::ProbeKind;
 
 use crate::watched::pids;
 
-/// Of the first thread, of each of the four others, and of each of the three children of [`KNOWN`].
+/// Calls of the first thread, of each of the four others, and of each of the three children of [`KNOWN`].
 pub(crate) const KNOWN_CALLS: [u64; 3] = [1000, 2000, 700];
 pub(crate) const KNOWN: &str = "role-known";
 pub(crate) const CHILD: &str = "role-child";

@@ -80,7 +80,6 @@ pub(crate) fn under_way() -> Result<(), Failed> {
     Ok(())
 }
 
-/// If the kernel can run them and has the tracepoints.
 pub(crate) fn guest() -> Result<(), Failed> {
     let Some(mut probe) = probe_or_skip("guest time") else { return Ok(()) };
     let seen = observe(&mut *probe, GUEST, &[]);

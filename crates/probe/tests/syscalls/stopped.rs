@@ -71,7 +71,6 @@ pub(crate) fn counts() -> Done {
     Ok(())
 }
 
-/// It has finished its startup calls and reads its input (proc_pid_syscall(5)).
 fn at_its_gate() -> Child {
     let child = waiting(KNOWN, &[]);
     assert!(until(|| reads_its_input(child.id())), "waits for input");

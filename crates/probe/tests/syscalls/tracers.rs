@@ -110,7 +110,6 @@ fn perf_once(probe: &mut dyn probe::Probe) -> Result<PerfResult, Failed> {
     Ok(lost.map_or(PerfResult::All, PerfResult::Less))
 }
 
-/// Only one of them sees the first read and the tracer's own stop.
 fn compare(perf_table: Table, ours: Table) {
     let (perf_table, ours) = (without_edges(perf_table), without_edges(ours));
     assert!(perf_table.len() > 5, "{perf_table:?}");

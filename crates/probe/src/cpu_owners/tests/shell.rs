@@ -40,7 +40,6 @@ impl Shell {
         self.process().schedstat().expect("CONFIG_SCHED_INFO").sum_exec_runtime
     }
 
-    /// Including ended children, in ticks.
     pub(super) fn family_time(&self) -> u64 {
         let stat = self.stat();
         let children = u64::try_from(stat.cutime + stat.cstime).expect("not negative");

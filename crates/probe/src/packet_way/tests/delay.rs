@@ -36,7 +36,6 @@ impl Delay {
     }
 }
 
-/// Since Linux 6.6.
 fn has_tcx(release: &str) -> bool {
     let mut numbers = release.split(['.', '-']).map_while(|number| number.parse::<u32>().ok());
     (numbers.next(), numbers.next()) >= (Some(6), Some(6))

@@ -29,7 +29,7 @@ impl Listener {
         }
     }
 
-    /// For UDP the only one, whose first message remains queued.
+    /// UDP has only one connection, whose first message remains queued.
     pub(super) fn next(&self) -> Line {
         match self {
             Self::Udp(socket) => {

@@ -18,7 +18,6 @@ use super::{
 };
 
 const PORT: u16 = 7000;
-/// For messages that may be lost.
 const OVERDUE: Duration = Duration::from_millis(250);
 
 #[derive(Debug, Clone, Copy)]
@@ -146,7 +145,6 @@ impl Play {
         times[times.len() / 2]
     }
 
-    /// As far as they fit.
     fn write(&self, number: u32, bytes: &mut [u8]) {
         let head = [u64::from(number).to_be_bytes(), self.token.to_be_bytes()].concat();
         let from = 8_usize.saturating_sub(bytes.len());
