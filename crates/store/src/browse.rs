@@ -25,7 +25,6 @@ pub struct RunFilter {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RunPosition(pub i64);
 
-/// Newest first.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RunPart {
     pub runs: Vec<RunListing>,
@@ -44,8 +43,8 @@ pub struct RunProgress {
 }
 
 impl Store {
-    /// Up to `most` runs after `after`. The cost does not depend on the number of stored runs, except for those skipped by the
-    /// filter.
+    /// Returns up to `most` runs after `after`. The cost does not depend on the number of stored runs, except for those
+    /// skipped by the filter.
     pub fn browse(
         &self,
         filter: &RunFilter,

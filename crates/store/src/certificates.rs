@@ -12,7 +12,7 @@ use tokio_postgres_rustls::MakeRustlsConnect;
 
 use crate::location::Certificate;
 
-/// Bytes. An operating system's bundle has 0.25 MB.
+/// The size limit of a CA file. An operating system's bundle has 0.25 MB.
 const LONGEST: u64 = 4 << 20;
 
 pub(crate) fn encryption(certificate: &Certificate) -> Result<MakeRustlsConnect, String> {
@@ -51,7 +51,7 @@ fn roots(file: &Path) -> Result<RootCertStore, String> {
     Ok(roots)
 }
 
-/// Like libpq without verification: encrypted, but the peer is unknown.
+/// Accepts any certificate, like libpq without verification: the connection is encrypted, but the peer is unknown.
 #[derive(Debug)]
 struct AnyCertificate(Arc<CryptoProvider>);
 

@@ -41,8 +41,7 @@ impl Store {
         Ok(Claim { _lock: lock })
     }
 
-    /// For a file, this briefly takes a shared lock. A process that claims the run at that moment gets
-    /// [`StoreError::UnderWay`].
+    /// Takes a shared lock for a moment. A process that claims the run then gets [`StoreError::UnderWay`].
     #[must_use]
     pub fn is_under_way(&self, run: &RunId) -> bool {
         match &self.database {

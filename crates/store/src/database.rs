@@ -166,7 +166,6 @@ impl Database {
         }
     }
 
-    /// For operations on files only.
     pub(crate) const fn file(&self) -> Option<&Connection> {
         match self {
             Self::File { connection, .. } => Some(connection),
@@ -300,7 +299,7 @@ impl DatabaseError {
     }
 }
 
-/// With its causes; for errors sent by the server, only the server's message.
+/// Includes the causes, except for errors sent by the server.
 pub(crate) fn message(error: &tokio_postgres::Error) -> String {
     if let Some(reply) = error.as_db_error() {
         let detail = reply.detail().map(|detail| format!(" ({detail})")).unwrap_or_default();

@@ -23,7 +23,6 @@ pub enum StoreError {
     CannotOpen { path: PathBuf, reason: String },
     #[error("cannot write to {place}: {}", place.when_read_only())]
     ReadOnly { place: Location },
-    /// For longer than the timeout.
     #[error(
         "{place} is locked by another process (waited {} s); try again later or stop that process",
         waited.as_secs_f64()
@@ -189,7 +188,7 @@ impl Place {
         }
     }
 
-    /// By error code (<https://www.postgresql.org/docs/current/errcodes-appendix.html>).
+    /// Source of the codes: <https://www.postgresql.org/docs/current/errcodes-appendix.html>.
     fn of_server(&self, doing: &'static str, error: &tokio_postgres::Error) -> StoreError {
         let (place, reason) = (self.location.clone(), message(error));
         match error.code().map(|code| code.code()) {

@@ -36,7 +36,6 @@ pub(crate) const NUMBER: usize = 8;
 const NEWEST_FIRST: &str = "ORDER BY started DESC, number DESC";
 
 impl Store {
-    /// Newest first.
     pub fn runs(&self) -> Result<Vec<RunListing>, StoreError> {
         let sql = format!("{LISTED} {NEWEST_FIRST}");
         list(&self.database, &sql, &[]).map_err(self.place.explain("list the runs of"))
@@ -110,7 +109,7 @@ pub(crate) struct HeaderRow {
 }
 
 impl HeaderRow {
-    /// In columns starting at `first`: number, complete, header and checksum.
+    /// Reads number, complete, header and checksum from the columns at `first`.
     pub(crate) fn of(row: &Row<'_>, first: usize) -> Result<Self, DatabaseError> {
         let (number, complete) = (row.get(first)?, row.get(first + 1)?);
         Ok(Self { number, complete, text: row.get(first + 2)?, checksum: row.optional_count(first + 3)? })

@@ -13,7 +13,7 @@ use tokio_postgres::{Config, config::SslMode};
 use crate::{database::message, error::StoreError};
 
 const SCHEMES: [&str; 2] = ["postgres://", "postgresql://"];
-/// At the start of a libpq or ODBC connection string
+/// Keys of libpq and ODBC connection strings
 /// (<https://www.postgresql.org/docs/current/libpq-connect.html#LIBPQ-PARAMKEYWORDS>).
 const SETTINGS: [&str; 13] = [
     "host",
@@ -47,7 +47,6 @@ pub enum Location {
 
 #[derive(Debug, Clone)]
 pub struct ServerAddress {
-    /// Without the hosts.
     pub(crate) settings: Config,
     /// Hosts and ports in connection order; a path is a socket directory.
     pub(crate) hosts: Vec<(String, u16)>,
@@ -58,7 +57,7 @@ pub struct ServerAddress {
 #[derive(Debug, Clone)]
 pub(crate) enum Certificate {
     Unchecked,
-    /// It must be signed by a CA in this file and match the host name.
+    /// A CA in this file must have signed the certificate, which must match the host name.
     Checked {
         authorities: PathBuf,
     },

@@ -6,7 +6,6 @@ use samples::{CellEnd, MachineChange, RunHeader, RunId, Sink, SkippedCell, Trial
 
 use crate::{error::StoreError, store::Store};
 
-/// In addition to the lock timeout.
 const AGAIN: Duration = Duration::from_millis(200);
 
 #[expect(missing_debug_implementations, reason = "contains closures; lives for one run")]

@@ -25,9 +25,7 @@ const FURTHER: i64 = 10_000;
 #[derive(Debug)]
 pub struct Repair {
     pub kept: Vec<RepairedRun>,
-    /// Except parts of salvaged runs.
     pub lost: Vec<UnreadablePart>,
-    /// Of the old file.
     pub old: PathBuf,
 }
 

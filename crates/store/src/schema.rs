@@ -49,7 +49,7 @@ const fn steps(database: &Database) -> &'static [&'static str] {
     }
 }
 
-/// Without a migration table, `user_version` of the file is used, which anyone can alter.
+/// Falls back to `user_version` of the file, which anyone can alter.
 fn version(database: &Database) -> Result<u32, DatabaseError> {
     let newest = "SELECT max(version) FROM migration";
     let found: Option<i64> = match has_migrations(database)? {

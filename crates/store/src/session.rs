@@ -20,9 +20,7 @@ use crate::{
     location::{Certificate, ServerAddress},
 };
 
-/// For connecting.
 pub(crate) const LEAST_PATIENCE: Duration = Duration::from_secs(1);
-/// In addition to the lock timeout.
 const ANSWER: Duration = Duration::from_secs(30);
 
 pub(crate) struct Session {

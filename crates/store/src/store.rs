@@ -18,7 +18,6 @@ use crate::{
     session::Session,
 };
 
-/// For locks.
 const PATIENCE: Duration = Duration::from_secs(5);
 
 /// Several processes may open a store at once. Files use a rollback journal: the file is complete whenever no process writes,
@@ -36,7 +35,6 @@ impl Store {
         Self::open_with_patience(place, PATIENCE)
     }
 
-    /// With another lock timeout.
     pub fn open_with_patience(place: impl AsRef<Path>, patience: Duration) -> Result<Self, StoreError> {
         Self::open_at(Place { location: Location::parse(place.as_ref())?, patience })
     }

@@ -16,7 +16,6 @@ use crate::{
 
 const SHORT: Duration = Duration::from_millis(20);
 
-/// Beyond the lock timeout, until the wait is reported.
 pub(crate) fn retries_locked_store_with_one_notice_and_without_loss(place: &Place) {
     for (index, lock) in (0..).zip(place.locks()) {
         let mut store = place.open_with_patience(SHORT);

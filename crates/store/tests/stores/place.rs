@@ -16,7 +16,6 @@ use crate::record;
 
 pub(crate) struct Place {
     path: PathBuf,
-    /// For a file.
     folder: Option<TempDir>,
 }
 

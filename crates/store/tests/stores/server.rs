@@ -130,7 +130,6 @@ pub(crate) fn retries_unreachable_server_without_loss() {
     assert!(matches!(error, StoreError::Away { .. }) && error.may_pass(), "{error:?}");
 }
 
-/// By name and by number, with right and wrong passwords, with and without TLS.
 pub(crate) fn checks_password_and_certificate_without_showing_passwords() {
     let server = PostgresServer::new();
     let [authority, other] = ["authority", "other"].map(|name| authority(&server, name));
@@ -195,7 +194,6 @@ fn authority(server: &PostgresServer, name: &str) -> PathBuf {
     file
 }
 
-/// For its host name only.
 fn signed(server: &PostgresServer, authority: &Path) -> PathBuf {
     let (key, names) =
         (server.file("server.key", b""), server.file("names", b"subjectAltName=DNS:localhost\n"));
