@@ -21,7 +21,7 @@ pub struct CpuUsage {
 }
 
 impl CpuUsage {
-    /// Without unrelated processes; `None` if the machine's time was not recorded.
+    /// CPUs used by the run; `None` if the machine's time was not recorded.
     #[must_use]
     pub fn own_cpus(&self) -> Option<f64> {
         let busy = self.machine.cpus_busy()?;

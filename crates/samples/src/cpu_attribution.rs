@@ -52,7 +52,6 @@ pub struct OwnedCpu {
 }
 
 impl OwnedCpu {
-    /// By name.
     pub fn others(&self) -> impl Iterator<Item = (Option<&str>, Nanos)> {
         let others = self.shares.iter().filter(|share| share.owner == CpuOwner::Other);
         others.map(|share| (share.process.as_deref(), share.time))

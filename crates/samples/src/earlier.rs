@@ -43,7 +43,7 @@ struct Head {
 }
 
 impl RunHeader {
-    /// Also returns the original version. Fails for a later version.
+    /// Returns the original version, too. Fails for a later version.
     pub fn read(text: &str) -> Result<(Self, u32), ReadError> {
         let written = supported(serde_json::from_str(text)?)?;
         if written == SCHEMA {

@@ -24,7 +24,7 @@ impl WorkloadSource {
         }
     }
 
-    /// By both ends, including the warm-up; zero for an imported workload.
+    /// Payload of both ends, including the warm-up; zero for an imported workload.
     #[must_use]
     pub fn payload(&self, measured: &Measurement) -> Bytes {
         self.load().map_or(Bytes(0), |load| measured.kind().sent(load))

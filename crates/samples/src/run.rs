@@ -211,7 +211,6 @@ pub struct UnreadablePart {
 }
 
 impl RunRecord {
-    /// Without skipped results and other remarks.
     #[must_use]
     pub const fn new(header: RunHeader, trials: Vec<Trial>) -> Self {
         Self {
@@ -230,7 +229,6 @@ impl RunRecord {
         changed.or(self.header.environment.as_ref())
     }
 
-    /// Also removes the trials of others.
     pub fn retain_cells(&mut self, keep: impl Fn(&CellRecord) -> bool) {
         self.header.cells.retain(keep);
         let retained: BTreeSet<&str> = self.header.cells.iter().map(|cell| cell.id.as_str()).collect();
@@ -244,7 +242,6 @@ impl RunRecord {
 pub trait Sink {
     type Error: std::error::Error + Send + Sync + 'static;
 
-    /// Of a new run.
     fn begin(&mut self, header: &RunHeader) -> Result<(), Self::Error>;
 
     /// A trial with discarded attempts replaces the last of these, if stored.

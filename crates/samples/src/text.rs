@@ -12,14 +12,12 @@ fn checked_text<T: Serialize + DeserializeOwned>(record: &T) -> Result<String, E
 }
 
 impl RunHeader {
-    /// For storage.
     pub fn text(&self) -> Result<String, Error> {
         checked_text(self)
     }
 }
 
 impl Trial {
-    /// For storage.
     pub fn text(&self) -> Result<String, Error> {
         checked_text(self)
     }
@@ -51,7 +49,6 @@ impl MachineChange {
 }
 
 impl RunRecord {
-    /// On a single line.
     pub fn text(&self) -> Result<String, Error> {
         checked_text(self)
     }
