@@ -12,7 +12,7 @@ use crate::{
     work::Work,
 };
 
-/// In emulated guests, in bytes per second. For time estimates only.
+/// Bytes per second in emulated guests, for time estimates only.
 const USUAL_RATE: f64 = 0.3e9;
 /// Memory is also touched before the measurement and moved back after it.
 const ROUNDS: f64 = 4.0;

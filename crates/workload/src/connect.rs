@@ -87,7 +87,6 @@ impl ConnectData {
         if let Measurement::Connect(data) = measurement { Some(data) } else { None }
     }
 
-    /// Including the warm-up.
     fn connections(&self) -> u64 {
         let all: u64 = self.intervals.iter().map(|interval| interval.done).sum();
         all.max(self.exchanges.count())

@@ -20,7 +20,7 @@ const DIGITS: u8 = 3;
 const COOKIE: u32 = 0x1c84_9313;
 /// Cookie, length of the counts, offset, digits (4 bytes each); lowest and highest value, ratio (8 bytes each).
 const HEAD: usize = 40;
-/// Sums of many histograms do not overflow.
+/// Bounds the sums of many histograms.
 const MAX_COUNT: u64 = 1 << 50;
 
 /// A distribution of times from 1 ns to one minute, with three significant digits.
@@ -85,32 +85,32 @@ impl LatencyHistogram {
         self.unless_empty(|histogram| Nanos(histogram.value_at_quantile(share)))
     }
 
-    /// To the histogram's resolution; `None` if empty.
+    /// Exact to the histogram's resolution; `None` if empty.
     #[must_use]
     pub fn min(&self) -> Option<Nanos> {
         self.unless_empty(|histogram| Nanos(histogram.min()))
     }
 
-    /// To the histogram's resolution; `None` if empty.
+    /// Exact to the histogram's resolution; `None` if empty.
     #[must_use]
     pub fn max(&self) -> Option<Nanos> {
         self.unless_empty(|histogram| Nanos(histogram.max()))
     }
 
-    /// In order, to the histogram's resolution.
+    /// Times with their counts, in order.
     #[must_use]
     pub fn counts(&self) -> Vec<(Nanos, u64)> {
         let recorded = |step: IterationValue<u64>| (Nanos(step.value_iterated_to()), step.count_at_value());
         self.read().iter_recorded().map(recorded).collect()
     }
 
-    /// In nanoseconds; `None` if empty.
+    /// Nanoseconds; `None` if empty.
     #[must_use]
     pub fn mean(&self) -> Option<f64> {
         self.unless_empty(Histogram::mean)
     }
 
-    /// In nanoseconds; `None` if empty.
+    /// Nanoseconds; `None` if empty.
     #[must_use]
     pub fn standard_deviation(&self) -> Option<f64> {
         self.unless_empty(Histogram::stdev)
@@ -169,7 +169,7 @@ impl<'de> Deserialize<'de> for LatencyHistogram {
     }
 }
 
-/// For `deserialize_with`, where many histograms are in memory.
+/// Saves memory where many histograms are read.
 pub(crate) fn read_packed<'de, D: Deserializer<'de>>(deserializer: D) -> Result<LatencyHistogram, D::Error> {
     LatencyHistogram::deserialize(deserializer).map(|histogram| histogram.packed())
 }

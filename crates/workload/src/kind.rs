@@ -83,9 +83,8 @@ impl WorkloadSettings {
 }
 
 pub trait KindSettings {
-    /// Regardless of the schedule.
     fn metric(&self) -> Metric;
-    /// `None` if it has no sockets.
+    /// `None` without sockets.
     fn transport(&self) -> Option<Transport> {
         None
     }
@@ -95,13 +94,12 @@ pub trait KindSettings {
     fn socket_mut(&mut self) -> Option<&mut SocketSettings> {
         None
     }
-    /// Single-ended otherwise.
     fn has_peer(&self) -> bool {
         self.transport().is_some()
     }
-    /// Without the warm-up; `None` if it ends after a number of bytes.
+    /// The measured time; `None` if the workload ends after a number of bytes.
     fn lasts(&self) -> Option<Nanos>;
-    /// Including the warm-up; `None` if it ends after a number of bytes.
+    /// The measured time and the warm-up; `None` if the workload ends after a number of bytes.
     fn flows_for(&self) -> Option<Nanos> {
         self.lasts().map(|time| self.warmup() + time)
     }
@@ -113,7 +111,6 @@ pub trait KindSettings {
     fn sends_at_most(&self) -> Option<BitRate>;
     fn warmup(&self) -> Nanos;
     fn interval(&self) -> Nanos;
-    /// Per end.
     fn threads(&self) -> usize;
     /// Both ends poll without sleeping, so they cannot share a CPU.
     fn spins(&self) -> bool {
@@ -122,7 +119,6 @@ pub trait KindSettings {
     fn has_fixed_ports(&self) -> bool {
         true
     }
-    /// Whether packets of this size can be aggregated.
     fn fills_packets_of(&self, bytes: u64) -> bool {
         let _ = bytes;
         false
@@ -131,9 +127,8 @@ pub trait KindSettings {
     fn datagram(&self) -> Option<Bytes> {
         None
     }
-    /// Without sockets and placement.
     fn in_words(&self) -> Vec<String>;
-    /// From bytes received and operations completed (messages, connections) in `time`.
+    /// `received` and `done`, the number of operations, are for `time`.
     fn live(&self, received: Bytes, done: u64, time: Nanos) -> Option<LiveRate>;
 }
 
@@ -198,7 +193,6 @@ impl EndMeasurement {
         }
     }
 
-    /// If the other end has no record, or does not exist.
     #[must_use]
     pub fn alone(self) -> Measurement {
         match self {
@@ -212,7 +206,6 @@ impl EndMeasurement {
         }
     }
 
-    /// At this end.
     #[must_use]
     pub fn flows(&self) -> &[FlowEnd] {
         match self {
@@ -307,7 +300,6 @@ impl Measurement {
         (kind.metric() == metric).then(|| kind.value())?.filter(|value| value.is_finite())
     }
 
-    /// Of all kinds, without duplicates.
     #[must_use]
     pub fn heads() -> Vec<String> {
         let of_kind = |kind| match kind {
@@ -329,16 +321,16 @@ impl Measurement {
 
 pub trait KindMeasurement {
     fn metric(&self) -> Metric;
-    /// In the metric's unit; `None` if nothing was measured.
+    /// The value in the metric's unit; `None` if nothing was measured.
     fn value(&self) -> Option<f64>;
-    /// Including the warm-up; `None` if there is none, or if it has two different units.
+    /// Work including the warm-up; `None` if there is none, or if it has two different units.
     fn work(&self) -> Option<(Work, f64)>;
     /// Payload of both ends, including the warm-up. Zero for single-ended workloads.
     fn sent(&self, settings: &WorkloadSettings) -> Bytes {
         let _ = settings;
         Bytes(0)
     }
-    /// At the end that deviates most from `asked`; `None` if unknown.
+    /// The duration at the end that deviates most from `asked`; `None` if unknown.
     fn lasted(&self, asked: Nanos) -> Option<Nanos>;
     fn is_void(&self) -> bool;
     /// Why there is no value.

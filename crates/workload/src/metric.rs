@@ -117,19 +117,19 @@ impl Metric {
         }
     }
 
-    /// In a sentence: `round trip`.
+    /// The noun in a sentence: `round trip`.
     #[must_use]
     pub const fn name(self) -> &'static str {
         self.words().name
     }
 
-    /// As a table heading: `Median round trip`.
+    /// The table heading: `Median round trip`.
     #[must_use]
     pub const fn title(self) -> &'static str {
         self.words().title
     }
 
-    /// With the better direction: `median round trip, less is better`.
+    /// The name with the better direction: `median round trip, less is better`.
     #[must_use]
     pub const fn measured_in(self) -> &'static str {
         self.words().measured_in
@@ -147,7 +147,6 @@ impl Metric {
         self.words().more_is_better
     }
 
-    /// Determines the unit.
     #[must_use]
     pub const fn quantity(self) -> Quantity {
         self.words().quantity

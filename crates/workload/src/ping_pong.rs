@@ -145,13 +145,13 @@ impl PingPongData {
         if let Measurement::PingPong(data) = measurement { Some(data) } else { None }
     }
 
-    /// In an open loop from the intended send times, because otherwise a stall would count only once.
+    /// An open loop uses the intended send times, because otherwise a stall would count only once.
     #[must_use]
     pub fn judged(&self) -> &LatencyHistogram {
         self.open_loop.as_ref().map_or(&self.round_trips, |open| &open.since_intended)
     }
 
-    /// Including the warm-up if there are intervals.
+    /// Includes the warm-up if there are intervals.
     fn messages(&self) -> u64 {
         let all: u64 = self.intervals.iter().map(|interval| interval.round_trips.count()).sum();
         all.max(self.round_trips.count())

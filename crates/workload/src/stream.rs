@@ -130,7 +130,6 @@ pub(crate) const fn mode_in_words(transport: Transport, mode: Mode) -> &'static 
     }
 }
 
-/// For a rate that applies to each connection.
 pub(crate) fn each(streams: u32, direction: Direction) -> &'static str {
     if streams == 1 && direction != Direction::Both { "" } else { " each" }
 }
@@ -187,7 +186,7 @@ impl KindMeasurement for StreamData {
         Metric::Throughput
     }
 
-    /// Without a receiver's record, this is the sender's rate.
+    /// The sender's rate if there is no receiver's record.
     fn value(&self) -> Option<f64> {
         let known = self.judged().any(|series| series.elapsed().0 > 0);
         known.then(|| EndSeries::rate_together(self.judged()).0)
@@ -199,7 +198,7 @@ impl KindMeasurement for StreamData {
         (bytes > 0.0).then_some((Work::Bytes, bytes))
     }
 
-    /// Without a sender's record, uses what was received.
+    /// The received bytes if there is no sender's record.
     fn sent(&self, _: &WorkloadSettings) -> Bytes {
         let all = |end: &EndSeries| end.intervals.iter().map(|interval| interval.bytes).sum::<Bytes>();
         self.flows.iter().map(|flow| all(&flow.sender).max(all(&flow.receiver))).sum()

@@ -23,7 +23,7 @@ pub struct ConnectData {
 }
 
 impl ConnectData {
-    /// Per second after the warm-up; `None` if there are none or no time passed.
+    /// Connections per second after the warm-up; `None` if there are none or no time passed.
     #[must_use]
     pub fn rate(&self) -> Option<f64> {
         let done = self.exchanges.count();

@@ -39,7 +39,6 @@ pub struct PingPongData {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct PingPongEnd {
     pub messages: MessagesEnd,
-    /// Empty if there is none.
     pub beside: StreamEnd,
 }
 
@@ -47,7 +46,7 @@ pub struct PingPongEnd {
 #[serde(rename_all = "kebab-case")]
 #[expect(clippy::large_enum_variant, reason = "one per trial and end: boxing would save nothing")]
 pub enum MessagesEnd {
-    /// Without data of the server and of the background stream.
+    /// The round trips, without data of the server and of the background stream.
     Client(PingPongData),
     /// The server measures no times.
     Server(SocketFacts),
@@ -67,7 +66,6 @@ impl PingPongEnd {
         }
     }
 
-    /// If the other end has no record.
     #[must_use]
     pub fn alone(self) -> PingPongData {
         match self.messages {

@@ -104,7 +104,7 @@ const fn is_false(flag: &bool) -> bool {
     !*flag
 }
 
-/// Without spare capacity, which would double the memory of many short lists.
+/// Avoids spare capacity, which would double the memory of many short lists.
 fn read_without_room<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<Interval>, D::Error> {
     let mut intervals = Vec::deserialize(from)?;
     intervals.shrink_to_fit();
@@ -112,30 +112,26 @@ fn read_without_room<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<Interval>
 }
 
 impl EndSeries {
-    /// After the warm-up.
     pub fn measured(&self) -> impl Iterator<Item = &Interval> {
         self.intervals.iter().filter(|interval| !interval.warmup)
     }
 
-    /// After the warm-up.
     #[must_use]
     pub fn bytes(&self) -> Bytes {
         self.measured().map(|interval| interval.bytes).sum()
     }
 
-    /// After the warm-up.
     #[must_use]
     pub fn elapsed(&self) -> Nanos {
         self.measured().map(|interval| interval.end - interval.start).sum()
     }
 
-    /// After the warm-up.
     #[must_use]
     pub fn rate(&self) -> BitRate {
         BitRate::of(self.bytes(), self.elapsed())
     }
 
-    /// After the warm-up, from the first start to the last end, or the longest time if the starts are not comparable.
+    /// The time from the first start to the last end, or the longest time if the starts are not comparable.
     #[must_use]
     pub fn time_together<'a>(ends: impl Iterator<Item = &'a Self> + Clone) -> Nanos {
         if !ends.clone().all(|end| end.has_common_start) {
@@ -146,20 +142,18 @@ impl EndSeries {
         start.zip(end).map_or(Nanos(0), |(start, end)| end - start)
     }
 
-    /// All bytes over the combined time after the warm-up. Otherwise connections that start late or end early would count too
-    /// much.
+    /// All bytes over the combined time. Otherwise connections that start late or end early would count too much.
     #[must_use]
     pub fn rate_together<'a>(ends: impl Iterator<Item = &'a Self> + Clone) -> BitRate {
         BitRate::of(ends.clone().map(Self::bytes).sum(), Self::time_together(ends))
     }
 
-    /// After the warm-up.
     #[must_use]
     pub fn retransmits(&self) -> u64 {
         self.measured().filter_map(|interval| interval.tcp).map(|tcp| u64::from(tcp.retransmits)).sum()
     }
 
-    /// After the warm-up: the sum of counts, and the jitter of the last interval.
+    /// The sum of counts, and the jitter of the last interval.
     #[must_use]
     pub fn datagrams(&self) -> Option<DatagramSample> {
         self.measured().filter_map(|interval| interval.datagrams).reduce(|before, after| before.and(&after))
