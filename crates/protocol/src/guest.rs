@@ -4,9 +4,8 @@
 pub const PORT: &str = "plumb";
 /// Written to the console, to detect the end of the kernel's boot.
 pub const FIRST_WORDS: &str = "plumb is the first process";
-/// In the image.
 pub const MODULES: &str = "/modules";
-/// In [`MODULES`]: names of the modules, in load order.
+/// A file in [`MODULES`] with the names of the modules, in load order.
 pub const MODULE_ORDER: &str = "order";
 /// Last kernel argument, if init conducts runs instead of executing orders.
 pub const CONDUCT: &str = "conduct";

@@ -17,14 +17,11 @@ pub struct HostPolicy {
     /// Payload per direction.
     #[serde(serialize_with = "write_rate", deserialize_with = "read")]
     pub rate: Option<BitRate>,
-    /// Including the warm-up.
     #[serde(serialize_with = "write_duration", deserialize_with = "read_duration")]
     pub duration: Option<Nanos>,
     pub interfaces: Option<Vec<DeviceName>>,
-    /// For servers.
     pub ports: Option<Ports>,
     pub hours: Option<Hours>,
-    /// Unless the scenario sets one.
     pub address: Option<Ipv4Addr>,
 }
 
@@ -32,7 +29,7 @@ impl HostPolicy {
     /// The value is JSON.
     pub const FLAG: &str = "--policy";
 
-    /// With a shorter [`Self::duration`] there is no time to test the path MTU.
+    /// A shorter [`Self::duration`] leaves no time to test the path MTU.
     pub const LEAST_DURATION: Nanos = Nanos::from_secs(2);
 
     pub fn read(text: &str) -> serde_json::Result<Self> {
@@ -86,7 +83,7 @@ impl HostPolicy {
         }
     }
 
-    /// To be tried in order if `port` is requested; 0 lets the kernel choose.
+    /// The server tries these ports in order if `port` is requested; 0 lets the kernel choose.
     pub fn listens_on(&self, port: Option<u16>) -> Result<RangeInclusive<u16>, String> {
         match (port, self.ports) {
             (Some(port), Some(ports)) if !(ports.first..=ports.last).contains(&port) => {
@@ -108,7 +105,7 @@ impl HostPolicy {
     }
 }
 
-/// With all digits, unlike `Display`.
+/// Writes all digits, unlike `Display`.
 fn write_rate<S: Serializer>(rate: &Option<BitRate>, to: S) -> Result<S::Ok, S::Error> {
     rate.map(|rate| format!("{}bit/s", rate.0)).serialize(to)
 }
@@ -130,7 +127,7 @@ fn read_duration<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Nanos>, D:
     Ok(duration)
 }
 
-/// Inclusive. Written as `5201-5210`, or `5201`.
+/// An inclusive range, written as `5201-5210`, or `5201`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct Ports {
@@ -173,7 +170,7 @@ impl From<Ports> for String {
     }
 }
 
-/// In UTC, possibly across midnight. Written as `22:00-06:00`.
+/// A UTC time range, possibly across midnight, written as `22:00-06:00`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct Hours {

@@ -53,13 +53,12 @@ pub enum MemoryReply {
         took: Nanos,
     },
     Watched {
-        /// Of a thread, beyond its sleeps of 4 ms.
+        /// The longest delay of a thread beyond its sleeps of 4 ms.
         longest_stall: Nanos,
         /// Memory filled with the pattern.
         guarded: Bytes,
         /// Part of it with other content now.
         damaged: Bytes,
-        /// Of the guest.
         machine: MachineCpu,
     },
     /// Guest-physical addresses of blocks of 2 MiB, in the order in which they were taken. Fewer than requested if the guest
@@ -86,7 +85,7 @@ pub struct MemoryTelemetry {
     pub refaults: u64,
     /// PSI `some`.
     pub stalled: Option<Nanos>,
-    /// Of the agent and of the kernel thread.
+    /// CPU time of the agent and of the kernel thread.
     pub cost: Nanos,
 }
 
@@ -103,6 +102,5 @@ pub struct NodeTelemetry {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AccessClass {
     pub bytes: Bytes,
-    /// In units of the source.
     pub accesses: u64,
 }

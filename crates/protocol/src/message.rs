@@ -21,7 +21,6 @@ pub const VERSION: u32 = 9;
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Hello {
     pub protocol: u32,
-    /// For the error message.
     pub tool: String,
 }
 
@@ -44,7 +43,7 @@ pub enum ToAgent {
     Request {
         /// Unique on this channel.
         id: u64,
-        /// From arrival; then the agent gives up and refuses.
+        /// Time from arrival after which the agent gives up and refuses.
         deadline: Nanos,
         order: Order,
     },
@@ -64,7 +63,6 @@ pub enum Order {
     },
     /// Find the interface of this existing host. Reply: [`Reply::Interface`].
     FindInterface {
-        /// In the scenario.
         host: HostName,
         /// `None` uses the one that SSH connected to, or that of `interface`.
         address: Option<Ipv4Addr>,
@@ -95,7 +93,7 @@ pub enum Order {
     Observed { token: Token },
     /// Send single unfragmented packets to the UDP server. Reply: [`Reply::Mtu`].
     ProbeMtu(MtuProbe),
-    /// In virtual machines only. Reply: [`Reply::Memory`].
+    /// Runs in virtual machines only. Reply: [`Reply::Memory`].
     Memory { work: MemoryOrder },
     /// Close the trial and discard its numbers. Reply: [`Reply::Done`].
     Abandon { token: Token },
@@ -118,7 +116,6 @@ pub struct ClientOrder {
     pub server: Ipv4Addr,
     pub port: u16,
     pub load: WorkloadSettings,
-    /// As for the server.
     pub cpus: Option<Vec<u32>>,
 }
 
@@ -128,7 +125,7 @@ pub struct MtuProbe {
     pub bind: Ipv4Addr,
     pub server: Ipv4Addr,
     pub port: u16,
-    /// Bytes of the IP packet that should pass; a larger one should not.
+    /// The size in bytes of the IP packet that should pass; a larger one should not.
     pub mtu: u32,
 }
 
@@ -144,7 +141,6 @@ pub enum FromAgent {
     },
     Refused {
         id: u64,
-        /// With operation and object.
         because: String,
         /// Repeating is useless.
         unsupported: bool,
@@ -154,11 +150,10 @@ pub enum FromAgent {
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Progress {
     pub token: Token,
-    /// Since its start at this end.
     pub elapsed: Nanos,
     /// Stream payload since the last progress.
     pub received: Bytes,
-    /// Since the last progress: of ping-pongs, or completed connections.
+    /// Completed round trips or connections since the last progress.
     pub round_trips: u64,
     pub covers: Nanos,
 }
@@ -173,7 +168,6 @@ pub enum Reply {
         mtu: u32,
     },
     Reserved {
-        /// They share the machine's CPUs.
         beside: Vec<String>,
     },
     /// Another session has the interface.
@@ -203,11 +197,10 @@ pub enum Reply {
 pub struct EndReport {
     pub measured: EndMeasurement,
     pub threads: Vec<ThreadCpu>,
-    /// From the first to the last byte at this end.
+    /// CPU time from the first to the last byte at this end.
     pub machine: MachineCpu,
-    /// From the first to the last byte at this end; `None` if the kernel does not report them.
+    /// Counters from the first to the last byte at this end; `None` if the kernel does not report them.
     pub softnet: Option<SoftnetCounters>,
-    /// Beyond normal scheduling.
     pub stalled: Nanos,
 }
 

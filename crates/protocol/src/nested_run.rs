@@ -43,18 +43,14 @@ pub enum FromConductor {
     End(CellEnd),
     MachineChanged(Box<MachineChange>),
     Complete,
-    /// For display.
     Told(RunEvent),
     /// Last message of a successful run.
     Over {
-        /// In this session.
         made: u32,
         skipped: Vec<SkippedCell>,
     },
     Failed {
-        /// With operation and object.
         because: String,
-        /// On request.
         interrupted: bool,
     },
 }
@@ -74,13 +70,11 @@ pub enum RunEvent {
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DesignDecision {
-    /// From 0.
+    /// Counted from 0.
     pub block: Option<u32>,
-    /// Further trials can change the outcome.
     pub open: Vec<String>,
     pub cells: u32,
     pub out_of_time: bool,
-    /// At most.
     pub trials_left: u32,
     pub most_left: Nanos,
 }

@@ -16,7 +16,6 @@ pub struct ObserveOrder {
     pub probes: Vec<ProbeKind>,
     /// Child processes belong to the same owner.
     pub subjects: Vec<Subject>,
-    /// Of a ping-pong.
     pub way: Option<BreakdownOrder>,
 }
 
@@ -25,9 +24,8 @@ pub struct ObserveOrder {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Subject {
     pub owner: CpuOwner,
-    /// On the observing machine.
     pub pids: Vec<u32>,
-    /// By inode (nsfs).
+    /// Inode numbers (nsfs).
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub namespaces: Vec<u64>,
     /// Version 2, with their descendants, by inode.
@@ -54,7 +52,6 @@ pub struct BreakdownOrder {
     pub message: Bytes,
     /// Follow one in this many messages.
     pub every: u32,
-    /// Of all hosts of the lab.
     pub devices: Vec<WatchedDevice>,
 }
 
@@ -66,19 +63,16 @@ pub struct WatchedDevice {
     pub kind: String,
     /// Inode (nsfs).
     pub namespace: u64,
-    /// In the namespace.
     pub index: u32,
 }
 
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Observing {
-    /// They cannot run here.
     pub missing: Vec<MissingProbe>,
 }
 
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Observation {
-    /// Of all probes.
     pub observed: ProbeResults,
     /// Their data is missing.
     pub unread: Vec<MissingProbe>,

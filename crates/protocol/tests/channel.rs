@@ -53,7 +53,6 @@ fn truncated_message_means_closed_channel() {
     assert!(matches!(receiver.receive::<ToAgent>(), Err(ChannelError::Closed)));
 }
 
-/// At the current limit.
 #[test]
 fn applies_current_limit_while_reading() {
     struct Endless<'a>(LineLimit, &'a Cell<usize>);
