@@ -20,7 +20,6 @@ use rivals::Rival;
 use run::Outcome;
 use scenario::Scenario;
 
-/// Not used while the policy and its constants were tuned.
 const SEEDS: std::ops::RangeInclusive<u64> = 21..=25;
 
 struct Shown {

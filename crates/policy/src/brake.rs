@@ -12,7 +12,6 @@ const LONGEST_REST: u32 = 4096;
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Guard {
-    /// During the rest.
     floor: Bytes,
     rest: u32,
     length: u32,
@@ -60,7 +59,6 @@ impl Guard {
         self.squeezed = None;
     }
 
-    /// For a VM that is short of memory and has no other data.
     pub(crate) fn lift(&mut self, need: Bytes) {
         self.need = self.need.max(need);
         self.rest = self.rest.max(FIRST_REST);

@@ -11,16 +11,16 @@ const TOLERANCE: f64 = 1e-5;
 /// This share of accesses is ignored: an average retains traces of all memory ever accessed.
 const TAIL: f64 = 1e-4;
 
-/// Over bytes of DRAM holding the hottest memory: increasing, concave and piecewise linear.
+/// The share of accesses served by DRAM that holds the hottest memory: increasing, concave and piecewise linear.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(try_from = "Vec<(f64, f64)>", into = "Vec<(f64, f64)>")]
 pub(crate) struct Curve {
-    /// Bytes and share, including (0, 0) and a point with share 1.
+    /// Bytes and shares, including (0, 0) and a point with share 1.
     points: Vec<(f64, f64)>,
 }
 
 impl Curve {
-    /// From classes with their accesses per byte, hottest first. `None` without accesses.
+    /// `classes` have their accesses per byte, hottest first. `None` without accesses.
     pub(crate) fn of(classes: &[HeatClass]) -> Option<Self> {
         let size = |class: &HeatClass| class.bytes.0 as f64;
         let mut classes: Vec<&HeatClass> =

@@ -6,12 +6,10 @@ use crate::curve::Curve;
 
 /// Intervals without a histogram.
 const STALE: u32 = 10;
-/// Relative, of the need between histograms.
 const FIRST_SCATTER: f64 = 0.1;
-/// As a part of the headroom; smaller changes need no fast reaction.
+/// Share of the headroom; smaller changes need no fast reaction.
 const LEAST_SCATTER: f64 = 0.125;
 const ASSUMED_STEPS: u32 = 8;
-/// Of the newest step.
 const SCATTER_WEIGHT: f64 = 0.05;
 
 /// CUSUM test (Page, Biometrika 41, 1954): deviations count beyond one standard error, and a sum of ten is a shift.
@@ -20,7 +18,7 @@ const SHIFT: f64 = 10.0;
 /// Error of a measured hit share.
 const MEASURED: f64 = 0.02;
 
-/// For a single histogram: one glitch is no shift, two in a row are.
+/// Limits a single histogram: one glitch is no shift, two in a row are.
 const MOST_DEVIATION: f64 = 6.0;
 /// The next histogram must confirm it.
 const OUTLIER: f64 = 3.0;
@@ -30,9 +28,8 @@ pub(crate) struct Estimate {
     curve: Curve,
     seen: u32,
     last: f64,
-    /// Of the logarithm of the need between histograms.
+    /// Variance of the logarithm of the need between histograms.
     variance: f64,
-    /// Before a deviation that may be a shift.
     #[serde(default)]
     steady: Option<(f64, u32)>,
     /// States saved without the number count as many.
@@ -138,12 +135,10 @@ impl Estimate {
         self.curve.placed(self.placement.unwrap_or(1.0)).behind(self.idle)
     }
 
-    /// By more than the error of two consecutive measurements.
     pub(crate) fn misses(&self, target: f64) -> bool {
         self.served.iter().all(|served| served.is_some_and(|served| served < target * (1.0 - MEASURED)))
     }
 
-    /// Relative standard error.
     pub(crate) fn uncertainty(&self, headroom: f64, smoothing: f64) -> f64 {
         let averaged = f64::from(self.seen).min((2.0 - smoothing) / smoothing);
         self.scatter(headroom) / averaged.sqrt()
@@ -163,7 +158,6 @@ impl Estimate {
         self.variance.sqrt().max(LEAST_SCATTER * headroom)
     }
 
-    /// Relative to the estimate, which has its own error.
     fn error(&self, headroom: f64) -> f64 {
         self.scatter(headroom) * (1.0 + 1.0 / f64::from(self.seen)).sqrt()
     }

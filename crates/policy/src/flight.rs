@@ -6,7 +6,6 @@ use crate::tiers::Tiers;
 
 /// Decisions without progress.
 const PATIENCE: u32 = 5;
-/// In decisions.
 const REST: u32 = 16;
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -23,7 +22,6 @@ pub(crate) enum Direction {
     Rests,
 }
 
-/// To block precision, as smaller amounts are never moved.
 pub(crate) fn direction(has: Tiers, told: Tiers, block: u64) -> Direction {
     match (has.fast.0, told.fast.0) {
         (has, told) if has.saturating_add(block) <= told => Direction::Grows,

@@ -21,7 +21,6 @@ pub(crate) struct Want<'a> {
 }
 
 impl Want<'_> {
-    /// As opposed to filling its headroom.
     pub(crate) fn is_pressing(&self) -> bool {
         self.urgent || self.candidate.below
     }
@@ -53,7 +52,6 @@ fn want<'a>(candidate: &'a Candidate<'a>, settings: &Settings) -> Option<Want<'a
     (candidate.growing && to >= has.saturating_add(block)).then_some(Want { candidate, to, urgent: false })
 }
 
-/// In whole blocks, within the ceiling.
 fn raised(candidate: &Candidate<'_>, least: u64, block: u64) -> u64 {
     let has = candidate.has.fast.0;
     let wanted = least.saturating_sub(has).div_ceil(block);

@@ -9,10 +9,8 @@ use crate::{observation::ReportError, tiers::Tiers};
 
 #[derive(Debug, Clone, PartialEq)]
 pub struct Decision {
-    /// At most one per VM, squeezes first.
     pub moves: Vec<Move>,
     pub outlooks: Vec<Outlook>,
-    /// To meet all targets.
     pub missing: Bytes,
     pub refused: Vec<ReportError>,
 }
@@ -34,11 +32,9 @@ pub enum Reason {
         after: Share,
         target: Share,
     },
-    /// Without access data.
     MemoryInUse {
         needs: Bytes,
     },
-    /// Without access data.
     Pressure {
         needs: Bytes,
     },
@@ -72,12 +68,9 @@ pub enum Reason {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Outlook {
     pub vm: String,
-    /// For a silent VM, its reserved memory.
     pub has: Tiers,
     pub served: Option<Share>,
-    /// Within floor and ceiling.
     pub needs: Option<Bytes>,
-    /// If others need the rest.
     pub goal: Option<Bytes>,
     pub basis: Basis,
 }

@@ -9,7 +9,7 @@ use crate::tiers::Tiers;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Observation {
     pub vm: String,
-    /// As seen by the host, from the balloon or virtio-mem device. A guest's own report could take memory from others.
+    /// Memory as seen by the host, from the balloon or virtio-mem device. A guest's own report could take memory from others.
     pub has: Tiers,
     /// `None` if the guest does not reply.
     pub guest: Option<GuestReport>,
@@ -18,7 +18,6 @@ pub struct Observation {
 /// `None` for unknown values.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct GuestReport {
-    /// Without swapping.
     pub available: Option<Bytes>,
     /// PSI `some`.
     pub psi: Option<Share>,
@@ -33,7 +32,6 @@ pub struct GuestReport {
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct HeatClass {
     pub bytes: Bytes,
-    /// In the interval, in any unit common to the VM.
     pub accesses: f64,
 }
 

@@ -32,9 +32,7 @@ pub(crate) struct Candidate<'a> {
     curve: Curve,
     pub(crate) claim: Claim,
     pub(crate) basis: Basis,
-    /// Under pressure, or resting after it.
     pub(crate) strained: bool,
-    /// For squeezes.
     pub(crate) guarded: u64,
     pub(crate) flight: Direction,
     pub(crate) goal: u64,
@@ -51,7 +49,6 @@ pub(crate) struct Plan<'a> {
     pub(crate) candidates: Vec<Candidate<'a>>,
     silent: Vec<(&'a VmSettings, Option<Tiers>)>,
     pub(crate) level: Level,
-    /// To meet all targets.
     pub(crate) missing: u64,
 }
 

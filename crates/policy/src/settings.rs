@@ -10,15 +10,14 @@ use crate::{settings_error::SettingsError, tiers::Tiers};
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Settings {
     pub capacity: Tiers,
-    /// Never taken from a VM that needs it.
+    /// DRAM that is never taken from a VM that needs it.
     pub reserve: Bytes,
-    /// Per decision.
     pub step: Bytes,
-    /// Of the VM's memory; the smaller limit applies.
+    /// Share of the VM's memory; the smaller limit applies.
     pub step_share: Share,
     /// A VM below its need grows to this much above it, and is squeezed no further than that.
     pub headroom: Share,
-    /// In a miss curve, once there are several histograms.
+    /// Weight of the newest histogram, once there are several.
     pub smoothing: Share,
     /// Granularity of moves.
     pub block: Bytes,
@@ -37,7 +36,6 @@ pub struct BrakeSettings {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct VmSettings {
     pub name: String,
-    /// If not all targets can be met, VMs below theirs get DRAM in proportion.
     pub weight: f64,
     /// Memory moves between both tiers, within floors and ceilings.
     pub memory: Bytes,

@@ -14,9 +14,7 @@ use crate::{
 
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Demand {
-    /// For VMs below their needs.
     pressing: u64,
-    /// Including headroom and reserve.
     all: u64,
 }
 
@@ -65,7 +63,7 @@ pub(crate) fn squeezes(
     moves
 }
 
-/// Relative to its lower limit. DRAM above a ceiling is always removed.
+/// DRAM above a ceiling is always removed.
 fn excess(candidate: &Candidate<'_>) -> f64 {
     if is_above(candidate) {
         return f64::INFINITY;
@@ -85,7 +83,7 @@ fn is_above(candidate: &Candidate<'_>) -> bool {
     candidate.has.fast.0 > candidate.vm.most_fast()
 }
 
-/// At most a step, in whole blocks, and limited by its slow memory.
+/// Takes at most a step, in whole blocks, and limited by slow memory.
 fn squeeze(
     candidate: &Candidate<'_>,
     settings: &Settings,

@@ -19,7 +19,6 @@ use crate::{
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct State {
     vms: BTreeMap<String, VmState>,
-    /// Not all targets could be met.
     short: bool,
 }
 
@@ -32,7 +31,6 @@ pub(crate) struct VmState {
     pub(crate) flight: Flight,
     /// Was below its need and has not reached its goal.
     pub(crate) growing: bool,
-    /// Since its load shifted.
     pub(crate) last: Option<Direction>,
 }
 
@@ -49,7 +47,6 @@ impl State {
         self.short
     }
 
-    /// At the start or end of a shortage any VM may reverse.
     pub(crate) fn set_short(&mut self, short: bool) {
         if self.short != short {
             self.vms.values_mut().for_each(|vm| vm.last = None);

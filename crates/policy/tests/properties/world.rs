@@ -32,7 +32,6 @@ pub(crate) struct World {
     rng: Pcg64Mcg,
 }
 
-/// With several VMs, and DRAM from a part of the total need to more than that.
 pub(crate) fn worlds(obedience: Obedience) -> impl Strategy<Value = World> {
     (prop::collection::vec(vm(), 1..12), 0.2..1.5_f64, any::<u64>()).prop_map(move |(vms, room, seed)| {
         let (settings, vms): (Vec<VmSettings>, Vec<Vm>) = vms.into_iter().unzip();

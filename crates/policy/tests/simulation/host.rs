@@ -26,7 +26,6 @@ pub(crate) struct View<'a> {
     pub(crate) vm: &'a VmSettings,
     pub(crate) has: u64,
     noise: f64,
-    /// Of the errors in this interval.
     seed: u64,
     /// Known only to the offline policy.
     pub(crate) truth: &'a Phase,

@@ -28,7 +28,6 @@ pub(crate) enum Pattern {
 pub(crate) struct Phase {
     start: usize,
     pattern: Pattern,
-    /// In bytes.
     pub(crate) size: f64,
 }
 

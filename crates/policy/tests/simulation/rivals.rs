@@ -7,11 +7,10 @@ pub(crate) enum Rival {
     /// Knows the true curves of this and the next interval and has no step limit: the maximum number of VMs on
     /// target.
     Optimum,
-    /// In proportion to bytes hotter than the VM's average, as with hot-page steering.
+    /// DRAM in proportion to bytes hotter than the VM's average, as with hot-page steering.
     HotBytes,
-    /// In proportion to memory in use, including caches and cold data, as with ballooning by free memory.
+    /// DRAM in proportion to memory in use, as with ballooning by free memory.
     Pressure,
-    /// In proportion to memory, static.
     Proportional,
     Equal,
 }
@@ -54,7 +53,6 @@ fn optimum(next: &[View<'_>], capacity: f64) -> Vec<f64> {
     given
 }
 
-/// Within floors and memory; the others share the remainder.
 fn shared(views: &[View<'_>], capacity: f64, claim: impl Fn(&View<'_>) -> f64) -> Vec<f64> {
     let claims: Vec<f64> = views.iter().map(claim).collect();
     let at = |factor: f64| -> Vec<f64> {
