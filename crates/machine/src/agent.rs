@@ -30,7 +30,7 @@ impl AgentProcess {
         command
     }
 
-    /// In `namespace`, by default that of the calling thread.
+    /// `namespace` is by default that of the calling thread.
     pub(crate) fn start(
         &mut self,
         mut command: Command,

@@ -47,7 +47,6 @@ pub enum MachineError {
 }
 
 impl MachineError {
-    /// Of the problem.
     #[must_use]
     pub fn host(&self) -> Option<&str> {
         match self {

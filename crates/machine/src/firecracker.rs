@@ -39,7 +39,7 @@ pub(crate) const PROGRAM: &str = "firecracker";
 const API_FILE: &str = "api.sock";
 /// Suppresses a warning for each guest connection to an unused port.
 const LOG_LEVEL: &str = "Error";
-/// Of every kernel with `pci=off`.
+/// Every kernel with `pci=off` prints this.
 const NO_PCI_MESSAGE: &str = "PCI: Fatal: No config space access function found";
 
 #[derive(Debug)]
@@ -71,7 +71,6 @@ impl Firecracker {
     /// Required in the [`Image`].
     pub const MODULES: &'static [&'static str] = &["virtio_mmio", "vmw_vsock_virtio_transport", "virtio_net"];
 
-    /// For kernel, image and a measurement.
     pub const LEAST_MEMORY: Bytes = Vm::LEAST_MEMORY;
 
     #[must_use]
@@ -100,7 +99,7 @@ impl Firecracker {
         installed.and_then(|()| sys::kvm::try_run().map_err(FirecrackerError::NoKvm)).err()
     }
 
-    /// As printed by `program`.
+    /// The version printed by `program`.
     pub fn version(program: Option<&Path>) -> Result<String, FirecrackerError> {
         let program = program.unwrap_or(Path::new(PROGRAM));
         let mut command = crate::without_environment(program);
@@ -202,7 +201,7 @@ impl Machine for Firecracker {
         }
     }
 
-    /// Within 1 s, or 3 s if KVM itself is emulated. Several such guests with several CPUs slow each other down.
+    /// A guest boots within 1 s, or 3 s if KVM itself is emulated. Several such guests with several CPUs slow each other down.
     fn boot(&self) -> Boot {
         let patience = Duration::from_secs(50 + 10 * u64::from(self.vm.vcpus));
         Boot { patience, own_kernel: true, may_hang: false }

@@ -14,7 +14,7 @@ use sys::process::Process;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Holder {
     pub pid: u32,
-    /// In clock ticks since boot (proc_pid_stat(5), field 22).
+    /// Clock ticks since boot (proc_pid_stat(5), field 22).
     pub start_time: u64,
 }
 
@@ -24,7 +24,7 @@ impl Holder {
         Ok(Self { pid, start_time: sys::child::start_time(pid)? })
     }
 
-    /// In a new session. Returns the first line of output.
+    /// Starts a new session and returns the first line of output.
     pub fn start(command: &mut Command, label: &str) -> Result<String, sys::Error> {
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
         let mut child = sys::child::spawn_detached(command, label)?;

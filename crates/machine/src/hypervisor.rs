@@ -31,11 +31,10 @@ const MODULES: &[&str] = &[
     "sch_fq",
     "tcp_bbr",
 ];
-/// For its kernel, its image and the run.
 const OWN_MEMORY: Bytes = Bytes(1 << 30);
 /// More CPUs would only wait for each other's emulation threads.
 const MOST_CPUS: usize = 8;
-/// With two CPUs, QEMU 7.2 failed in 11 of 12 runs with four guests: guests reset or hung during boot, and the hypervisor's
+/// QEMU 7.2 with two CPUs failed in 11 of 12 runs with four guests: guests reset or hung during boot, and the hypervisor's
 /// kernel had page faults right after VMRUN. With one CPU, no run failed.
 const CPUS_WITH_GUESTS: usize = 1;
 

@@ -10,12 +10,11 @@ use std::{
 
 /// A kernel panic prints about 30, the reason first.
 const MAX_LINES: usize = 40;
-/// Longer lines are split.
 const LONGEST: u64 = 4096;
 /// Some output is still in transit after an exit.
 const DRAIN: Duration = Duration::from_millis(200);
 
-/// In order of arrival.
+/// Lines in order of arrival.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct LastLines {
     shared: Arc<State>,

@@ -61,7 +61,7 @@ pub trait Machine: Send {
         starvation::longest_wait(&self.pids())
     }
 
-    /// For resizing its memory. The caller becomes its only client. `None` if there is none, or it was already taken.
+    /// A client for resizing memory. The caller becomes its only client. `None` if there is none, or it was already taken.
     fn take_monitor(&mut self) -> Option<Monitor> {
         None
     }
@@ -72,11 +72,9 @@ pub trait Machine: Send {
 /// The default is a machine that already runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Boot {
-    /// From [`Machine::start`] to the agent's greeting, not counting [starvation](Machine::starved).
+    /// The longest time from [`Machine::start`] to the agent's greeting, not counting [starvation](Machine::starved).
     pub patience: Duration,
-    /// It occupies a CPU until the greeting.
     pub own_kernel: bool,
-    /// For no reason, so that a retry is worthwhile.
     pub may_hang: bool,
 }
 
@@ -88,18 +86,16 @@ impl Default for Boot {
 
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Condition {
-    /// From [`Machine::start`] to its first process. `None` before that, and for a machine that was already running.
+    /// Time from [`Machine::start`] to the first process. `None` before that, and for a machine that was already running.
     pub booted_within: Option<Duration>,
-    /// Of the machine under the agent.
     pub trouble: Option<String>,
-    /// Including the trouble.
     pub last_output: String,
 }
 
 /// The address of the store may contain a password.
 const STORE: &str = "PLUMB_DB";
 
-/// Only `PATH` is set: a guest may take over the program that runs it.
+/// Sets only `PATH`: a guest may take over the program that runs it.
 fn without_environment(program: impl AsRef<OsStr>) -> Command {
     const PATH: &str = "PATH";
     let mut command = Command::new(program);

@@ -13,7 +13,7 @@ pub struct Namespace {
     /// `None` for the namespace of this process.
     namespace: Option<NetNs>,
     program: PathBuf,
-    /// After `agent`.
+    /// Arguments after `agent`.
     arguments: Vec<String>,
     agent: AgentProcess,
 }
@@ -24,7 +24,6 @@ impl Namespace {
         Self { namespace: Some(namespace), program, arguments: Vec::new(), agent: AgentProcess::new(host) }
     }
 
-    /// Outside any lab. `name` is used in errors.
     #[must_use]
     pub fn own(name: HostName, program: PathBuf) -> Self {
         Self { namespace: None, program, arguments: Vec::new(), agent: AgentProcess::new(name) }

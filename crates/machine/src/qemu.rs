@@ -49,7 +49,7 @@ use crate::{
 pub(crate) const PROGRAM: &str = "qemu-system-x86_64";
 /// Uncertain entries in a kernel stack trace: most of the lines of a panic.
 const UNSURE: &str = "]  ? ";
-/// At each start, for every CPU feature that QEMU does not emulate.
+/// QEMU prints this for every CPU feature that it does not emulate.
 const NO_CPU_FEATURE: &str = "TCG doesn't support requested feature";
 
 struct Started {
@@ -66,7 +66,6 @@ pub struct Qemu {
     kernel: Kernel,
     image: Arc<Image>,
     nic: Option<Nic>,
-    /// For resizing its memory.
     monitor: Option<Monitor>,
     /// Its first process executes a nested run.
     nests: bool,
@@ -118,7 +117,6 @@ impl Qemu {
         self
     }
 
-    /// As printed by QEMU.
     pub fn version() -> Result<String, QemuError> {
         let mut command = crate::without_environment(PROGRAM);
         command.arg("-version").stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
@@ -234,8 +232,9 @@ impl Machine for Qemu {
         }
     }
 
-    /// With emulation and one CPU in 3 to 4 s on an idle machine; each further CPU adds less than 1 s. With KVM within 1 s, or
-    /// within 6 s in an emulated hypervisor, where starvation is invisible. An emulated guest sometimes hangs for no reason.
+    /// An emulated guest with one CPU boots in 3 to 4 s on an idle machine; each further CPU adds less than 1 s. With KVM it
+    /// boots within 1 s, or within 6 s in an emulated hypervisor, where starvation is invisible. An emulated guest sometimes
+    /// hangs for no reason.
     fn boot(&self) -> Boot {
         let least = match self.accelerator {
             Accelerator::Tcg if !self.nests => 25,

@@ -4,9 +4,7 @@ use serde::Serialize;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Rights {
-    /// Or equivalent capabilities.
     Root,
-    /// Without rights outside it.
     UserNamespace,
 }
 
@@ -67,7 +65,7 @@ pub const CAPABILITY_USES: &[CapabilityUse] = &[
 ];
 
 impl CapabilityUse {
-    /// Over the machine, not only in a user namespace.
+    /// Requires capabilities over the machine, not only in a user namespace.
     #[must_use]
     pub fn is_held(&self) -> bool {
         let or = self.or.is_some_and(|or| sys::userns::has_capabilities(&[or]));

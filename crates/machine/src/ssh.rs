@@ -37,7 +37,7 @@ const OPTIONS: &[&str] = &[
 ];
 const PATIENCE: Patience = Patience { silence: LOGIN, copy: Duration::from_secs(3600) };
 const LOGIN: Duration = Duration::from_secs(60);
-/// Bytes of output of a shell's start-up files.
+/// Bytes that a shell's start-up files may print.
 const MOST_CHATTER: u64 = 64 << 10;
 /// Stop requests are polled.
 const GLANCE: Duration = Duration::from_millis(50);
@@ -59,7 +59,6 @@ pub struct Ssh {
 
 #[derive(Debug, Clone, Copy)]
 struct Patience {
-    /// Also for a copy without progress.
     silence: Duration,
     copy: Duration,
 }
@@ -165,7 +164,7 @@ impl Ssh {
         Err(self.failed(SshError::of_copy(status, &output)))
     }
 
-    /// Until the user stops the run or `is_late` returns true.
+    /// Ends when the user stops the run or `is_late` returns true.
     fn wait<T>(&self, from: &Receiver<T>, mut is_late: impl FnMut() -> bool) -> Result<T, WaitEnd> {
         loop {
             if self.stop.load(Ordering::Relaxed) {

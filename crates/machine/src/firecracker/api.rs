@@ -111,7 +111,7 @@ fn request(path: &str, body: &str) -> String {
     )
 }
 
-/// With its length. `None` if it is incomplete.
+/// Returns the length, too. `None` if the response is incomplete.
 fn parse(bytes: &[u8]) -> io::Result<Option<(Answer, usize)>> {
     let mut headers = [httparse::EMPTY_HEADER; MAX_HEADERS];
     let mut head = httparse::Response::new(&mut headers);

@@ -18,7 +18,6 @@ pub(super) enum Descriptor {
     Life,
 }
 
-/// In the folder.
 const VSOCK_FILE: &str = "guest.vsock";
 /// Lower CIDs are reserved.
 const GUEST_CID: u32 = 3;
@@ -31,12 +30,10 @@ pub(super) fn host_socket() -> String {
     format!("{VSOCK_FILE}_{VSOCK_PORT}")
 }
 
-/// As seen by Firecracker.
 pub(super) fn in_folder(file: &str) -> String {
     MemoryFolder::path_by(Descriptor::Folder as i32, file).display().to_string()
 }
 
-/// In order.
 pub(super) fn to_boot(vm: &Vm, tap: Option<&NamedTap>) -> Vec<(String, Value)> {
     let inherited = |descriptor: Descriptor| format!("/proc/self/fd/{}", descriptor as i32);
     let machine = json!({ "vcpu_count": vm.vcpus, "mem_size_mib": vm.memory.0 >> 20 });

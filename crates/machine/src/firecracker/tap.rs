@@ -7,6 +7,5 @@ pub struct NamedTap {
     pub device: String,
     /// Firecracker will run in it.
     pub namespace: NetNs,
-    /// For the guest's device.
     pub mac: [u8; 6],
 }

@@ -14,12 +14,11 @@ use super::{error::GuestError, image::ImageFile, modules::Modules};
 
 const KERNELS: &str = "/boot";
 const MODULES: &str = "/lib/modules";
-/// Before the release.
 const PREFIX: &str = "vmlinuz-";
 /// Debian's kernels for virtual machines, the smallest ones.
 const FOR_GUESTS: &str = "-cloud-";
 
-/// Of a bzImage (Documentation/arch/x86/boot.rst of Linux).
+/// Source: Documentation/arch/x86/boot.rst of Linux.
 pub(super) const MAGIC: std::ops::Range<usize> = 0x202..0x206;
 pub(super) const BZ_IMAGE: &[u8] = b"HdrS";
 pub(super) const ELF: &[u8] = b"\x7fELF";
@@ -76,7 +75,7 @@ impl Kernel {
         Ok(Self { image, modules })
     }
 
-    /// With the dependencies of the modules, at the paths where [`Kernel::installed`] finds them.
+    /// Adds the dependencies of the modules. Files have the paths where [`Kernel::installed`] finds them.
     pub(crate) fn as_installed(&self, modules: &[&str]) -> Result<Vec<ImageFile>, GuestError> {
         let release = self.modules.file_name().unwrap_or_default();
         let mut name = OsString::from(PREFIX);
@@ -110,7 +109,6 @@ impl Kernel {
         })
     }
 
-    /// From the file name, or empty.
     #[must_use]
     pub fn release(&self) -> &str {
         release(&self.image).unwrap_or_default()

@@ -10,7 +10,7 @@ use super::error::GuestError;
 
 pub(super) struct Modules {
     folder: PathBuf,
-    /// By name: the file and its dependencies, last one first in load order.
+    /// File and dependencies by name; the last dependency is loaded first.
     loadable: BTreeMap<String, Vec<PathBuf>>,
     builtin: BTreeSet<String>,
 }
@@ -32,7 +32,6 @@ impl Modules {
         })
     }
 
-    /// In load order without duplicates, with dependencies.
     pub(super) fn in_order(&self, wanted: &[&str]) -> Result<Vec<PathBuf>, GuestError> {
         let mut order: Vec<PathBuf> = Vec::new();
         for module in wanted.iter().filter(|module| !self.builtin.contains(**module)) {

@@ -14,9 +14,8 @@ use object::{
 
 use super::error::GuestError;
 
-/// Right after the file header.
 const HEADERS: u64 = 64 << 10;
-/// In a 64-bit ELF header (elf(5)).
+/// Source: elf(5).
 const SECTION_TABLE: std::ops::Range<usize> = 0x28..0x30;
 const SECTION_COUNTS: std::ops::Range<usize> = 0x3c..0x40;
 
@@ -37,7 +36,6 @@ pub(crate) fn loadable(path: &Path) -> Result<Vec<u8>, GuestError> {
     Ok(bytes)
 }
 
-/// Of the last loadable segment.
 fn end(headers: &[u8]) -> Result<u64, object::read::Error> {
     let header = FileHeader64::<Endianness>::parse(headers)?;
     let endian = header.endian()?;

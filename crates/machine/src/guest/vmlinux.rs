@@ -13,15 +13,12 @@ use super::{
     kernel::{BZ_IMAGE, ELF, Kernel, MAGIC},
 };
 
-/// Without the boot sector.
 const SETUP_SECTORS: usize = 0x1f1;
 const SECTOR: usize = 512;
-/// If the number is 0.
 const USUAL_SECTORS: u8 = 4;
-/// After the setup sectors.
 const PAYLOAD_OFFSET: usize = 0x248;
 const PAYLOAD_LENGTH: usize = 0x24c;
-/// Bytes, compressed or not. Distribution kernels have up to 100 MB.
+/// The size limit in bytes, compressed or not. Distribution kernels have up to 100 MB.
 const LARGEST: u64 = 1 << 30;
 
 #[derive(Debug)]
@@ -35,7 +32,7 @@ impl Vmlinux {
         &self.file
     }
 
-    /// In this process (proc_pid_fd(5)).
+    /// A path in /proc of this process (proc_pid_fd(5)).
     pub(crate) fn path(&self) -> PathBuf {
         PathBuf::from(format!("/proc/self/fd/{}", self.file.as_raw_fd()))
     }
@@ -159,7 +156,7 @@ mod tests {
         hexadecimal.as_bytes().chunks(2).map(|pair| digit(pair[0]) << 4 | digit(pair[1])).collect()
     }
 
-    /// With one setup sector, and extra bytes after the payload.
+    /// Has one setup sector, and extra bytes after the payload.
     fn image(payload: &[u8]) -> Vec<u8> {
         let mut image = vec![0; 2 * SECTOR + 16];
         image[SETUP_SECTORS] = 1;

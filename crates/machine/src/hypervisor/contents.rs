@@ -14,9 +14,8 @@ use crate::{
 
 /// Can also list libraries (ld.so(8)).
 const LINKER: &str = "/lib64/ld-linux-x86-64.so.2";
-/// For libraries outside the linker's own folders.
 const LINKER_CACHE: &str = "/etc/ld.so.cache";
-/// For a PC or microvm with a direct kernel boot. It is spread over several of QEMU's folders.
+/// Files for a PC or microvm with a direct kernel boot, spread over several of QEMU's folders.
 const FIRMWARE: &[&str] =
     &["bios-256k.bin", "bios-microvm.bin", "kvmvapic.bin", "linuxboot.bin", "linuxboot_dma.bin", "pvh.bin"];
 

@@ -10,7 +10,6 @@ pub enum Accelerator {
 }
 
 impl Accelerator {
-    /// With the reason if it is emulation. Takes up to 10 s.
     #[must_use]
     pub fn best() -> (Self, Option<String>) {
         match sys::kvm::try_run() {
@@ -27,7 +26,6 @@ impl Accelerator {
         }
     }
 
-    /// As in QEMU's options.
     #[must_use]
     pub fn word(self) -> &'static str {
         match self {

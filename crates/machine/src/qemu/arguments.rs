@@ -14,7 +14,6 @@ pub(super) enum Descriptor {
     Qmp,
     Console,
     Memory,
-    /// Further ones follow.
     FirstQueue,
 }
 

@@ -23,7 +23,7 @@ pub(super) fn of(machine: &Qemu) -> Result<Confines> {
     Ok(Confines { network, identity: identity(machine)? })
 }
 
-/// Without KVM or vhost-net, QEMU opens only its own files, which on some systems only root can read.
+/// QEMU without KVM or vhost-net opens only its own files, which on some systems only root can read.
 fn identity(machine: &Qemu) -> Result<Identity> {
     static STARTED: AtomicU32 = AtomicU32::new(0);
     // Concurrent runs start from different numbers.

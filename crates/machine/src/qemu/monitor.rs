@@ -14,11 +14,9 @@ use serde_json::{Value, json};
 pub use self::question::MonitorError;
 use self::question::Questions;
 
-/// Of devices with and without an ID.
 const FOLDERS: [&str; 2] = ["/machine/peripheral", "/machine/peripheral-anon"];
 /// Type prefix of virtio network devices.
 const NIC: &str = "child<virtio-net-";
-/// From hw/net/virtio-net.c; they affect traffic.
 const SETTINGS: [&str; 17] = [
     "mq",
     "vectors",
@@ -65,9 +63,7 @@ pub struct MonitorSays {
 pub struct NicSays {
     /// E.g. `virtio-net-pci`.
     pub model: String,
-    /// Of the host-side backend.
     pub netdev: Option<String>,
-    /// By QEMU's property names.
     pub set: BTreeMap<String, String>,
     /// Negotiated. `None` before QEMU 7.2.
     pub features: Option<Vec<String>>,

@@ -6,7 +6,6 @@ use scenario::{VirtioNet, Vm};
 
 #[derive(Debug)]
 pub struct Nic {
-    /// Per queue.
     pub queues: Vec<File>,
     pub mac: [u8; 6],
 }
@@ -18,8 +17,8 @@ impl Nic {
         sys::vhost::try_own().err().map(|error| format!("{error} (modprobe vhost_net)"))
     }
 
-    /// For the backend and for the device. Sources: qemu(1), and Documentation/networking/multiqueue of linux-kvm.org for the
-    /// vectors.
+    /// Options of the backend and of the device. Sources: qemu(1), and Documentation/networking/multiqueue of linux-kvm.org
+    /// for the vectors.
     pub(super) fn options(&self, vm: &Vm, bus: &str, first: i32) -> [String; 2] {
         let queues = self.queues.len();
         let numbers: Vec<String> = (first..).take(queues).map(|number| number.to_string()).collect();

@@ -31,7 +31,6 @@ fn bind(thread: u32, cpus: &[u32]) -> Result<(), QemuError> {
     }
 }
 
-/// From QEMU's PID namespace to this one.
 fn seen_here(pid: u32, own: &[u32]) -> io::Result<Vec<u32>> {
     let mut here = Vec::new();
     for thread in threads(pid)? {

@@ -83,7 +83,6 @@ impl Qmp {
         Ok(qmp)
     }
 
-    /// In order.
     pub(super) fn vcpu_threads(&mut self) -> Result<Vec<u32>, QmpError> {
         const COMMAND: &str = "query-cpus-fast";
         let thread = |cpu: &Value| u32::try_from(cpu["thread-id"].as_u64()?).ok();

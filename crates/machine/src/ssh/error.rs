@@ -2,7 +2,7 @@
 
 use thiserror::Error;
 
-/// Of `ssh` itself (ssh(1)).
+/// The exit status for errors of `ssh` itself (ssh(1)).
 const OWN_FAILURE: i32 = 255;
 
 #[derive(Debug, Error)]
@@ -32,10 +32,7 @@ pub enum SshError {
         "it runs {platform}, but this program, which also serves as the agent, is built for Linux {}; start plumb on a machine of its kind",
         std::env::consts::ARCH
     )]
-    OtherPlatform {
-        /// As printed by uname.
-        platform: String,
-    },
+    OtherPlatform { platform: String },
     #[error("program `{program}` is missing there; install it (Debian package coreutils)")]
     Lacks { program: String },
     #[error(

@@ -35,7 +35,7 @@ impl Answer {
     }
 }
 
-/// Without `keep`, removes the file when it runs.
+/// Removes the file when it runs, unless `keep` is set.
 ///
 /// The program is opened once, then checked and executed through the same descriptor: the owner of `$XDG_CACHE_HOME` can
 /// rename the cache folder between two opens.
@@ -185,7 +185,6 @@ mod tests {
             assert!(self.as_other(script).status().expect("sh is installed").success(), "{script}");
         }
 
-        /// With the other user's home or only the other user's cache folder.
         fn as_root(&self, script: &str, input: &[u8], by_home: bool) -> Output {
             let mut command = Command::new("sh");
             command.args(["-c", script]).env_remove("XDG_CACHE_HOME");

@@ -18,9 +18,7 @@ use crate::validator::{Machine, Request};
 pub(crate) enum Behaviour {
     /// Its guest echoes input.
     Obeys,
-    /// As if the tap device belonged to another process.
     Refuses,
-    /// Before it listens.
     Ends,
     Panics,
 }

@@ -8,7 +8,6 @@ use crate::description::{Kind, OPERATIONS, Operation, Property};
 pub(crate) struct Request {
     pub(crate) method: String,
     pub(crate) path: String,
-    /// In lower case.
     pub(crate) headers: Vec<(String, String)>,
     pub(crate) body: Vec<u8>,
 }
@@ -57,7 +56,6 @@ pub(crate) fn valid(request: &Request) -> Result<Value, String> {
     }
 }
 
-/// With the name in the path.
 fn operation(path: &str) -> Option<(&'static Operation, Option<&str>)> {
     OPERATIONS.iter().find_map(|operation| match operation.path.split_once("{}") {
         None => (operation.path == path).then_some((operation, None)),

@@ -19,7 +19,6 @@ use thiserror::Error;
 const PATIENCE: Duration = Duration::from_secs(5);
 /// Stop requests are polled.
 const GLANCE: Duration = Duration::from_millis(200);
-/// Far above QEMU's longest replies.
 const MAX_LINE: usize = 4 << 20;
 /// Must be each client's first command.
 const FIRST: &str = "qmp_capabilities";
@@ -49,7 +48,6 @@ pub enum MonitorError {
         #[source]
         source: io::Error,
     },
-    /// By the user.
     #[error("interrupted")]
     Interrupted,
 }
@@ -62,13 +60,11 @@ pub(super) struct Questions {
 }
 
 impl Questions {
-    /// Also returns QEMU's version.
     pub(super) fn open(at: &Path, stop: &Arc<AtomicBool>) -> Result<(Self, String), MonitorError> {
         let absent = |source| MonitorError::Absent { at: at.to_owned(), source };
         Self::greeted(UnixStream::connect(at).map_err(absent)?, at, stop)
     }
 
-    /// Also returns QEMU's version.
     pub(super) fn greeted(
         socket: UnixStream,
         at: &Path,
