@@ -19,7 +19,6 @@ pub(crate) fn bind(name: &str) -> io::Result<UnixDatagram> {
     UnixDatagram::bind_addr(&SocketAddr::from_abstract_name(name)?)
 }
 
-/// Only the name of the socket matters.
 pub(crate) fn tell(before: &str, who: &str) -> io::Result<UnixDatagram> {
     let who = format!("{who} (process {})", std::process::id());
     let who = who.chars().map(|c| if c.is_ascii_graphic() || c == ' ' { c } else { '_' });

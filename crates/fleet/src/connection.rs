@@ -32,33 +32,29 @@ use crate::{
     wire::{self, Decoder, Delivery, ServerOp, WireError},
 };
 
-/// For queueing a message, and for the reply to a request.
+/// The timeout for queueing a message, and for the reply to a request.
 const PATIENCE: Duration = Duration::from_secs(10);
 /// The connection is broken after three PINGs without a PONG.
 const PING: Duration = Duration::from_secs(5);
 const UNANSWERED: u32 = 3;
-/// Between two attempts to reconnect.
 const FARTHEST: Duration = Duration::from_secs(15);
 /// The pauses start again at zero after a connection of this length.
 const STABLE: Duration = Duration::from_secs(15);
 pub(crate) const ENCRYPTED: &str = "tls://";
 pub(crate) const PLAIN: &str = "nats://";
-/// Bytes of unread messages. The socket is not read while they fill it.
+/// Bytes of unread messages, after which the socket is not read.
 const INCOMING: usize = 8 << 20;
 /// Bytes of unsent messages.
 const OUTGOING: usize = 16 << 20;
-/// In addition to its bytes.
 const OVERHEAD: usize = 256;
 /// Replies to one roll call.
 const MOST_ANSWERS: usize = 10_000;
 const ANSWERS: usize = 8 << 20;
-/// For all replies to one roll call.
 const ROLL_CALL: Duration = Duration::from_secs(10);
-/// For the last messages of a connection.
 const LAST: Duration = Duration::from_secs(1);
 /// Waits check the stop flag.
 const GLANCE: Duration = Duration::from_millis(100);
-/// After the stop flag is set: for all waits together, then for each further one.
+/// The timeout for all waits together, then for each further one.
 const AFTER_STOP: Duration = Duration::from_millis(500);
 const LATE_WAIT: Duration = Duration::from_millis(100);
 /// Lines about the server between two PINGs.
@@ -69,7 +65,7 @@ pub struct ServerAccess {
     /// `tls://host:4222`, or `nats://` on a trusted network.
     pub server: String,
     pub name: String,
-    /// Also signs a controller's orders; `None` for a server that lets every user in.
+    /// Signs a controller's orders, too; `None` for a server that lets every user in.
     pub key: Option<NKey>,
     /// PEM of the authority that signed the server's certificate, instead of the system's authorities.
     pub ca: Option<String>,
@@ -95,7 +91,6 @@ struct Shared {
     complaint: Mutex<Option<String>>,
     subscriptions: Mutex<HashMap<u64, Subscribed>>,
     next_sid: AtomicU64,
-    /// In bytes.
     incoming: Arc<Semaphore>,
     outgoing: Arc<Semaphore>,
     pulse: Pulse,
@@ -188,12 +183,11 @@ impl Connection {
         Ok(Self { shared, runtime: handle, outgoing, _driver: driver })
     }
 
-    /// Also while the server is unreachable. Waits up to [`PATIENCE`] for room.
+    /// Waits up to [`PATIENCE`] for room, also while the server is unreachable.
     pub(crate) fn publish(&self, subject: &str, message: &[u8]) -> Result<(), FleetError> {
         self.send(wire::publish(subject, None, message))
     }
 
-    /// From now on.
     pub(crate) fn subscribe(self: &Arc<Self>, subject: String) -> Result<Subscription, FleetError> {
         let sid = self.shared.next_sid.fetch_add(1, Ordering::Relaxed);
         let line = wire::subscribe(&subject, sid);
@@ -259,7 +253,6 @@ impl Connection {
         (!self.shared.is_connected.load(Ordering::Relaxed)).then_some(&*self.shared.access.server)
     }
 
-    /// Since the previous call.
     pub(crate) fn complaint(&self) -> Option<String> {
         self.shared.complaint.lock().unwrap_or_else(PoisonError::into_inner).take()
     }
@@ -272,7 +265,7 @@ impl Connection {
         sent.map_err(|_| self.shared.broken(&"its thread ended"))
     }
 
-    /// Only briefly after the stop flag is set.
+    /// Waits only briefly once the stop flag is set.
     fn within<T>(&self, patience: Duration, work: impl Future<Output = T>) -> Option<T> {
         self.runtime.block_on(async {
             select! {
@@ -312,7 +305,7 @@ impl Shared {
         self.subscriptions.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Up to [`MOST_LINES`] between two PINGs.
+    /// Prints up to [`MOST_LINES`] lines between two PINGs.
     fn line(&self, text: &str) {
         if self.lines.fetch_add(1, Ordering::Relaxed) < MOST_LINES {
             (self.tell)(&format!("the NATS server {} {text}", self.access.server));
@@ -498,7 +491,7 @@ impl Subscription {
         }
     }
 
-    /// Only briefly after the stop flag is set.
+    /// Waits only briefly once the stop flag is set.
     fn answer(&mut self, within: Duration) -> Option<Message> {
         self.connection.within(within, self.messages.recv()).flatten()
     }

@@ -16,9 +16,8 @@ use crate::{
     wire::printable,
 };
 
-/// For the first reply to a roll call, and for each further one.
+/// Timeouts for the first reply and for each further one.
 pub(crate) const ROLL: [Duration; 2] = [Duration::from_secs(2), Duration::from_millis(400)];
-/// Between roll calls.
 const FRESH: Duration = Duration::from_secs(5);
 const MOST_SHOWN: usize = 100;
 
@@ -41,7 +40,6 @@ impl Controller {
         Ok(Self { connection, access: Arc::clone(access), seen: Mutex::default() })
     }
 
-    /// By name.
     pub fn members(&self) -> Result<Vec<MemberInfo>, FleetError> {
         members(&self.connection, &self.access.name)
     }

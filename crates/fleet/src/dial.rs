@@ -24,21 +24,19 @@ use crate::{
     wire::{self, Connect, Decoder, Info, ServerOp},
 };
 
-/// With one address of the server, and for the lookup of all.
+/// The timeout with one address of the server, and for the lookup of all.
 const HANDSHAKE: Duration = Duration::from_secs(5);
 const ADDRESSES: usize = 8;
 const PORT: u16 = 4222;
 /// Bytes.
 pub(crate) const READ: usize = 16 << 10;
-/// Bytes. nats-server's nonces have 16.
+/// The longest nonce in bytes. nats-server's have 16.
 const NONCE: usize = 64;
-/// For an unknown user.
 const VIOLATION: &str = "authorization violation";
 
 pub(crate) trait Stream: AsyncRead + AsyncWrite + Send + Unpin {}
 impl<T: AsyncRead + AsyncWrite + Send + Unpin> Stream for T {}
 
-/// With the bytes not yet decoded.
 pub(crate) struct Dialed {
     pub(crate) stream: Box<dyn Stream>,
     pub(crate) decoder: Decoder,

@@ -11,7 +11,7 @@ pub(crate) enum FrameKind {
     Renewal,
     /// End of the stream.
     LastChunk,
-    /// Also of the session. The bytes are the last output.
+    /// The end of the session. The bytes are the last output.
     End,
     /// The bytes are the reason.
     Break,
@@ -24,9 +24,7 @@ impl FrameKind {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Frame<'a> {
     pub(crate) kind: FrameKind,
-    /// Before it.
     pub(crate) sent: u64,
-    /// By the sender of the frame.
     pub(crate) consumed: u64,
     pub(crate) bytes: &'a [u8],
 }

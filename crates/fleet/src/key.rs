@@ -58,7 +58,7 @@ impl std::fmt::Debug for NKey {
 pub struct PublicKey(Arc<KeyPair>);
 
 impl PublicKey {
-    /// As printed by `plumb fleet add`.
+    /// Reads a key as printed by `plumb fleet add`.
     pub fn read(text: &str) -> Result<Self, NKeyError> {
         let is_user = |pair: &KeyPair| pair.key_pair_type() == KeyPairType::User;
         // `nkeys` panics on shorter texts.

@@ -32,13 +32,11 @@ use crate::{
 const DEVICES: &str = "/proc/net/dev";
 /// Interrupts are polled.
 const GLANCE: Duration = Duration::from_millis(200);
-/// After its input closes.
 const GRACE: Duration = Duration::from_secs(3);
 /// Concurrent agents.
 const MOST: usize = 16;
 /// Refused orders to print.
 const MOST_LINES: u64 = 100;
-/// It doubles each time,
 const FIRST: Duration = Duration::from_secs(1);
 /// up to this.
 const FARTHEST: Duration = Duration::from_secs(30);
@@ -46,19 +44,17 @@ const FARTHEST: Duration = Duration::from_secs(30);
 #[derive(Debug)]
 pub struct MemberPolicy {
     pub access: Arc<ServerAccess>,
-    /// With public keys.
     pub controllers: BTreeMap<String, PublicKey>,
     /// May take some time.
     pub address: Option<Ipv4Addr>,
     pub tool: String,
-    /// In ms since 1970.
+    /// Milliseconds since 1970.
     pub since: i64,
 }
 
 #[derive(Debug, Default)]
 pub struct MemberStatus {
     pub drained: AtomicBool,
-    /// Running or starting.
     pub agents: AtomicUsize,
     pub started: AtomicU64,
     pub refused: AtomicU64,
@@ -216,7 +212,6 @@ impl Member<'_> {
         }
     }
 
-    /// Never replies on the message's reply subject.
     fn answer(&self, user: &str, id: &str, answer: &impl Serialize) {
         let answer = serde_json::to_vec(answer).expect("texts and numbers are JSON");
         // Without a reply, the user's request times out.
@@ -298,7 +293,6 @@ impl Member<'_> {
         Ok(())
     }
 
-    /// Until the agent or the session ends.
     fn conduct(&self, controller: &str, order: &StartOrder, id: &str) {
         let (what, tell) = (format!("agent for {} of {controller}", order.run), &self.tell);
         match self.begin(controller, order, id) {
@@ -366,15 +360,15 @@ pub fn address_towards(server: &str) -> Option<Ipv4Addr> {
     }
 }
 
-/// Of this process's namespace, without loopback (proc_pid_net(5)).
+/// Devices in this process's namespace, without loopback (proc_pid_net(5)).
 fn devices() -> Vec<String> {
     let table = std::fs::read_to_string(DEVICES).unwrap_or_default();
     let names = table.lines().filter_map(|line| Some(line.split_once(':')?.0.trim().to_owned()));
     names.filter(|name| name != "lo").collect()
 }
 
-/// Until the agent exits, or its input closes and the time is over. Returns the open output stream: the agent's last output is
-/// sent at its end.
+/// Ends when the agent exits, or its input closes and the time is over. Returns the open output stream: the agent's last
+/// output is sent at its end.
 fn carry(
     agent: &mut dyn Agent,
     session: &Session,
@@ -406,7 +400,6 @@ fn carry(
     first.or_else(|| iter::from_fn(|| ends.recv_timeout(GRACE).ok()).flatten().next())
 }
 
-/// Without delay.
 fn pass(from: &mut dyn Read, to: &mut dyn Write) -> io::Result<()> {
     let mut buffer = vec![0; CHUNK];
     loop {

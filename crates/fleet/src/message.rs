@@ -4,7 +4,6 @@ use std::net::Ipv4Addr;
 
 use serde::{Deserialize, Serialize};
 
-/// Of messages, subjects and frames.
 pub(crate) const VERSION: u32 = 1;
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -14,11 +13,9 @@ pub struct MemberInfo {
     pub tool: String,
     /// Version of its messages.
     pub messages: u32,
-    /// In ms since 1970.
+    /// Milliseconds since 1970.
     pub since: i64,
-    /// Without loopback.
     pub devices: Vec<String>,
-    /// For traffic. Missing from older members.
     #[serde(default)]
     pub address: Option<Ipv4Addr>,
     pub sessions: usize,
@@ -32,15 +29,11 @@ pub struct MemberInfo {
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum OrderReply {
     Started,
-    /// Or returned to service.
     Done,
-    Refused {
-        because: String,
-    },
+    Refused { because: String },
 }
 
 impl MemberInfo {
-    /// Without control characters.
     pub(crate) fn is_printable(&self) -> bool {
         let texts = [&self.name, &self.host, &self.tool].into_iter().chain(&self.devices);
         texts.flat_map(|text| text.chars()).all(|sign| !sign.is_control())

@@ -13,7 +13,7 @@ use crate::{
     seal::Signed,
 };
 
-/// In ms; also the largest difference between the clocks of controller and member.
+/// Milliseconds; also the largest difference between the clocks of controller and member.
 const LIFETIME: i64 = 60_000;
 /// Expired ids are forgotten.
 const MOST_REMEMBERED: usize = 10_000;
@@ -27,7 +27,7 @@ pub(crate) struct Order {
     pub(crate) instance: String,
     /// Part of the reply's subject.
     pub(crate) id: String,
-    /// In ms since 1970.
+    /// Milliseconds since 1970.
     pub(crate) expires: i64,
     pub(crate) task: Task,
 }
@@ -44,11 +44,9 @@ pub(crate) enum Task {
 pub(crate) struct StartOrder {
     /// The last part of the session's subjects.
     pub(crate) session: String,
-    /// For the member's log.
     pub(crate) run: String,
 }
 
-/// In orders of all versions.
 #[derive(Debug, Deserialize)]
 pub(crate) struct OrderAddress {
     pub(crate) messages: u32,
@@ -68,13 +66,12 @@ impl Order {
     }
 }
 
-/// In ms since 1970.
+/// Milliseconds since 1970.
 pub(crate) fn now() -> i64 {
     let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     i64::try_from(since.as_millis()).unwrap_or(i64::MAX)
 }
 
-/// To refuse copies.
 #[derive(Debug, Default)]
 pub(crate) struct Obeyed(HashMap<String, i64>);
 

@@ -12,7 +12,7 @@ pub struct Presence {
 }
 
 impl Presence {
-    /// In the network namespace of this process, until dropped.
+    /// Lasts until dropped, in the network namespace of this process.
     pub fn announce(name: &str) -> io::Result<Self> {
         Ok(Self { _told: abstract_name::tell(PREFIX, name)? })
     }

@@ -21,7 +21,7 @@ pub struct Occupied {
 }
 
 impl Reservation {
-    /// In the network namespace of this process. `by` is published.
+    /// Reserves in the network namespace of this process. `by` is published.
     pub fn take(device: &str, by: &str) -> io::Result<Result<Self, Occupied>> {
         let name = format!("{PREFIX}{device}");
         match abstract_name::bind(&name) {

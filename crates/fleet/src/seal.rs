@@ -17,7 +17,7 @@ const SESSION: &[u8] = b"plumb session\n";
 const SIGNATURE: usize = 64;
 const NUMBER: usize = 8;
 
-/// In base64.
+/// Encoded in base64.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Signed {
     pub(crate) order: String,

@@ -23,7 +23,6 @@ pub struct User {
 }
 
 impl User {
-    /// To publish to and subscribe to.
     fn subjects(&self) -> [Vec<String>; 2] {
         let (name, answers) = (&self.name, answer(&self.name, "*", "*"));
         match self.role {

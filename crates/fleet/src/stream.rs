@@ -55,7 +55,6 @@ impl Session {
         Ok((Self { shared }, reader, writer))
     }
 
-    /// After all data.
     pub(crate) fn end(&self, output: &str) {
         self.finish(FrameKind::End, SessionEnd::Complete(output.to_owned()));
     }
@@ -166,7 +165,6 @@ impl Shared {
 pub struct StreamReader {
     shared: Arc<Shared>,
     chunk: Vec<u8>,
-    /// Bytes of `chunk` already read.
     read: usize,
 }
 

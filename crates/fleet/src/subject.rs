@@ -1,6 +1,5 @@
 //! Subjects of a fleet. The server's permissions depend on the position of names in them.
 
-/// As for DNS hosts.
 const LONGEST: usize = 253;
 /// The rule checked by [`is_name`].
 pub const NAME_RULE: &str = "up to 253 letters, digits, `-`, `_`, and dots in between";
@@ -31,13 +30,12 @@ pub(crate) fn ordering(subject: &str) -> String {
     subject.rsplit('.').next().unwrap_or_default().replace(DOT, ".")
 }
 
-/// To and from the member.
 pub(crate) fn session(member: &str, controller: &str, id: &str) -> [String; 2] {
     let [member, controller] = [member, controller].map(token);
     ["to", "from"].map(|way| format!("plumb.session.{member}.{controller}.{id}.{way}"))
 }
 
-/// To the request `id` of a user.
+/// The subject of replies to the request `id`.
 pub(crate) fn answer(user: &str, member: &str, id: &str) -> String {
     format!("plumb.answer.{}.{}.{id}", token(user), token(member))
 }

@@ -7,15 +7,13 @@ use std::{
 
 use crate::frame::{Frame, FrameKind};
 
-/// Far below the server's default limit of 1 MiB.
+/// The server's default limit is 1 MiB.
 pub(crate) const CHUNK: usize = 32 << 10;
 /// Unconsumed chunks.
 const MOST: u64 = 64;
-/// Then the sender is notified.
 const TELL: u64 = MOST / 2;
 /// Maximum silence of the peer.
 pub const LEASE: Duration = Duration::from_secs(15);
-/// Between two messages to the peer.
 pub(crate) const RENEWAL: Duration = Duration::from_secs(3);
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -27,11 +25,9 @@ pub(crate) enum SessionEnd {
 #[derive(Debug)]
 pub(crate) struct Window {
     sent: u64,
-    /// By the peer.
     taken: u64,
     received: u64,
     consumed: u64,
-    /// To the peer.
     reported: u64,
     waiting: VecDeque<Vec<u8>>,
     /// The peer sends no more chunks.
@@ -132,7 +128,6 @@ impl Window {
         Some(chunk)
     }
 
-    /// Of consumed chunks.
     pub(crate) fn should_tell(&self) -> bool {
         self.consumed - self.reported >= TELL
     }

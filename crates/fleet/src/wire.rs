@@ -3,9 +3,9 @@
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
-/// Bytes. INFO lists every server of a cluster.
+/// The longest line in bytes. INFO lists every server of a cluster.
 const LINE: usize = 16 << 10;
-/// Bytes with headers: twice the longest message of a session.
+/// The longest payload in bytes with headers: twice the longest message of a session.
 pub(crate) const PAYLOAD: usize = 64 << 10;
 /// Bytes of an invalid line.
 const EXCERPT: usize = 60;
@@ -48,7 +48,7 @@ pub(crate) enum WireError {
     Invalid(String),
 }
 
-/// At most one line, one payload and one read.
+/// Buffers at most one line, one payload and one read.
 #[derive(Debug, Default)]
 pub(crate) struct Decoder {
     buffer: Vec<u8>,
@@ -130,7 +130,7 @@ impl<'a> Head<'a> {
     }
 }
 
-/// Up to 300 characters, control characters replaced.
+/// Keeps up to 300 characters, and replaces control characters.
 pub(crate) fn printable(text: &str) -> String {
     text.chars().take(300).map(|c| if c.is_control() { '?' } else { c }).collect()
 }
@@ -150,7 +150,6 @@ pub(crate) struct Connect<'a> {
     /// 1: the server may send INFO again.
     pub(crate) protocol: u8,
     pub(crate) headers: bool,
-    /// For subjects without subscribers.
     pub(crate) no_responders: bool,
 }
 
