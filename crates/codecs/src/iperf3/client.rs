@@ -10,12 +10,12 @@ use super::{
     inbox::{Due, Inbox, Item, frame, read},
 };
 
-/// For each step of the server; iperf3 has none.
+/// The timeout for each step of the server; iperf3 has none.
 const PATIENCE: Nanos = Nanos::from_secs(30);
 
 #[derive(Debug, Clone, PartialEq)]
 pub enum Event {
-    /// In the order of [`Params::streams`].
+    /// Connect the streams in the order of [`Params::streams`].
     CreateStreams,
     /// The server starts sending.
     Start,
@@ -68,7 +68,6 @@ impl Machine {
         }
     }
 
-    /// From the control connection.
     pub fn receive(&mut self, mut bytes: &[u8], now: Nanos) {
         while !bytes.is_empty() {
             match self.inbox.take(self.phase.due(), &mut bytes) {
@@ -83,7 +82,6 @@ impl Machine {
         }
     }
 
-    /// Or failed.
     pub fn closed(&mut self) {
         match (self.phase, self.inbox.half_error()) {
             (Phase::Over, _) => {}
@@ -136,7 +134,7 @@ impl Machine {
         self.events.pop_front()
     }
 
-    /// For [`Self::tick`]; `None` while the test runs.
+    /// When to call [`Self::tick`]; `None` while the test runs.
     #[must_use]
     pub fn deadline(&self) -> Option<Nanos> {
         let waits = !matches!(self.phase, Phase::Running | Phase::Asked | Phase::Over);

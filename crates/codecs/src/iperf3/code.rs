@@ -82,13 +82,11 @@ codes! {
 }
 
 impl ErrorCode {
-    /// For plumb clients, with a second number.
     #[must_use]
     pub fn of_time(limit: Nanos) -> (Self, i32) {
         (Self::LIMIT_TIME, wire_value(limit.0 / 1_000_000))
     }
 
-    /// For plumb clients, with a second number.
     #[must_use]
     pub fn of_bytes(limit: Bytes) -> (Self, i32) {
         (Self::LIMIT_BYTES, wire_value(limit.0 >> 10))
@@ -123,7 +121,7 @@ impl ErrorCode {
         })
     }
 
-    /// With the message of errno if it adds information.
+    /// Adds the message of errno if it has more information.
     #[must_use]
     pub fn describe(self, errno: i32) -> String {
         if let Some(limit) = self.limit(errno) {

@@ -10,7 +10,6 @@ const LETTERS: usize = Cookie::SIZE - 1;
 pub struct Cookie([u8; Cookie::SIZE]);
 
 impl Cookie {
-    /// Including the terminating zero.
     pub const SIZE: usize = 37;
 
     /// Five bits per character.
@@ -40,7 +39,6 @@ impl Cookie {
         &self.0
     }
 
-    /// Without the zero.
     #[must_use]
     pub fn as_str(&self) -> &str {
         std::str::from_utf8(&self.0[..LETTERS]).expect("a cookie is ASCII")

@@ -13,21 +13,20 @@ pub struct UdpHeader {
     pub seconds: u32,
     /// Microseconds.
     pub micros: u32,
-    /// Counts from 1.
     pub counter: u64,
 }
 
-/// In the client's byte order.
+/// The request is in the client's byte order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Connect {
-    /// Since 3.11: `9876` on the wire.
+    /// `9876` on the wire, since 3.11.
     Text,
-    /// Before 3.11: the number 123456789.
+    /// The number 123456789, before 3.11.
     Legacy,
 }
 
 impl CounterWidth {
-    /// In bytes.
+    /// Length in bytes.
     #[must_use]
     pub const fn header(self) -> usize {
         match self {

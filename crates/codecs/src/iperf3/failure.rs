@@ -15,15 +15,13 @@ pub enum Failure {
     #[error("server error: {}", code.describe(*errno))]
     Server {
         code: ErrorCode,
-        /// On the server, or 0.
+        /// The server's errno, or 0.
         errno: i32,
     },
-    /// The server has been informed.
     #[error("refused: {0}")]
     Refused(ErrorCode),
     #[error("expected {awaited}, but got {got}; check that the other end is iperf3")]
     Unexpected { awaited: &'static str, got: UnexpectedByte },
-    /// The announced length.
     #[error("{what} too long: {length} bytes, but the limit is {limit}")]
     Oversized { what: &'static str, length: u32, limit: u32 },
     #[error("cannot parse the {what}: {because}")]

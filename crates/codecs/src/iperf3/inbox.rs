@@ -4,23 +4,22 @@ use serde::de::DeserializeOwned;
 
 use super::Failure;
 
-/// Bytes; iperf3 has 8 KiB since 3.18.
+/// The limit in bytes; iperf3 has 8 KiB since 3.18.
 pub const MAX_PARAMS: u32 = 64 << 10;
 /// Bytes.
 pub const MAX_CLIENT_RESULTS: u32 = 1 << 20;
-/// Bytes; the results may contain the server's whole report.
+/// The limit in bytes; the results may contain the server's whole report.
 pub const MAX_SERVER_RESULTS: u32 = 8 << 20;
 
-/// Before the bytes arrive.
+/// Bytes allocated before the data arrives.
 const RESERVED: usize = 4 << 10;
 
-/// A parser's message quotes the input.
 const SHOWN: usize = 200;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Due {
     State,
-    /// Or a state byte if the first byte cannot start a valid length.
+    /// A length and JSON, or a state byte if the first byte cannot start a valid length.
     Json {
         what: &'static str,
         limit: u32,
@@ -106,7 +105,6 @@ impl Inbox {
     }
 }
 
-/// With a length prefix.
 pub(super) fn frame<T: serde::Serialize>(json: &T) -> Vec<u8> {
     let mut bytes = vec![0; 4];
     serde_json::to_writer(&mut bytes, json).expect("string keys only");
@@ -120,7 +118,7 @@ pub(super) fn read<T: DeserializeOwned>(what: &'static str, json: &[u8]) -> Resu
         .map_err(|error| Failure::Malformed { what, because: shown(&error.to_string()) })
 }
 
-/// Without control characters: the peer may have written it, and it is printed to a terminal.
+/// Removes control characters: the peer may have written the text, and it is printed to a terminal.
 fn shown(text: &str) -> String {
     let mut shown: String = text.chars().take(SHOWN).flat_map(harmless).collect();
     if text.chars().nth(SHOWN).is_some() {

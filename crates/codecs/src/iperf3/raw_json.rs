@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
-/// Only the syntax was checked. Uses no more memory than its text.
+/// Checks only the syntax. Uses no more memory than its text.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Unread(Box<RawValue>);

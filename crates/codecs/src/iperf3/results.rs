@@ -9,12 +9,11 @@ use super::{
 
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Results {
-    /// Of the process, in percent of one CPU.
+    /// Percent of one CPU.
     #[serde(deserialize_with = "real")]
     pub cpu_util_total: f64,
     #[serde(deserialize_with = "real")]
     pub cpu_util_user: f64,
-    /// Kernel mode.
     #[serde(deserialize_with = "real")]
     pub cpu_util_system: f64,
     /// 1 for a TCP sender with retransmit counts, 0 without, -1 for a receiver.
@@ -22,10 +21,8 @@ pub struct Results {
     pub sender_has_retransmits: i64,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub congestion_used: Option<String>,
-    /// If requested.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub server_output_text: Option<String>,
-    /// If requested and the server writes JSON.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub server_output_json: Option<Unread>,
     pub streams: Vec<StreamResults>,
@@ -33,37 +30,33 @@ pub struct Results {
     pub plumb: Option<Unread>,
 }
 
-/// Without the `-O` period.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 pub struct StreamResults {
-    /// See [`super::PlannedStream`].
     #[serde(deserialize_with = "whole")]
     pub id: i64,
-    /// At this end.
     #[serde(deserialize_with = "whole")]
     pub bytes: i64,
-    /// At a TCP sender, otherwise -1.
+    /// The count of a TCP sender, otherwise -1.
     #[serde(deserialize_with = "whole")]
     pub retransmits: i64,
-    /// At a UDP receiver in seconds (RFC 1889).
+    /// Seconds at a UDP receiver (RFC 1889).
     #[serde(deserialize_with = "real")]
     pub jitter: f64,
     /// Lost datagrams at a UDP receiver, including the `-O` period.
     #[serde(deserialize_with = "whole")]
     pub errors: i64,
-    /// In the `-O` period; since 3.14.
+    /// Losses in the `-O` period; since 3.14.
     #[serde(default, deserialize_with = "maybe_whole", skip_serializing_if = "Option::is_none")]
     pub omitted_errors: Option<i64>,
     /// Sent, or the highest number received, including the `-O` period.
     #[serde(deserialize_with = "whole")]
     pub packets: i64,
-    /// In the `-O` period; since 3.14.
+    /// Datagrams in the `-O` period; since 3.14.
     #[serde(default, deserialize_with = "maybe_whole", skip_serializing_if = "Option::is_none")]
     pub omitted_packets: Option<i64>,
     /// 0. Since 3.2.
     #[serde(default, deserialize_with = "maybe_real", skip_serializing_if = "Option::is_none")]
     pub start_time: Option<f64>,
-    /// Since the start; since 3.2.
     #[serde(default, deserialize_with = "maybe_real", skip_serializing_if = "Option::is_none")]
     pub end_time: Option<f64>,
 }

@@ -10,22 +10,18 @@ use super::{
     inbox::{Due, Inbox, Item, frame, read},
 };
 
-/// For each step of the client except the test.
+/// The timeout for each step of the client except the test.
 const PATIENCE: Nanos = Nanos::from_secs(10);
-/// Beyond the requested duration; iperf3 allows ten state changes of 4 s.
+/// Time beyond the requested duration; iperf3 allows ten state changes of 4 s.
 const GRACE: Nanos = Nanos::from_secs(40);
 
 #[derive(Debug, Clone, PartialEq)]
 pub enum Event {
-    /// Within iperf3's limits. Call [`Machine::accept`] or [`Machine::refuse`].
     Params(Box<Params>),
-    /// Stop, then call [`Machine::end_test`].
     TestEnd,
     Results(Box<Results>),
-    /// Close.
     Done,
     ClientTerminated,
-    /// Close after sending the remaining bytes.
     Failed(Failure),
 }
 
@@ -36,7 +32,6 @@ pub struct Machine {
     outbox: Vec<u8>,
     events: VecDeque<Event>,
     results: Vec<u8>,
-    /// `None` if the test is limited by bytes or unlimited.
     duration: Option<Nanos>,
     since: Nanos,
 }
@@ -74,7 +69,6 @@ impl Machine {
         }
     }
 
-    /// After the cookie.
     pub fn receive(&mut self, mut bytes: &[u8], now: Nanos) {
         while !bytes.is_empty() {
             match self.inbox.take(self.phase.due(), &mut bytes) {
@@ -86,7 +80,6 @@ impl Machine {
         }
     }
 
-    /// Or failed.
     pub fn closed(&mut self) {
         if self.phase == Phase::Closing {
             self.emit(Event::Done, Phase::Over, self.since);
@@ -95,7 +88,6 @@ impl Machine {
         }
     }
 
-    /// The client connects its streams in the order of [`Params::streams`].
     pub fn accept(&mut self, now: Nanos) {
         if self.phase == Phase::Judging {
             self.send_state(State::CreateStreams);
@@ -103,7 +95,6 @@ impl Machine {
         }
     }
 
-    /// Starts the test.
     pub fn streams_created(&mut self, now: Nanos) {
         if self.phase == Phase::Streams {
             self.send_state(State::TestStart);
@@ -112,7 +103,6 @@ impl Machine {
         }
     }
 
-    /// Call it after this end has stopped. No effect unless the client has ended the test.
     pub fn end_test(&mut self, results: &Results, now: Nanos) {
         if self.phase == Phase::Ending {
             self.send_state(State::ExchangeResults);
@@ -121,7 +111,6 @@ impl Machine {
         }
     }
 
-    /// `errno` or 0.
     pub fn refuse(&mut self, code: ErrorCode, errno: i32) {
         if self.phase != Phase::Over {
             self.send_state(State::ServerError);
@@ -131,7 +120,6 @@ impl Machine {
         }
     }
 
-    /// Notifies the client.
     pub fn terminate(&mut self) {
         if self.phase != Phase::Over {
             self.send_state(State::ServerTerminate);
@@ -148,7 +136,7 @@ impl Machine {
         self.events.pop_front()
     }
 
-    /// For [`Self::tick`]; `None` while waiting for the driver or during a test without fixed duration.
+    /// When to call [`Self::tick`]; `None` while waiting for the driver or during a test without fixed duration.
     #[must_use]
     pub fn deadline(&self) -> Option<Nanos> {
         self.patience().map(|patience| self.since + patience)

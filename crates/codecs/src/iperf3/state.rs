@@ -15,7 +15,6 @@ pub enum State {
     CreateStreams = 10,
     ServerTerminate = 11,
     ClientTerminate = 12,
-    /// Server: send your results, then read mine.
     ExchangeResults = 13,
     /// Server: results exchanged.
     DisplayResults = 14,

@@ -30,7 +30,7 @@ impl Deframer {
         Self { buffer: vec![0; Self::CAPACITY].into(), start: 0, end: 0 }
     }
 
-    /// Never empty after [`next_range`](Self::next_range) returned `None`.
+    /// Free space; not empty after [`next_range`](Self::next_range) returned `None`.
     #[inline]
     pub fn space(&mut self) -> &mut [u8] {
         if self.start == self.end {
@@ -42,7 +42,6 @@ impl Deframer {
         &mut self.buffer[self.end..]
     }
 
-    /// Panics if `count` exceeds the space.
     #[inline]
     pub fn filled(&mut self, count: usize) {
         assert!(count <= self.buffer.len() - self.end, "count exceeds the space");
@@ -103,7 +102,6 @@ pub(super) mod tests {
         bytes
     }
 
-    /// In chunks of these sizes, cyclically.
     pub(crate) fn in_pieces(mut bytes: &[u8], pieces: &[usize], mut feed: impl FnMut(&[u8]) -> usize) {
         let mut pieces = pieces.iter().cycle();
         while !bytes.is_empty() {

@@ -2,16 +2,15 @@
 
 use std::ops::BitOr;
 
-/// Including the header: the payload of a UDP datagram over IPv4. A stock server resets a TCP connection that announces more.
+/// The longest message: the payload of a UDP datagram over IPv4. A stock server resets a TCP connection that announces more.
 pub const MAX_MESSAGE: usize = 65_507;
 
 /// Big endian: 8, 2 and 4 bytes in this order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Header {
-    /// From 1; warm-ups have 0.
+    /// Counted from 1; warm-ups have 0.
     pub sequence: u64,
     pub flags: Flags,
-    /// Of the whole message, in bytes.
     pub length: u32,
 }
 

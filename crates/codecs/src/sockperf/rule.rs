@@ -14,7 +14,6 @@ pub enum Reply {
     Stranger,
 }
 
-/// In place; the message must be complete.
 #[inline]
 #[must_use]
 pub fn answer(message: &mut [u8]) -> Reply {

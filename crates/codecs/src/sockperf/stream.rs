@@ -12,13 +12,10 @@ pub struct ServerStream {
     counts: Counts,
 }
 
-/// Without warm-ups.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Counts {
-    /// From a client.
     pub received: u64,
     pub answered: u64,
-    /// Including headers.
     pub bytes: u64,
 }
 
@@ -52,7 +49,7 @@ impl ServerStream {
         self.messages.filled(count);
     }
 
-    /// As many as are contiguous; `None` if more bytes are needed. Replies to earlier messages are returned before an error.
+    /// Returns contiguous replies; `None` if more bytes are needed. Replies to earlier messages are returned before an error.
     #[inline]
     pub fn answers(&mut self) -> Result<Option<&[u8]>, Violation> {
         let mut run: Range<usize> = 0..0;

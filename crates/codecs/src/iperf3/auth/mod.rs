@@ -19,7 +19,7 @@ pub use users::Users;
 /// Both ends must use the same.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Padding {
-    /// Up to 3.16, and later with `--use-pkcs1-padding`.
+    /// The default until iperf3 3.16, and later with `--use-pkcs1-padding`.
     Pkcs1v15,
     /// OAEP with SHA-1, since 3.17.
     Oaep,
@@ -38,14 +38,12 @@ pub struct Claim {
     pub at: i64,
 }
 
-/// Not sent to the client.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 pub enum LoginDenial {
     #[error("the client sent no credentials")]
     Absent,
     #[error("the client's token was encrypted for another key or with another padding")]
     Unreadable,
-    /// Or an old token.
     #[error("the client's token is {seconds} s off; at most {allowed} s are allowed")]
     Skewed {
         /// The server's time minus the client's.

@@ -21,7 +21,6 @@ pub struct Measure {
     pub bytes: i64,
     #[serde(deserialize_with = "real")]
     pub bits_per_second: f64,
-    /// At a TCP sender.
     #[serde(deserialize_with = "maybe_whole", skip_serializing_if = "Option::is_none")]
     pub retransmits: Option<i64>,
     /// Bytes, at a TCP sender.
@@ -67,10 +66,10 @@ pub struct Measure {
     pub lost_percent: Option<f64>,
     #[serde(deserialize_with = "maybe_whole", skip_serializing_if = "Option::is_none")]
     pub out_of_order: Option<i64>,
-    /// In the `-O` period.
+    /// Set in the `-O` period.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub omitted: Option<bool>,
-    /// Of the end that wrote this; since 3.7.
+    /// Whether the reporting end is the sender; since 3.7.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sender: Option<bool>,
 }

@@ -23,10 +23,9 @@ pub struct Output {
     pub title: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub extra_data: Option<String>,
-    /// With `--get-server-output`.
+    /// The server's output, with `--get-server-output`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub server_output_json: Option<Box<Self>>,
-    /// With `--get-server-output`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub server_output_text: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -37,10 +36,9 @@ pub struct Output {
 #[serde(default)]
 pub struct Interval {
     pub streams: Vec<Measure>,
-    /// The streams that this end sends, otherwise those it receives.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sum: Option<Measure>,
-    /// With `--bidir`: the streams that the other end sends.
+    /// The streams that the other end sends, with `--bidir`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sum_bidir_reverse: Option<Measure>,
 }
@@ -50,20 +48,17 @@ pub struct Interval {
 pub struct End {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub streams: Option<Vec<EndStream>>,
-    /// UDP: sent data with the receiver's losses.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sum: Option<Measure>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sum_sent: Option<Measure>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sum_received: Option<Measure>,
-    /// With `--bidir`: the other direction.
+    /// The other direction, with `--bidir`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sum_bidir_reverse: Option<Measure>,
-    /// With `--bidir`: the other direction.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sum_sent_bidir_reverse: Option<Measure>,
-    /// With `--bidir`: the other direction.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sum_received_bidir_reverse: Option<Measure>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -86,7 +81,7 @@ pub struct EndStream {
     pub udp: Option<Measure>,
 }
 
-/// Of both processes, in percent of one CPU.
+/// CPU usage of both processes, in percent of one CPU.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Cpu {
@@ -108,7 +103,8 @@ pub struct Cpu {
 }
 
 impl Output {
-    /// Of duplicate keys the first counts, except that a second sum is the other direction, as in 3.7 and 3.8.
+    /// Parses iperf3's output. Of duplicate keys the first counts, except that a second sum is the other direction, as in 3.7
+    /// and 3.8.
     pub fn parse(json: &str) -> serde_json::Result<Self> {
         let once: once::Once = serde_json::from_str(json)?;
         serde_json::from_value(once.0)

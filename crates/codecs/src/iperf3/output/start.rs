@@ -8,12 +8,9 @@ use crate::iperf3::number::{maybe_real, maybe_whole, whole};
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Start {
-    /// In order of creation.
     pub connected: Vec<ConnectionInfo>,
-    /// E.g. `iperf 3.12`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub version: Option<String>,
-    /// From uname.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub system_info: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -66,12 +63,10 @@ pub struct ConnectionInfo {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Timestamp {
-    /// In UTC.
+    /// UTC.
     pub time: String,
-    /// Since 1970.
     #[serde(deserialize_with = "whole")]
     pub timesecs: i64,
-    /// Since 1970.
     #[serde(deserialize_with = "maybe_whole", skip_serializing_if = "Option::is_none")]
     pub timemillisecs: Option<i64>,
 }
@@ -79,7 +74,6 @@ pub struct Timestamp {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Endpoint {
-    /// Or address.
     pub host: String,
     pub port: u16,
 }
@@ -91,7 +85,6 @@ pub struct TestStart {
     pub protocol: String,
     #[serde(deserialize_with = "whole")]
     pub num_streams: i64,
-    /// Bytes.
     #[serde(deserialize_with = "whole")]
     pub blksize: i64,
     /// Seconds at the start.
@@ -100,7 +93,6 @@ pub struct TestStart {
     /// Seconds.
     #[serde(deserialize_with = "whole")]
     pub duration: i64,
-    /// If that ends the test.
     #[serde(deserialize_with = "whole")]
     pub bytes: i64,
     /// Writes, if that ends the test.

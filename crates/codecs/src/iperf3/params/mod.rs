@@ -20,7 +20,6 @@ pub struct Params {
     pub tcp: bool,
     #[serde(deserialize_with = "flag", skip_serializing_if = "no")]
     pub udp: bool,
-    /// Not supported by plumb.
     #[serde(deserialize_with = "flag", skip_serializing_if = "no")]
     pub sctp: bool,
     /// `-O`: seconds.
@@ -59,7 +58,6 @@ pub struct Params {
     /// `-l`: bytes per write, or UDP payload.
     #[serde(deserialize_with = "whole", skip_serializing_if = "zero")]
     pub len: i64,
-    /// `-b`: bits per second of each stream; 0 is unlimited.
     #[serde(deserialize_with = "whole", skip_serializing_if = "zero")]
     pub bandwidth: i64,
     /// `--fq-rate`: kernel pacing in bits per second.
@@ -109,7 +107,6 @@ pub struct Params {
     pub authtoken: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub client_version: Option<String>,
-    /// Between plumb instances; iperf3 ignores it.
     #[serde(deserialize_with = "lenient", skip_serializing_if = "Option::is_none")]
     pub plumb: Option<Extension>,
 }
@@ -119,13 +116,10 @@ pub struct Params {
 pub struct Extension {
     /// 1.
     pub version: u32,
-    /// Of both ends.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mode: Option<Mode>,
-    /// Of the server.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub interval: Option<Nanos>,
-    /// Of the server's threads, assigned round-robin.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cpus: Option<Vec<u32>>,
 }
@@ -134,7 +128,7 @@ pub struct Extension {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PlannedStream {
     pub id: u32,
-    /// Never `both`. In a bidirectional test the client's streams are connected first.
+    /// A single direction. In a bidirectional test the client's streams are connected first.
     pub direction: Direction,
 }
 
@@ -154,7 +148,7 @@ impl Params {
         }
     }
 
-    /// In order of connection; at most 256.
+    /// At most 256 streams, in order of connection.
     #[must_use]
     pub fn streams(&self) -> Vec<PlannedStream> {
         let parallel = usize::try_from(self.parallel.unwrap_or(1)).unwrap_or(0).min(limits::MAX_STREAMS);

@@ -7,16 +7,15 @@ use workload::{Direction, Mode, SocketSettings, StreamSettings, Transport, Until
 use super::{Extension, Params};
 
 const SECOND: u64 = 1_000_000_000;
-/// Over all streams, a few hundred bytes each.
+/// The limit over all streams; a sample has a few hundred bytes.
 const MOST_SAMPLES: u64 = 200_000;
-/// For a test that is limited by bytes.
+/// Assumed for a test that is limited by bytes.
 const SUPPOSED: Nanos = Nanos::from_secs(600);
 const SHORTEST: Nanos = Nanos::from_millis(10);
 const LONGEST: Nanos = Nanos::from_secs(60);
 const DAY: Nanos = Nanos::from_secs(86_400);
 /// iperf3's default.
 const TCP_LENGTH: u64 = 128 << 10;
-/// If the client leaves it to the server.
 const UDP_LENGTH: u64 = 1460;
 /// iperf3's default in microseconds.
 const PACING_TIMER: i64 = 1000;
@@ -97,7 +96,6 @@ impl Params {
         }
     }
 
-    /// Then all streams together take the maximum number of samples.
     fn finest(&self) -> Nanos {
         let time = match self.until(1) {
             Until::Elapsed(time) => Nanos::from_secs(unsigned(self.omit)) + time,

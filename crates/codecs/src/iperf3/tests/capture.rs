@@ -106,7 +106,7 @@ pub(super) fn words(mut bytes: &[u8], of_client: bool) -> Vec<Word> {
     words
 }
 
-/// Apart from number formats and 3.12's negative numbers.
+/// Ignores number formats and 3.12's negative numbers.
 pub(super) fn same(left: &Value, right: &Value) -> bool {
     match (left, right) {
         (Value::Number(left), Value::Number(right)) => close(number(left), number(right)),
