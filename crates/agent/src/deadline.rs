@@ -10,7 +10,7 @@ use units::Nanos;
 
 use crate::refusal::Refusal;
 
-/// At the deadline, sets `stop` and returns an error.
+/// Sets `stop` and returns an error at the deadline.
 pub(crate) fn within<T: Send>(
     deadline: Nanos,
     stop: &Stop,

@@ -27,9 +27,8 @@ use units::{Bytes, Nanos};
 
 use crate::refusal::Refusal;
 
-/// Of the taken pages.
 const FOLDER: &str = "/run/plumb-balloon";
-/// More than the kernel wants to keep free.
+/// The kernel wants to keep less free.
 const LEFT_FREE: u64 = 48 << 20;
 /// Memory with known content, checked while other memory moves.
 const GUARD: u64 = 16 << 20;

@@ -39,7 +39,7 @@ impl Network {
         Ok(Reply::Done)
     }
 
-    /// In the namespace of the created device with this address, on a thread there if it is not this process's.
+    /// Runs `work` in the namespace of the created device with this address.
     pub(crate) fn at<T: Send>(
         &self,
         address: Ipv4Addr,

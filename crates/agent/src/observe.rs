@@ -21,7 +21,6 @@ pub(crate) struct Probes {
 #[derive(Default)]
 struct State {
     loaded: Vec<Box<dyn Probe>>,
-    /// They are not retried in this session.
     missing: Vec<MissingProbe>,
     watching: Option<Watching>,
     closed: bool,

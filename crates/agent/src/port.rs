@@ -18,10 +18,9 @@ const DEVICES: &str = "/dev";
 /// Devices appear soon after their modules are loaded, even in an emulated machine.
 const PATIENCE: Duration = Duration::from_secs(10);
 const GLANCE: Duration = Duration::from_millis(1);
-/// In case a controller disconnects at once.
 const PAUSE: Duration = Duration::from_millis(200);
 
-/// Never returns. `tell` receives errors of sessions. Fails if the port is missing, in use, or the user is not root.
+/// Serves forever. `tell` receives errors of sessions. Fails if the port is missing, in use, or the user is not root.
 pub fn serve_port(
     name: &str,
     tool_version: &str,

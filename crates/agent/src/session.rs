@@ -16,11 +16,10 @@ use crate::{
     replies::Replies, serve, trials::Trials,
 };
 
-/// Of its process and of threads without a name.
 const NAME: &CStr = c"plumb-agent";
 
-/// Also serves controllers that greet later, until the channel closes. Then stops all work. Fails if the controller uses
-/// another protocol version, or violates the protocol.
+/// Serves controllers until the channel closes, then stops all work. Fails if the controller uses another protocol version, or
+/// violates the protocol.
 pub fn run(
     input: impl Read + Send,
     output: impl Write + Send + 'static,
@@ -47,7 +46,7 @@ pub fn run(
     }
 }
 
-/// Until it disconnects or the next one greets, then stops all its work. Waits for work on memory.
+/// Serves one controller until it disconnects or the next one greets, then stops all its work.
 fn obey_one(
     orders: &mut Receiver<impl Read>,
     replies: &Replies,
@@ -74,7 +73,7 @@ fn obey_one(
     })
 }
 
-/// Since 1970: a policy's hours are in wall-clock time.
+/// Seconds since 1970: a policy's hours are in wall-clock time.
 fn now() -> u64 {
     SystemTime::UNIX_EPOCH.elapsed().map_or(0, |time| time.as_secs())
 }

@@ -25,7 +25,7 @@ const HERE: Ipv4Addr = Ipv4Addr::LOCALHOST;
 const TOKEN: Token = Token(0x00C0_FFEE);
 const SOON: Nanos = Nanos::from_secs(30);
 
-/// On a busy machine, in ns.
+/// Nanoseconds on a busy machine.
 const BUSY: u64 = 200_000_000;
 
 #[expect(clippy::disallowed_methods, reason = "a test waits")]
@@ -302,7 +302,7 @@ fn agents_end() {
     });
 }
 
-/// On a slow guest's port, the next greeting may arrive before the disconnection is noticed.
+/// A slow guest may see the next greeting before the disconnection.
 #[test]
 fn new_greeting_starts_new_session() {
     on_loopback(|| {

@@ -11,7 +11,6 @@ use traffic::Stop;
 
 use crate::refusal::Refusal;
 
-/// For its sockets.
 const CLOSING: Duration = Duration::from_secs(2);
 
 pub(crate) type Outcome = Receiver<Result<EndReport, Refusal>>;
@@ -30,7 +29,6 @@ struct Open {
 
 struct Server {
     stop: Stop,
-    /// Until it is collected.
     outcome: Option<Outcome>,
 }
 

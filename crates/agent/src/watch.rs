@@ -39,7 +39,6 @@ impl<'a> Watch<'a> {
         }
     }
 
-    /// Beyond the usual interval.
     pub(crate) fn stalled(&self) -> Nanos {
         Nanos(self.signs.get().1.saturating_sub(Nanos::from(PROGRESS_EVERY).0))
     }
@@ -50,7 +49,6 @@ impl<'a> Watch<'a> {
         self.signs.set((Some(now), longest.max(last.map_or(0, |last| now - last))));
     }
 
-    /// Between the trial's first and last byte.
     pub(crate) fn machine(self) -> Result<MachineCpu, Refusal> {
         let readings: Vec<CpuReading> = self
             .readings

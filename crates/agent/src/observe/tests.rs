@@ -12,7 +12,6 @@ use super::*;
 const TOKEN: Token = Token(0x00C0_FFEE);
 
 thread_local! {
-    /// In order.
     static DONE: RefCell<Vec<String>> = const { RefCell::new(Vec::new()) };
 }
 

@@ -53,7 +53,6 @@ fn observes_trial_between_orders() {
     });
 }
 
-/// Without probes, and without the right to load them.
 #[test]
 fn reports_cpu_use_of_other_processes_without_probes() {
     let mut observer = Agent::greeted();
