@@ -19,23 +19,19 @@ use units::{Bytes, Nanos};
 
 use crate::{balloon::GuestAgent, error::MemoryError};
 
-/// For greeting and replies, on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(20);
-/// For orders that touch all guest memory.
 const LONG: Duration = Duration::from_secs(120);
 const GLANCE: Duration = Duration::from_millis(200);
-/// Over the agent's own deadline, so that its error arrives first.
+/// Added to the agent's own deadline, so that its error arrives first.
 const GRACE: Duration = Duration::from_secs(2);
 /// Telemetry of 1024 nodes with 9 access classes each takes half of this.
 const LONGEST_MESSAGE: usize = 1 << 20;
-/// Of an earlier session.
 const MOST_UNASKED: usize = 64;
 
 pub struct AgentLink {
     to_agent: protocol::Sender<Box<dyn Write + Send>>,
     messages: Receiver<Result<FromAgent, ChannelError>>,
     last_id: u64,
-    /// Of the guest's machine.
     pid: Option<u32>,
     socket: Option<UnixStream>,
     stop: Arc<AtomicBool>,

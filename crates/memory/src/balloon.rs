@@ -14,7 +14,6 @@ use crate::error::MemoryError;
 const LOOKS: [Duration; 2] = [Duration::from_millis(1), Duration::from_millis(50)];
 /// Share of the elapsed time, until something has moved.
 const RESOLUTION: u32 = 30;
-/// Without progress, on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(30);
 const INTERVALS: u32 = 20;
 
@@ -28,12 +27,11 @@ pub trait GuestAgent {
 }
 
 pub trait Balloon: Send {
-    /// Of the machine's initial memory.
     fn ask_for(&mut self, taken: Bytes) -> Result<(), MemoryError>;
 
     fn taken(&mut self) -> Result<Bytes, MemoryError>;
 
-    /// For methods that are driven by the host. Returns whether it did anything.
+    /// Returns whether it did anything. Only methods that are driven by the host have steps.
     fn step(&mut self, guest: &mut dyn GuestAgent) -> Result<bool, MemoryError> {
         let _ = guest;
         Ok(false)
@@ -43,9 +41,8 @@ pub trait Balloon: Send {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Resize {
     pub moved: Bytes,
-    /// From the request to the first observed movement.
+    /// Time from the request to the first observed movement.
     pub first: Nanos,
-    /// From the request.
     pub elapsed: Nanos,
     /// Equal parts of the total. Fewer if it was fast.
     pub intervals: Vec<BalloonInterval>,

@@ -12,7 +12,6 @@ struct Piece {
 pub(crate) struct Layout(Vec<Piece>);
 
 impl Layout {
-    /// In the first view of the address space.
     pub(crate) fn parse(text: &str, memory: &str) -> Self {
         let of_machine = text.split("FlatView").skip(1).find(|view| view.contains("AS \"memory\""));
         Self(of_machine.unwrap_or_default().lines().filter_map(|line| piece(line.trim(), memory)).collect())

@@ -9,7 +9,6 @@ use sys::output_file;
 
 use crate::error::MemoryError;
 
-/// On this host.
 #[derive(Debug)]
 pub(crate) struct MemoryLock {
     path: PathBuf,

@@ -43,12 +43,11 @@ pub struct AttachedVm {
 pub struct Round {
     pub seen: BTreeMap<String, Result<GuestMemory, MemoryError>>,
     pub decision: Decision,
-    /// Not ordered.
     pub failed: Vec<(Move, MemoryError)>,
 }
 
 impl AttachedVm {
-    /// With `by_accesses`, needs are derived from accesses instead of memory in use.
+    /// Needs are derived from accesses with `by_accesses`, otherwise from memory in use.
     pub fn open(access: VmAccess, by_accesses: bool, interval: Duration) -> Result<Self, MemoryError> {
         let vm = RunningVm::open(&access, interval)?;
         Self::of(vm, access, by_accesses, interval)

@@ -42,7 +42,6 @@ pub struct VmAccess {
     pub stop: Arc<AtomicBool>,
 }
 
-/// With an exclusive monitor connection.
 #[derive(Debug)]
 pub struct RunningVm {
     monitor: Monitor,
@@ -63,10 +62,9 @@ pub struct GuestMemory {
     pub slow: Bytes,
     pub resident: Option<Bytes>,
     pub free: Option<Bytes>,
-    /// Without swapping.
     pub available: Option<Bytes>,
     pub swap_used: Option<Bytes>,
-    /// Per second. Without an agent: major faults and swap-ins.
+    /// Refaults per second. Without an agent: major faults and swap-ins.
     pub refaults: Option<f64>,
     /// Some task was stalled on memory (PSI).
     pub psi: Option<Share>,
@@ -75,7 +73,7 @@ pub struct GuestMemory {
     pub no_accesses_because: Option<String>,
     /// Empty without an agent.
     pub tiers: Vec<TierMemory>,
-    /// In the guest, as a share of one CPU.
+    /// CPU use in the guest, as a share of one CPU.
     pub cost: Option<Share>,
     pub host_cost: Option<Nanos>,
 }
@@ -126,7 +124,6 @@ impl GuestMemory {
         self.source != AccessSourceKind::None && self.no_accesses_because.is_some()
     }
 
-    /// Of all nodes. Empty without data.
     pub fn classes(&self) -> impl Iterator<Item = &AccessClass> {
         self.tiers.iter().flat_map(|tier| &tier.accesses)
     }
@@ -195,7 +192,6 @@ impl RunningVm {
         self.means.whole(&mut self.monitor, &self.access.slow)
     }
 
-    /// As seen by the host.
     pub(crate) fn sizes(&mut self) -> Result<(Bytes, Bytes), MemoryError> {
         self.means.sizes(&mut self.monitor, &self.access.slow)
     }
@@ -259,7 +255,7 @@ impl RunningVm {
         self.means.forget_agent();
     }
 
-    /// As a single node: the host cannot distinguish the guest's nodes.
+    /// The host cannot distinguish the guest's nodes.
     fn look_at_referenced(&mut self, seen: &mut GuestMemory) {
         let Self { monitor, referenced, pid, .. } = self;
         let referenced = referenced.get_or_insert_with(|| open_referenced(monitor, *pid));

@@ -20,20 +20,17 @@ pub type Accesses = BTreeMap<u32, Vec<AccessClass>>;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Look {
     Accesses(Accesses),
-    /// With the reason.
     Pending(&'static str),
 }
 
-/// Of a source that compares two looks.
 const FIRST_LOOK: &str = "this look starts the count";
 
 pub trait AccessSource: Send {
     fn kind(&self) -> AccessSourceKind;
 
-    /// Since the previous look. Pending at the first look and after memory was added or removed.
+    /// Accesses since the previous look. Pending at the first look and after memory was added or removed.
     fn look(&mut self) -> Result<Look, MemoryError>;
 
-    /// By other threads than the caller.
     fn cost(&self) -> Nanos {
         Nanos(0)
     }

@@ -12,7 +12,6 @@ const QUERY: &str = "query-balloon";
 #[derive(Debug)]
 pub(crate) struct VirtioBalloon {
     monitor: Monitor,
-    /// If nothing is taken.
     all: u64,
 }
 
@@ -38,7 +37,6 @@ pub(crate) fn ask_for(monitor: &mut Monitor, size: Bytes) -> Result<(), MemoryEr
     Ok(())
 }
 
-/// In bytes.
 pub(crate) fn actual(monitor: &mut Monitor) -> Result<u64, MemoryError> {
     let answer = monitor.order(QUERY, &json!({}))?;
     let actual = limits::bytes(&answer["actual"]).map(|actual| actual.0);

@@ -12,9 +12,7 @@ const QUERY: &str = "query-memory-devices";
 #[derive(Debug)]
 pub(crate) struct VirtioMem {
     monitor: Monitor,
-    /// In QEMU.
     device: String,
-    /// If nothing is taken.
     all: u64,
 }
 

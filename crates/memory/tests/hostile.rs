@@ -19,9 +19,7 @@ use units::{Bytes, Share};
 
 const GIB: u64 = 1 << 30;
 const INTERVAL: Duration = Duration::from_secs(1);
-/// On a busy machine.
 const PATIENCE: Duration = Duration::from_secs(300);
-/// During a flood.
 const MOST_GROWTH: u64 = 64 << 20;
 
 /// A command and the monitor's false answer.
@@ -34,7 +32,6 @@ fn monitor(socket: UnixStream, lie: Option<&Lie>) {
     });
 }
 
-/// Until the connection closes.
 fn flood(socket: &UnixStream, message: &Value) {
     let mut to = socket.try_clone().expect("a copy");
     let piece = line(message).repeat(64);
@@ -82,7 +79,6 @@ fn rebalance(vms: BTreeMap<String, AttachedVm>) -> Rebalance {
     Rebalance::new(Rebalancer::new(settings).expect("settings that fit"), vms, INTERVAL)
 }
 
-/// Over a VM with a flooding agent and an honest one.
 fn round_beside(folder: &Path, message: &Value) -> BTreeMap<String, Result<GuestMemory, MemoryError>> {
     let mut vms = BTreeMap::new();
     let flooded = message.clone();

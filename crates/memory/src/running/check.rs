@@ -7,7 +7,6 @@ use crate::limits::{MOST_MEMORY, sum};
 
 /// CONFIG_NODES_SHIFT of Linux is at most 10.
 const MOST_NODES: usize = 1024;
-/// In any unit.
 const MOST_ACCESSES: u64 = 1 << 60;
 
 impl GuestMemory {

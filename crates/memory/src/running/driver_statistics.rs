@@ -9,7 +9,6 @@ use units::Bytes;
 use super::GuestMemory;
 use crate::error::MemoryError;
 
-/// On any bus.
 const BALLOON: &str = "child<virtio-balloon-";
 const POLLING: &str = "guest-stats-polling-interval";
 /// The driver's value for unknown statistics.
@@ -22,13 +21,11 @@ pub(super) struct DriverStatistics {
     counted: Option<Counted>,
 }
 
-/// Since the guest's boot.
 #[derive(Debug, Clone, Copy)]
 struct Counted {
     /// Seconds since 1970.
     at: u64,
     major_faults: u64,
-    /// In bytes.
     swapped_in: u64,
 }
 
@@ -45,7 +42,7 @@ impl DriverStatistics {
         Ok(Some(Self { balloon, counted: None }))
     }
 
-    /// At most `stale` old. Ignores sizes larger than the VM's memory.
+    /// Adds statistics that are at most `stale` old. Ignores sizes larger than the VM's memory.
     pub(super) fn look(
         &mut self,
         monitor: &mut Monitor,

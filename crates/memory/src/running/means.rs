@@ -21,7 +21,7 @@ use crate::{
 
 const SUMMARY: &str = "query-memory-size-summary";
 const HUMAN: &str = "human-monitor-command";
-/// For the agent. Other VMs wait for it.
+/// The time limit for the agent. Other VMs wait for it.
 const RESIZE_TIME: Duration = Duration::from_secs(20);
 
 #[derive(Debug)]

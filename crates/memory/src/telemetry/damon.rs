@@ -17,7 +17,6 @@ const BLOCK_SIZE: &str = "/sys/devices/system/memory/block_size_bytes";
 /// Microseconds, for one page per region. A look should find pages that are accessed every few seconds, and sampling may cost
 /// up to 4000 pages per second.
 const SAMPLE: u64 = 100_000;
-/// Per aggregation.
 const SAMPLES: u64 = 40;
 const NO_REPORT: &str = "DAMON reports accesses every 4 s and its first report is pending";
 const CHANGED: &str = "DAMON restarted because memory was added or removed";
@@ -26,7 +25,6 @@ const UPDATE: u64 = 4_000_000;
 /// The kernel merges regions with counts within 10 % of the highest, which hides rare accesses. The minimum limits the region
 /// size.
 const REGIONS: [u64; 2] = [200, 400];
-/// From and to.
 const CLASSES: [(u64, u64); 9] =
     [(0, 0), (1, 1), (2, 2), (3, 4), (5, 7), (8, 11), (12, 18), (19, 29), (30, u32::MAX as u64)];
 const PARTS: f64 = 1000.0;
@@ -40,7 +38,6 @@ pub(super) struct Damon {
     layout: Layout,
     /// Bytes, by node and class.
     before: Vec<u64>,
-    /// For looks between two kernel reports. `None` before the first report.
     latest: Option<Accesses>,
     pid: u32,
 }
@@ -93,7 +90,6 @@ impl Damon {
         Ok(())
     }
 
-    /// Only counts memory.
     fn set_scheme(&self, number: usize, node: u32, (least, most): (u64, u64)) -> Result<(), MemoryError> {
         let at = |name: &str| file(&format!("0/contexts/0/schemes/{number}/{name}"));
         let set = |name: &str, value: u64| write(&at(name), &value.to_string());
@@ -184,8 +180,8 @@ fn histogram(layout: &Layout, grown: &[u64]) -> Option<Accesses> {
     )
 }
 
-/// Per page and sampling interval, from the number of samples that found it accessed. Random accesses leave it unaccessed with
-/// probability exp(-accesses).
+/// Accesses per page and sampling interval, from the number of samples that found it accessed. Random accesses leave it
+/// unaccessed with probability exp(-accesses).
 fn accesses_between(least: u64, most: u64) -> f64 {
     let found = (least + most) as f64 / 2.0;
     -(1.0 - found / (SAMPLES as f64 + 0.5)).ln()

@@ -15,12 +15,10 @@ const NODES: &str = "/sys/devices/system/node";
 #[derive(Default)]
 pub struct GuestTelemetry {
     source: Option<Box<dyn AccessSource>>,
-    /// With the reason for missing accesses.
     asked: Option<(AccessSourceKind, Option<String>)>,
     before: Option<Counted>,
 }
 
-/// Since boot.
 #[derive(Debug, Clone, Copy, Default)]
 struct Counted {
     at: u64,

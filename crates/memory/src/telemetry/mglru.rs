@@ -18,12 +18,11 @@ const GENERATIONS: &str = "/sys/kernel/debug/lru_gen";
 /// Short enough to miss rarely accessed memory, and long enough for thousands of accesses.
 const WINDOW: Duration = Duration::from_millis(200);
 
-/// Per window, if all pages are touched in it.
+/// The share of a window's pages that counts as all of them.
 const MOST_TOUCHED: f64 = 0.98;
 /// Upper bound of the kernel's number.
 const MOST: usize = 16;
 
-/// On a node.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Group {
     id: u64,
@@ -39,7 +38,7 @@ pub(super) struct Generations {
 }
 
 impl Generations {
-    /// Without `force` does not enable generations, because they change the guest's page reclaim.
+    /// Enables page generations only with `force`, because they change the guest's page reclaim.
     pub(super) fn start(force: bool) -> Result<Self, MemoryError> {
         let lacking = |because: &str| MemoryError::NoSource { because: because.to_owned() };
         let Ok(on) = read(SWITCH) else {
@@ -112,7 +111,7 @@ impl Group {
     }
 }
 
-/// From the pages touched until the end of the first window, and in the second. An interval has `windows` windows.
+/// `first` are the pages touched until the end of the first window. An interval has `windows` windows.
 fn accesses(first: &[Group], second: &[Group], windows: f64) -> Accesses {
     let mut accesses = Accesses::new();
     for group in second {

@@ -43,7 +43,7 @@ impl AccessSource for ReferencedBits {
         AccessSourceKind::Referenced
     }
 
-    /// As a single node: a mapping does not show the guest's nodes.
+    /// A mapping does not show the guest's nodes.
     fn look(&mut self) -> Result<Look, MemoryError> {
         let (referenced, resident) = of_machine(&read(&format!("/proc/{}/smaps", self.pid))?);
         write(&format!("/proc/{}/clear_refs", self.pid), OF_FILES)?;
@@ -57,7 +57,7 @@ impl AccessSource for ReferencedBits {
     }
 }
 
-/// In bytes.
+/// Bytes.
 fn of_machine(smaps: &str) -> (u64, u64) {
     let (mut is_memory, mut referenced, mut resident) = (false, 0, 0);
     for line in smaps.lines() {
