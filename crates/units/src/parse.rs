@@ -6,7 +6,6 @@ use thiserror::Error;
 pub enum ParseQuantityError {
     #[error("`{text}` does not start with a number; write {example}")]
     NoNumber { text: String, example: &'static str },
-    /// For a quantity that needs a unit.
     #[error("`{text}` has no unit; write {example}")]
     NoUnit { text: String, example: &'static str },
     /// The suffix is not a unit of this quantity.
@@ -19,7 +18,7 @@ pub enum ParseQuantityError {
 /// Spelling and size in base units.
 pub(crate) type UnitTable = &'static [(&'static str, f64)];
 
-/// In base units. A bare number has the unit spelled `""`, if the table lists it.
+/// Parses into base units. A bare number has the unit spelled `""`, if the table lists it.
 pub(crate) fn quantity(
     text: &str,
     table: UnitTable,

@@ -39,7 +39,7 @@ impl fmt::Display for Confidence {
     }
 }
 
-/// Without exponent: `9.41`, `94.1`, `941`.
+/// Prints `9.41`, `94.1`, `941`, never an exponent.
 #[must_use]
 pub fn significant(value: f64, digits: usize) -> String {
     if value == 0.0 || !value.is_finite() {
