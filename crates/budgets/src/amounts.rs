@@ -64,7 +64,7 @@ impl Amounts {
         Ok(self.give(source, amount))
     }
 
-    /// Up to half of the remaining budget, but at least `least`.
+    /// Reserves up to half of the remaining budget, but at least `least`.
     pub fn take_part(&self, source: Source, wanted: u64, least: u64) -> Result<Share, Exhausted> {
         let (address, server) = self.lock().left(source);
         self.take(source, wanted.min(address / 2).min(server / 2).max(least.min(wanted)))

@@ -85,7 +85,6 @@ impl Rates {
             && self.sources.get(&source).is_none_or(|meter| meter.allows(amount, now))
     }
 
-    /// Of the address and the server, for use by another thread.
     pub fn meters(&mut self, source: Source, now: u64) -> [Arc<Meter>; 2] {
         [self.meter(source, now), Arc::clone(&self.server)]
     }
