@@ -34,7 +34,7 @@ pub struct Finding {
 }
 
 impl Finding {
-    /// The reliability of the measurement rather than the path.
+    /// Rules about the reliability of the measurement rather than the path.
     pub const OF_THE_MEASUREMENT: [&str; 13] = [
         "bimodal",
         "cpu-unexplained",
@@ -51,10 +51,10 @@ impl Finding {
         "warm-up-too-short",
     ];
 
-    /// They name no cause.
+    /// Rules that name no cause.
     const RESTATING: [&str; 4] = ["direction-asymmetry", "tail-latency", "vhost-slower", "vxlan-cost"];
 
-    /// These differences are too small to resolve; significant ones remain valid.
+    /// Rules about differences that are too small to resolve; significant ones remain valid.
     const HIDING: [&str; 2] = ["noisy-host", "too-noisy-to-say"];
 
     #[must_use]
@@ -67,7 +67,6 @@ impl Finding {
         Self::RESTATING.contains(&self.id.as_str())
     }
 
-    /// They name a cause.
     const EXPLAINING: [&str; 2] = ["cpu-per-byte", "link-rate"];
 
     #[must_use]
@@ -76,19 +75,16 @@ impl Finding {
         is_seen && !self.restates()
     }
 
-    /// For use on its own.
     #[must_use]
     pub fn lead(&self) -> &str {
         first_sentence(&self.claim)
     }
 
-    /// The reliability of the measurement rather than the path.
     #[must_use]
     pub fn is_of_the_measurement(&self) -> bool {
         Self::OF_THE_MEASUREMENT.contains(&self.id.as_str())
     }
 
-    /// The numbers of its results cannot be trusted.
     #[must_use]
     pub fn distrusts(&self) -> bool {
         self.severity == Severity::Serious && self.is_of_the_measurement()
@@ -144,13 +140,11 @@ pub struct Remedy {
 }
 
 impl Remedy {
-    /// The lab cannot apply it.
     #[must_use]
     pub const fn manual(action: String, commands: Vec<String>) -> Self {
         Self { action, commands, change: None, brought: Vec::new() }
     }
 
-    /// For use on its own.
     #[must_use]
     pub fn lead(&self) -> &str {
         first_sentence(&self.action)

@@ -43,7 +43,7 @@ pub struct Estimate {
 }
 
 impl Estimate {
-    /// As a share of the mean; `None` for one trial or a mean of zero.
+    /// Share of the mean; `None` for one trial or a mean of zero.
     #[must_use]
     pub fn variation(&self) -> Option<f64> {
         self.deviation.filter(|_| self.mean != 0.0).map(|deviation| deviation / self.mean)
@@ -81,10 +81,9 @@ pub struct Comparison {
     pub basis: Basis,
 }
 
-/// For a significant difference.
+/// The minimum number of trials for a significant difference.
 pub const FEWEST_TO_ESTABLISH: u32 = 5;
 
-/// Larger ratios are printed as multiples.
 pub const SEVERAL: f64 = 2.0;
 
 /// `−19.4 %`, `+8.10 %`, or `2.31x` for large ratios.

@@ -51,7 +51,6 @@ pub enum Unit {
 }
 
 impl Evidence {
-    /// With an empty value.
     pub fn new(what: impl Into<String>) -> Self {
         Self { what: what.into(), value: String::new(), numbers: Vec::new() }
     }

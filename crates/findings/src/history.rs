@@ -13,7 +13,7 @@ pub struct RunResults {
     pub run: RunId,
     pub started: UnixMillis,
     pub tool: String,
-    /// Of the machine; `None` if not recorded.
+    /// The machine's kernel; `None` if not recorded.
     pub kernel: Option<String>,
     /// In scenario order.
     pub results: Vec<RunResult>,
@@ -24,30 +24,23 @@ pub struct RunResult {
     pub cell: String,
     pub path: String,
     pub workload: String,
-    /// By label.
     pub levels: BTreeMap<String, String>,
     pub metric: Metric,
     pub value: Estimate,
 }
 
-/// Oldest run first.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ResultHistory {
-    /// From the newest run.
     pub newest: RunResult,
-    /// By index of the run.
     pub points: Vec<(usize, Estimate)>,
-    /// At least one. A level shift separates consecutive ones.
+    /// Separated by level shifts; at least one.
     pub levels: Vec<RunLevel>,
 }
 
-/// Consecutive runs at one level.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct RunLevel {
-    /// Index.
     pub first: usize,
     pub last: usize,
-    /// In the metric's unit.
     pub median: f64,
 }
 
@@ -55,7 +48,6 @@ pub struct RunLevel {
 pub struct RunLevelShift {
     pub cell: String,
     pub metric: Metric,
-    /// In the metric's unit.
     pub before: f64,
     pub after: f64,
     /// First run at the new level.

@@ -37,7 +37,7 @@ impl LatencySummary {
         if let WorkloadSummary::PingPong(latency) = &cell.measured { Some(latency) } else { None }
     }
 
-    /// For an open loop, measured from the intended send times.
+    /// An open loop is measured from the intended send times.
     #[must_use]
     pub fn judged(&self) -> &Distribution {
         self.open_loop.as_ref().map_or(&self.round_trips, |open| &open.since_intended)
