@@ -263,7 +263,6 @@ impl<'scope> EventLoop<'scope, '_> {
         self.report_failure(started);
     }
 
-    /// They have no authentication.
     pub(super) const fn accepts_unauthenticated(&self) -> bool {
         self.context.config.auth.is_none()
     }

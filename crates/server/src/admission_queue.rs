@@ -20,14 +20,13 @@ use super::{
 
 /// Addresses with a remembered turn.
 const TURNS: usize = 64;
-/// Without `--queue`: the previous client may be about to leave.
+/// A client without `--queue` waits this long, since the previous client may be about to leave.
 const GRACE_PERIOD: Nanos = Nanos::from_millis(500);
 
-/// In order of arrival. Addresses take turns.
+/// Addresses take turns, each in order of arrival.
 #[derive(Default)]
 pub(super) struct AdmissionQueue {
     tests: VecDeque<QueuedTest>,
-    /// Of recently started tests, the latest last.
     turns: VecDeque<Source>,
 }
 
@@ -81,7 +80,6 @@ impl AdmissionQueue {
         self.tests.remove(position)
     }
 
-    /// They have waited longer than [`GRACE_PERIOD`] without a queue.
     pub(super) fn drop_late(
         &mut self,
         admission: impl Fn(&QueuedTest) -> Admission,

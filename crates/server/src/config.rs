@@ -9,7 +9,7 @@ use units::{BitRate, Bytes, Nanos};
 
 #[derive(Debug, Clone, PartialEq)]
 pub struct Config {
-    /// With port 0 the kernel chooses a port that is free for both protocols on all addresses. IPv6 addresses listen for IPv6
+    /// The kernel replaces port 0 by a port that is free for both protocols on all addresses. IPv6 addresses listen for IPv6
     /// only.
     pub listen: Vec<SocketAddr>,
     /// Prefixes (address and length); empty allows all peers.
@@ -28,7 +28,7 @@ pub struct Config {
 
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Limits {
-    /// Beyond the limit iperf3 clients get a "busy" reply; other connections are closed.
+    /// More iperf3 clients get a "busy" reply; other connections are closed.
     pub clients: usize,
     /// IPv6: per /64. `None` is a quarter of the total, but at least four.
     pub clients_of_address: Option<usize>,
@@ -41,7 +41,6 @@ pub struct Limits {
 }
 
 impl Limits {
-    /// Within the total.
     pub(crate) fn clients_of_one(&self) -> usize {
         self.clients_of_address.unwrap_or((self.clients / 4).max(4))
     }
@@ -77,7 +76,7 @@ pub fn addresses(bind: &[IpAddr], port: u16) -> Vec<SocketAddr> {
 }
 
 impl Config {
-    /// Up to 64 clients at a time, for up to a day each.
+    /// Serves up to 64 clients at a time, for up to a day each.
     #[must_use]
     pub const fn new(listen: Vec<SocketAddr>) -> Self {
         Self {

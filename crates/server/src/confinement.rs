@@ -69,7 +69,6 @@ pub(super) fn confine(user: Option<User>) -> Result<Confinement> {
     Ok(Confinement { user, landlock })
 }
 
-/// Of the server and its port holder. Tests verify that all of them are used.
 #[must_use]
 pub fn allowed_calls() -> Vec<Call> {
     [SERVER, port_holder::CALLS].concat().concat()

@@ -18,7 +18,6 @@ impl Watcher for () {}
 #[derive(Debug)]
 pub enum Event<'a> {
     Listening {
-        /// With the actual ports.
         addresses: &'a [SocketAddr],
         /// Authentication is required, which limits the server to iperf3 clients.
         proven: bool,
@@ -33,7 +32,6 @@ pub enum Event<'a> {
     Begins {
         client: &'a Client,
     },
-    /// As measured by the server.
     Interval {
         client: &'a Client,
         flow: FlowId,
@@ -47,7 +45,7 @@ pub enum Event<'a> {
         peer: SocketAddr,
         because: Refusal,
     },
-    /// Since the last such event. Bursts are only counted.
+    /// Refusals since the last such event. Bursts are only counted.
     MoreRefused {
         count: u64,
     },
@@ -59,7 +57,7 @@ pub enum Event<'a> {
 
 #[derive(Debug, Clone, PartialEq)]
 pub struct Client {
-    /// From 1.
+    /// Counted from 1.
     pub number: u64,
     pub peer: SocketAddr,
     pub local: SocketAddr,
@@ -87,10 +85,9 @@ pub struct Report {
     pub lasted: Nanos,
     /// Local measurements.
     pub here: Option<Outcome>,
-    /// Of a plumb peer.
     pub there: Option<StreamOutcome>,
     pub results: Option<codecs::iperf3::Results>,
-    /// As of iperf3's server with `--json`, for a completed test.
+    /// The output of iperf3's server with `--json`, for a completed test.
     pub output: Option<Box<codecs::iperf3::output::Output>>,
     pub messages: Option<codecs::sockperf::Counts>,
     /// `None` if the client ended normally.
@@ -125,7 +122,6 @@ pub enum Refusal {
     Limit,
     #[error("authentication failed")]
     Unknown,
-    /// Only the excess messages are dropped.
     #[error("rate limit for unverified addresses exceeded; excess messages are dropped")]
     Rate,
 }
@@ -139,7 +135,6 @@ impl From<Exhausted> for Refusal {
     }
 }
 
-/// For a plumb client.
 pub(crate) const fn refusal_code(limit: Exhausted) -> RefusalCode {
     match limit {
         Exhausted::Address => RefusalCode::AddressBusy,

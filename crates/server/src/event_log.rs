@@ -23,10 +23,9 @@ use super::{
 const LINES: usize = 4096;
 /// The JSON of a test with many connections takes megabytes.
 const BYTES: usize = 64 << 20;
-/// Bytes of documents per client address and in total. An ordinary test takes 5 kB.
+/// Document bytes for each client address. An ordinary test takes 5 kB.
 const OF_ONE: Rate = Rate { per_second: 64 << 10, burst: 16 << 20 };
 const OF_ALL: Rate = Rate { per_second: 256 << 10, burst: 64 << 20 };
-/// At exit, for a stalled reader.
 const PATIENCE: Duration = Duration::from_secs(2);
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -47,7 +46,6 @@ pub struct EventLog {
 
 #[derive(Default)]
 struct State {
-    /// Queued.
     bytes: AtomicUsize,
     written: AtomicU64,
     dropped: AtomicU64,
@@ -74,7 +72,6 @@ impl EventLog {
         })
     }
 
-    /// Unless the rate limit is exceeded.
     pub fn write_some(&self, to: LogTarget, line: String) {
         let now = Duration::from_nanos(monotonic() - self.started);
         let allowed = self.limiter.lock().unwrap_or_else(PoisonError::into_inner).allows(now);

@@ -36,7 +36,6 @@ use super::{
 
 /// Stop requests and late peers are checked at this interval.
 const TICK: Duration = Duration::from_millis(100);
-/// Per poll.
 const EVENTS: usize = 256;
 /// Connections or datagrams per event, for fairness.
 pub(super) const BATCH: usize = 64;
@@ -48,7 +47,7 @@ const WAKE: u64 = 1 << 17;
 const HOLDER: u64 = 1 << 18;
 const PENDING: u64 = 1 << 32;
 
-/// With the current privileges. Client failures go to `watcher` and do not affect other clients.
+/// Keeps the current privileges. Client failures go to `watcher` and do not affect other clients.
 pub fn serve(config: &Config, stop: &Stop, watcher: &dyn Watcher) -> Result<()> {
     Bound::new(config)?.serve(stop, watcher)
 }
@@ -142,7 +141,6 @@ pub(super) struct EventLoop<'scope, 'env> {
     pub(super) poller: Poller,
     pending: PendingConnections,
     pub(super) ledger: Ledger,
-    /// For TCP listeners.
     accept_backoff: AcceptBackoff,
     pub(super) queue: AdmissionQueue,
     pub(super) sessions: Sessions<'scope>,
@@ -150,7 +148,6 @@ pub(super) struct EventLoop<'scope, 'env> {
     pub(super) log: LogLimiter<'env>,
     pub(super) waker: Waker,
     wake_receiver: WakeReceiver,
-    /// In order of arrival.
     next: u64,
     idle_since: u64,
 }
@@ -199,7 +196,6 @@ impl<'scope, 'env> EventLoop<'scope, 'env> {
         }
     }
 
-    /// Also done after a client ends.
     fn housekeep(&mut self) {
         let now = monotonic();
         for connection in self.pending.late(now) {

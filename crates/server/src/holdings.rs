@@ -18,7 +18,6 @@ impl Holdings {
         Self(Arc::new(Mutex::new(Reservations { place, _streams: streams })))
     }
 
-    /// Before the thread ends.
     pub(super) fn give_up_place(&self) {
         self.lock().place = None;
     }

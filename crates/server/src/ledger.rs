@@ -15,11 +15,8 @@ pub(crate) struct Ledger {
     pub(crate) waiting: Amounts,
     /// Data connections of iperf3 tests, each with a thread.
     pub(crate) streams: Amounts,
-    /// Of iperf3 tests, in bytes.
     pub(crate) buffers: Amounts,
-    /// Of iperf3 TCP tests, in bytes.
     pub(crate) send_buffers: Amounts,
-    /// Of iperf3 tests.
     pub(crate) intervals: Amounts,
     /// Bytes to unverified addresses, including packet overhead.
     pub(crate) replies: Rates,
@@ -41,7 +38,7 @@ pub(crate) const REPLIES: Rate = if cfg!(test) {
     Rate { per_second: 64 << 20, burst: 16 << 20 }
 };
 const ALL_REPLIES: Rate = Rate { per_second: 256 << 20, burst: 64 << 20 };
-/// Allows ten failed logins at first, then one every ten seconds.
+/// Tokens per failed login: ten at first, then one every ten seconds.
 pub(crate) const FAILURE: u64 = 10;
 const FAILURES: Rate = Rate { per_second: 1, burst: 10 * FAILURE };
 /// A total limit would allow locking everyone out. The single decrypting thread limits the total rate.

@@ -2,7 +2,6 @@
 
 use std::time::Duration;
 
-/// Further lines are only counted.
 const SHOWN: u32 = 100;
 const SECOND: Duration = Duration::from_secs(1);
 

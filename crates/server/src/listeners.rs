@@ -10,12 +10,10 @@ use traffic::{Error, Result};
 
 use super::port_holder::PortHolder;
 
-/// Further limited by the kernel.
 const BACKLOG: i32 = 4096;
-/// To find a port that is free for both TCP and UDP.
+/// A port must be free for both TCP and UDP.
 const ATTEMPTS: u32 = 16;
 
-/// Nonblocking, in the order of the addresses.
 #[derive(Debug)]
 pub(super) struct Listeners {
     pub(super) tcp: Vec<TcpListener>,
@@ -26,7 +24,7 @@ pub(super) struct Listeners {
 }
 
 impl Listeners {
-    /// If all addresses were requested, a missing IPv6 stack is not an error.
+    /// A missing IPv6 stack is no error if all addresses were requested.
     pub(super) fn open(listen: &[SocketAddr]) -> Result<Self> {
         if listen.is_empty() {
             let (setting, value) = ("listen addresses", "none".to_owned());
@@ -47,13 +45,11 @@ impl Listeners {
         }
     }
 
-    /// It keeps its user.
     pub(super) fn start_port_holder(&mut self) -> Result<()> {
         self.holder = Some(PortHolder::start(&self.addresses)?);
         Ok(())
     }
 
-    /// On a listening address.
     pub(super) fn further_udp(&self, address: SocketAddr) -> Result<UdpSocket> {
         self.holder.as_ref().map_or_else(|| udp(address), |holder| holder.udp(address))
     }

@@ -4,7 +4,6 @@ use std::{collections::VecDeque, net::SocketAddr};
 
 use super::event::{Event, Refusal, Watcher};
 
-/// Further refusals are only counted.
 const NAMED: u32 = 10;
 const SECOND: u64 = 1_000_000_000;
 /// Nanoseconds. A repeated refusal of the same peer within this time is treated as the same attempt,
@@ -17,7 +16,6 @@ pub(super) struct LogLimiter<'a> {
     since: u64,
     named: u32,
     more: u64,
-    /// With times, the latest first.
     recent: VecDeque<(SocketAddr, u64)>,
 }
 
@@ -50,7 +48,6 @@ impl<'a> LogLimiter<'a> {
         again
     }
 
-    /// At most once a second.
     pub(super) fn tick(&mut self, now: u64) {
         if now.saturating_sub(self.since) >= SECOND {
             (self.since, self.named) = (now, 0);

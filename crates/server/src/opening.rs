@@ -9,7 +9,6 @@ use traffic::{
     ping_pong::Greeting,
 };
 
-/// They identify any protocol.
 pub(super) const LONGEST: usize = Cookie::SIZE;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -19,7 +18,7 @@ pub(super) enum Opening {
     Iperf3(Cookie),
     Native(Handshake),
     Sockperf,
-    /// Regardless of further bytes.
+    /// More bytes would not help.
     Unknown,
 }
 
@@ -27,7 +26,7 @@ pub(super) enum Opening {
 pub(super) enum Datagram {
     Iperf3(Connect),
     Native(Greeting),
-    /// Possibly sockperf, or data of a running exchange.
+    /// Sockperf, perhaps, or data of a running exchange.
     Other,
 }
 

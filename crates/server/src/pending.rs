@@ -20,14 +20,12 @@ use super::{
     opening::{self, LONGEST, Opening},
 };
 
-/// For the first bytes. Sockperf's client is silent for 2 s after connecting.
+/// The time for the first bytes. Sockperf's client is silent for 2 s after connecting.
 const OPENING: Nanos = Nanos::from_secs(5);
-/// After the first bytes, for the parameters of an iperf3 client.
 const PARAMETERS: Nanos = Nanos::from_secs(5);
 /// iperf3 parameters are a few hundred bytes.
 const CHUNK: usize = 1024;
 
-/// In order of arrival.
 pub(super) struct PendingConnections {
     all: BTreeMap<u64, PendingConnection>,
     amounts: Amounts,
@@ -62,7 +60,7 @@ impl PendingConnections {
         Self { all: BTreeMap::new(), amounts }
     }
 
-    /// If a limit is reached, drops the oldest connection of the same address, or of the busiest address for the total limit.
+    /// Drops the oldest connection of the same address at its limit, or of the busiest address at the total limit.
     pub(super) fn admit(
         &mut self,
         order: u64,
@@ -142,7 +140,7 @@ impl PendingConnection {
         self.read(now)
     }
 
-    /// If nothing was sent on it, resets the connection to avoid TIME-WAIT in the kernel.
+    /// Resets a connection on which nothing was sent, to avoid TIME-WAIT in the kernel.
     pub(super) fn dismiss(self) {
         if matches!(self.stage, Stage::Opening { .. }) {
             // On failure it enters TIME-WAIT.
@@ -175,7 +173,6 @@ pub(super) enum ParameterRead {
     Params(Box<Params>),
 }
 
-/// Until the parameters are complete.
 pub(super) fn read_parameters(mut socket: &TcpStream, machine: &mut Machine, now: u64) -> ParameterRead {
     let mut bytes = [0; CHUNK];
     loop {

@@ -15,7 +15,6 @@ use traffic::{Error, Result};
 
 use super::listeners;
 
-/// Of an address as text.
 const LONGEST: usize = 64;
 const DENIED: &str = "plumb server: its UDP port holder exited because of a system call not in its filter \
                       (please report this): number ";

@@ -4,7 +4,6 @@ use std::{collections::VecDeque, net::SocketAddr};
 
 use super::sessions::Ingress;
 
-/// Per kind.
 const CAPACITY: usize = 64;
 
 /// The latest first.

@@ -26,10 +26,9 @@ use units::Nanos;
 use workload::ConnectEnd;
 
 const THREADS: usize = 4;
-/// For a request and its reply.
 const REQUEST: Nanos = Nanos::from_secs(2);
 
-/// Until the client closes the control connection or exceeds `bounds`.
+/// Ends when the client closes the control connection or exceeds `bounds`.
 pub(super) fn serve(
     control: &TcpStream,
     arriving: Receiver<(TcpStream, Handshake)>,

@@ -2,10 +2,9 @@
 
 use std::collections::HashMap;
 
-/// More than a server can decrypt during the lifetime of a token. Beyond it, the token that expires first is removed.
+/// A server decrypts fewer during the lifetime of a token. The token that expires first is removed.
 const CAPACITY: usize = 65_536;
 
-/// With the second of their expiry.
 #[derive(Debug, Default)]
 pub(super) struct SeenTokens(HashMap<Box<str>, i64>);
 

@@ -92,7 +92,6 @@ pub(super) struct RequestIngress {
 }
 
 impl RequestIngress {
-    /// At most `count` connections may wait.
     pub(super) fn new(token: u64, peer: IpAddr, count: usize) -> (Self, Receiver<(TcpStream, Handshake)>) {
         let (arrivals, arriving) = sync_channel(count);
         (Self { token, peer, arrivals }, arriving)
@@ -114,7 +113,6 @@ pub(super) struct StreamIngress {
 }
 
 impl StreamIngress {
-    /// For `count` data connections.
     pub(super) fn new(
         cookie: Cookie,
         transport: Transport,
@@ -144,7 +142,6 @@ impl<'scope> Sessions<'scope> {
         self.begun
     }
 
-    /// For at most `limit`. `work` receives its number and stop flag.
     pub(super) fn begin<'env>(
         &mut self,
         scope: &'scope Scope<'scope, 'env>,
@@ -220,7 +217,6 @@ impl<'scope> Sessions<'scope> {
         found.is_some_and(|requests| requests.arrivals.try_send((socket, handshake)).is_ok())
     }
 
-    /// Active, ending or recently ended.
     pub(super) fn had_peer(&self, peer: SocketAddr) -> bool {
         let is_its = |ingress: &Ingress| matches!(ingress, Ingress::Datagrams(its) if its.peer == peer);
         self.recently_closed.has_peer(peer)
@@ -272,7 +268,6 @@ impl<'scope> Sessions<'scope> {
     }
 }
 
-/// Also after a panic.
 struct WakeOnDrop(Waker);
 
 impl Drop for WakeOnDrop {

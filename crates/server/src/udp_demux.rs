@@ -35,11 +35,9 @@ const LONGEST: usize = 65_535;
 /// Datagrams taken from a new socket; the rest belong to its peer.
 const STRAYS: usize = 1024;
 
-/// With a remembered first message.
 const KNOWN: usize = 256;
 const REMEMBERED: Nanos = Nanos::from_secs(10);
 
-/// They have sent a message but have no connected socket.
 #[derive(Default)]
 struct KnownPeers(Vec<(Conversation, u64)>);
 
@@ -66,9 +64,8 @@ impl KnownPeers {
 
 #[derive(Debug, Clone, Copy)]
 struct Destination {
-    /// Of the listening socket.
     place: usize,
-    /// Only if the socket is bound to all addresses.
+    /// `None` unless the socket is bound to all addresses.
     here: Option<IpAddr>,
 }
 
@@ -234,7 +231,6 @@ impl EventLoop<'_, '_> {
         self.answer_strays(at, strays);
     }
 
-    /// Also returns earlier datagrams.
     fn connect(&self, local: SocketAddr, peer: SocketAddr) -> Option<(UdpSocket, Strays)> {
         let tell = |error: &Error| self.context.watcher.event(Event::Trouble { error });
         connect(self.listeners, local, peer).inspect_err(tell).ok()
@@ -263,7 +259,7 @@ fn is_of_a_link(address: IpAddr) -> bool {
 /// Received on the wrong socket.
 type Strays = Vec<(Vec<u8>, SocketAddr)>;
 
-/// Until connected, a socket receives datagrams from any sender. They are at the front of its queue.
+/// A socket receives datagrams from any sender until it is connected. They are at the front of its queue.
 fn connect(listeners: &Listeners, local: SocketAddr, peer: SocketAddr) -> Result<(UdpSocket, Strays)> {
     let socket = listeners.further_udp(local)?;
     socket.connect(peer).map_err(Error::socket("connect", || format!("a UDP socket to {peer}")))?;

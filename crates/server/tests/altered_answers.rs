@@ -25,7 +25,7 @@ const HERE: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
 const SIZE: usize = 64;
 /// One is in the warm-up, one is measured. Flipping a bit never turns one into the other.
 const ALTERED: [u64; 2] = [5, 20];
-/// Of an open loop; as many are measured.
+/// Messages of an open loop before the measured ones.
 const WARMING: u64 = 10;
 const MEASURED: u64 = 50;
 const PERIOD: Nanos = Nanos::from_millis(5);
@@ -40,9 +40,7 @@ enum Protocol {
 #[derive(Clone, Copy)]
 struct Altering {
     protocol: Protocol,
-    /// As sent.
     numbers: [u64; 2],
-    /// From the least significant.
     bit: usize,
     size: usize,
 }
@@ -229,7 +227,6 @@ fn counts_triplicate_replies_once() {
     }
 }
 
-/// With sockperf's initial message.
 fn tripling(transport: Transport) -> SocketAddr {
     match transport {
         Transport::Tcp => {

@@ -32,7 +32,6 @@ impl Watcher for Place {
     }
 }
 
-/// Of both ends, and the number of messages.
 fn run(load: &PingPongSettings, duration: Nanos) -> (u64, u64) {
     let load = PingPongSettings { duration, ..load.clone() };
     let (stop, place) = (Stop::new(), Place::default());

@@ -29,7 +29,6 @@ const THREADS: u64 = 2;
 const GROWTH: u64 = 16 << 20;
 /// Bytes for one address: its message budget, and as much again for threads and the allocator.
 const OF_ADDRESS: u64 = 256 << 20;
-/// For tests that count threads and descriptors.
 static ALONE: Mutex<()> = Mutex::new(());
 
 #[test]
@@ -111,7 +110,6 @@ fn limits_memory_of_unread_streams_per_address() {
     }
 }
 
-/// On a lossy path, the client's message may arrive after its streams have ended.
 #[test]
 fn accepts_end_of_test_after_the_streams_ended() {
     let params = Params { tcp: true, time: 600, parallel: Some(1), len: 1 << 10, ..Params::default() };
@@ -216,7 +214,6 @@ fn crowd(address: SocketAddr, strangers: u64) -> (Taken, Taken, u64) {
     (base, after, came + few)
 }
 
-/// Up to 30 s.
 fn settle<T>(look: impl Fn() -> T, wanted: impl Fn(&T) -> bool) -> T {
     let started = Instant::now();
     loop {
@@ -235,7 +232,6 @@ fn serves(address: SocketAddr) {
     assert!(output.status.success(), "{output:?}");
 }
 
-/// From distinct addresses. Returns their number.
 fn flood(address: SocketAddr, strangers: u64) -> u64 {
     let one = |thread: u64| {
         let mut open = VecDeque::with_capacity(HELD);

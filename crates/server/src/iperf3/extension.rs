@@ -19,9 +19,8 @@ use workload::{DatagramSample, Direction, FlowEnd, Interval, StreamEnd};
 pub(super) const LONGEST: usize = 4 << 20;
 
 const VERSION: u32 = 1;
-/// Of a test.
 const FLOWS: usize = 256;
-/// Over all connections. Each takes a few hundred bytes; records within [`LONGEST`] hold fewer.
+/// The limit over all connections. Each takes a few hundred bytes; records within [`LONGEST`] hold fewer.
 const INTERVALS: usize = 50_000;
 /// Duration (in ns: 39 hours), amount or count of an interval, so that sums do not overflow.
 const MOST: u64 = 1 << 47;
@@ -79,7 +78,6 @@ fn is_possible(interval: &Interval) -> bool {
     interval.start <= interval.end && numbers.into_iter().all(|number| number <= MOST)
 }
 
-/// Up to [`FLOWS`].
 fn few<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<FlowEnd>, D::Error> {
     struct Few;
     impl<'de> Visitor<'de> for Few {

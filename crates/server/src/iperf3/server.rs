@@ -36,7 +36,6 @@ use super::{
 };
 use crate::{Limits, Report};
 
-/// With its arrival number.
 #[derive(Debug)]
 pub(crate) enum DataConnection {
     Tcp { order: u64, socket: TcpStream },
@@ -110,7 +109,6 @@ impl Test<'_> {
         }
     }
 
-    /// Until the client ends the test or another condition does.
     fn flow(
         &self,
         control: &mut Control,
@@ -253,5 +251,5 @@ fn copy(socket: &FlowSocket) -> Option<TcpStream> {
     }
 }
 
-/// As in iperf3's server output.
+/// The interval of iperf3's server output.
 const EVERY: Nanos = Nanos::from_secs(1);

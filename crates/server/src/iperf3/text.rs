@@ -99,7 +99,7 @@ fn endpoint(address: &str) -> String {
     )
 }
 
-/// In powers of 1024, like iperf3.
+/// Prints powers of 1024, like iperf3.
 fn amount(bytes: f64) -> String {
     let units = ["Bytes", "KBytes", "MBytes", "GBytes", "TBytes"];
     let place = units

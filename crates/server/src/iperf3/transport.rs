@@ -15,7 +15,6 @@ use units::Nanos;
 
 /// Bytes.
 const CHUNK: usize = 16 << 10;
-/// For a write to the peer.
 const PATIENCE: Nanos = Nanos::from_secs(10);
 
 pub(super) trait Machine {

@@ -16,9 +16,7 @@ use workload::{PingPongEnd, PingPongSettings, Transport};
 
 /// The exchange continues after it.
 const GREETING: u64 = 1;
-/// Over UDP.
 const GREETINGS: u32 = 15;
-/// Per attempt.
 const REPLY_TIMEOUT: Nanos = Nanos::from_millis(200);
 
 #[derive(Debug, Clone, PartialEq)]
@@ -87,7 +85,6 @@ fn from(spec: &ClientSpec) -> IpAddr {
     spec.bind.unwrap_or(any)
 }
 
-/// Until a reply arrives; over TCP only once.
 fn greet(socket: &MessageSocket, mut messages: Messages, stop: &Stop) -> Result<()> {
     let started = monotonic();
     let until = started + REPLY_TIMEOUT.0 * u64::from(GREETINGS);

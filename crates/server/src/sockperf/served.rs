@@ -13,7 +13,6 @@ use workload::{Direction, EndSeries, FlowEnd, Interval, MessagesEnd, PingPongEnd
 
 #[derive(Debug)]
 pub(crate) struct SessionOutcome {
-    /// As counted by sockperf's server.
     pub(crate) counts: Counts,
     pub(crate) ended: EndReason,
     /// A server measures no round trips.
@@ -56,7 +55,6 @@ impl SharedCounts {
         self.bytes.fetch_add(one.bytes, Ordering::Relaxed);
     }
 
-    /// With a session's own counts.
     pub(super) fn and(&self, own: Counts) -> Counts {
         Counts {
             received: own.received + self.received.load(Ordering::Relaxed),

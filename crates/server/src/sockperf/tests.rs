@@ -24,7 +24,6 @@ use crate::testing::HERE;
 
 const PATIENT: Bounds =
     Bounds { idle: Nanos::from_secs(5), duration: Some(Nanos::from_secs(20)), bytes: None, rate: None };
-/// For UDP, which ends by idling.
 const SOON: Bounds = Bounds { idle: Nanos::from_millis(700), ..PATIENT };
 
 fn over_tcp(bounds: Bounds, stop: &Stop, client: impl FnOnce(TcpStream) + Send) -> Result<SessionOutcome> {

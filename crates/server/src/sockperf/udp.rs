@@ -18,13 +18,13 @@ use crate::ledger::Meter;
 /// Ethernet, IPv4 and UDP headers, rounded up.
 const HEADS: u64 = 64;
 
-/// In bytes of the rate limit for unverified addresses.
+/// The tokens of unverified addresses that a reply of `length` bytes takes.
 pub(crate) const fn cost(length: usize) -> u64 {
     length as u64 + HEADS
 }
 
-/// Until the connected peer of `socket` is idle; invalid datagrams are dropped. `first` is a datagram received elsewhere and
-/// answered here. `beside` counts datagrams answered elsewhere. Replies beyond `rate` are dropped.
+/// Serves the connected peer of `socket` until it is idle; invalid datagrams are dropped. `first` is a datagram received
+/// elsewhere and answered here. `beside` counts datagrams answered elsewhere.
 pub(crate) fn serve_udp_beside(
     beside: &SharedCounts,
     socket: &UdpSocket,

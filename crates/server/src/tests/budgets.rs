@@ -43,7 +43,7 @@ fn next(socket: &mut TcpStream) -> Option<u8> {
     socket.read_exact(&mut state).ok().map(|()| state[0])
 }
 
-/// Up to the stream request. Returns the first reply.
+/// Returns the first reply.
 fn asks_for(server: &TestServer, last: u8, params: &Params) -> (TcpStream, Cookie, Option<u8>) {
     let cookie =
         Cookie::from_entropy(std::array::from_fn(|byte| last.wrapping_mul(31).wrapping_add(byte as u8)));
@@ -215,7 +215,6 @@ fn connection_flood_does_not_drop_silent_client_of_another_address() {
     });
 }
 
-/// In the server's send buffers (proc_net_tcp).
 fn unsent(server: &TestServer) -> u64 {
     let sockets = std::fs::read_to_string("/proc/thread-self/net/tcp").expect("the kernel has TCP");
     let port = format!(":{:04X}", server.address.port());

@@ -26,7 +26,6 @@ pub(super) fn with(limits: impl FnOnce(&mut Limits)) -> Config {
     config
 }
 
-/// In the background.
 pub(super) fn start(server: &TestServer, options: &[&str]) -> Child {
     command(server, options)
         .stdout(Stdio::piped())
@@ -56,7 +55,6 @@ fn refused(config: &Config, options: &[&str], words: &str, because: Option<Refus
     });
 }
 
-/// Up to the streams.
 fn client_without_streams(server: &TestServer, number: u8) -> (TcpStream, Cookie) {
     let cookie = Cookie::from_entropy([number; 36]);
     let mut control = TcpStream::connect(server.address).expect("the server listens");

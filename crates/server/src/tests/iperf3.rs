@@ -17,15 +17,14 @@ use crate::{
     iperf3::{ClientSpec, Options, run_client},
 };
 
-/// With an additional check of the output and the server's record.
+/// Options, and a check of the output and the server's record.
 type Case = (&'static [&'static str], fn(&Value, &Outcome) -> bool);
 
 const ANY: fn(&Value, &Outcome) -> bool = |_, _| true;
-/// Bytes of a nominal second at 50 Mbit/s on a busy machine. Unlimited tests move a hundred times as much.
+/// Bytes in a nominal second at 50 Mbit/s on a busy machine. Unlimited tests move a hundred times as much.
 const LIMITED: Range<u64> = 1_000_000..20_000_000;
 const BOTH: &[Direction] = &[Direction::Forward, Direction::Reverse];
 
-/// With `-J` and these options.
 fn client(server: &TestServer, options: &[&str]) -> Value {
     let output = run(server, &[options, &["-J"]].concat());
     let text = String::from_utf8_lossy(&output.stdout);
@@ -74,7 +73,7 @@ fn agree(options: &[&str], json: &Value, ended: &ClientEnd, dropped: u64) {
     }
 }
 
-/// Apart from kernel drops. A receiver only counts gaps as lost, not the tail. The server sends until the client ends.
+/// Ignores datagrams that the kernel dropped. A receiver counts gaps as lost, but not the tail.
 fn agree_on_datagrams(options: &[&str], json: &Value, ended: &ClientEnd, direction: Direction, dropped: u64) {
     let here = ended.here.as_ref().expect("checked before");
     let theirs = &ended.results.as_ref().expect("checked before").streams;
@@ -99,7 +98,6 @@ fn agree_on_datagrams(options: &[&str], json: &Value, ended: &ClientEnd, directi
     }
 }
 
-/// On a machine of any speed.
 fn is_after_the_first_second(series: &EndSeries) -> bool {
     let Some(first) = series.measured().next() else { return false };
     let last = series.intervals.last().expect("the first, at least");

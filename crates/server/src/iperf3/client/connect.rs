@@ -21,15 +21,13 @@ use workload::{StreamSettings, Transport};
 
 use super::{ClientSpec, Connection};
 
-/// For the control connection and a UDP greeting.
+/// Applies to the control connection and to a UDP greeting.
 const PATIENCE: Nanos = Nanos::from_secs(10);
-/// For all streams.
 const ALL: Nanos = Nanos::from_secs(60);
 const GLANCE: Duration = Duration::from_millis(1);
 /// Long, because a stock server treats a repeated greeting as a datagram of the test.
 const LOST: Nanos = Nanos::from_secs(2);
 
-/// In the server's order.
 pub(super) struct Streams {
     pub(super) sockets: Vec<FlowSocket>,
     connections: Vec<Connection>,

@@ -12,19 +12,16 @@ use units::Nanos;
 
 use super::super::transport::{Transport, now};
 
-/// For the acknowledgement of the end.
 const STOPPED: Nanos = Nanos::from_secs(2);
 
-/// For the results of an interrupted test.
 const LAST: Nanos = Nanos::from_secs(3);
 
-/// Above the timeouts of the state machine.
 const LONGEST: Nanos = Nanos::from_secs(60);
 
 pub(super) struct Control<'a> {
     transport: Transport<Machine>,
     stop: &'a Stop,
-    /// Until then, receive the server's results even after a stop request.
+    /// Receives the server's results until then, even after a stop request.
     until: u64,
 }
 
@@ -84,7 +81,6 @@ impl<'a> Control<'a> {
         }
     }
 
-    /// On the server's side.
     pub(super) fn give_up_unless_over(&mut self) {
         self.transport.machine.terminate();
         // Best effort; the original error matters more.
@@ -122,7 +118,7 @@ impl<'a> Control<'a> {
         Error::Silent { object: self.transport.name.clone(), missing: missing.to_owned(), waited }
     }
 
-    /// If the connection is closed, reads the server's reason.
+    /// Reads the server's reason if the connection is closed.
     fn flush(&mut self) -> Result<()> {
         match self.transport.flush() {
             Err(Error::Socket { .. }) => Ok(()),

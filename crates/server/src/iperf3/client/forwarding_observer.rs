@@ -11,7 +11,7 @@ pub(super) enum EngineEvent {
     Interval(FlowId, Interval),
 }
 
-/// With two engine runs, only one forwards progress.
+/// Only one of two engine runs forwards progress.
 pub(super) struct ForwardingObserver {
     to: Sender<EngineEvent>,
     progress: bool,

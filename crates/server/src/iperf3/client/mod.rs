@@ -31,7 +31,6 @@ use workload::{StreamSettings, Transport};
 use self::{control::Control, test_run::TestRun};
 use super::{cpu::Cpu, results};
 
-/// After a refusal,
 const TRIES: u32 = 5;
 /// with this delay.
 const PAUSE: Duration = Duration::from_millis(200);
@@ -43,7 +42,6 @@ pub struct ClientSpec {
     pub bind: Option<IpAddr>,
     /// A UDP message size of 0 selects the MSS of the control connection, like iperf3.
     pub load: StreamSettings,
-    /// Of the traffic threads, assigned round-robin.
     pub cpus: Option<Vec<u32>>,
     pub options: Options,
 }
@@ -72,7 +70,7 @@ pub struct Options {
     pub title: Option<String>,
     pub extra_data: Option<String>,
     pub credentials: Option<Credentials>,
-    /// Of the control connection; `None` is 10 s.
+    /// The timeout of the control connection; `None` is 10 s.
     pub connect_timeout: Option<Nanos>,
 }
 
@@ -97,17 +95,14 @@ pub struct Report {
     /// Impossible server claims, which are removed from `there` and `peer`.
     pub disbelieved: Vec<String>,
     pub params: Params,
-    /// With its actual message size.
     pub load: StreamSettings,
-    /// In creation order, matching the flows of `here`.
     pub connections: Vec<Connection>,
     pub cookie: String,
-    /// Of the control connection, in bytes.
+    /// Bytes.
     pub control_mss: Option<u32>,
     pub started: UnixMillis,
-    /// Of this process in percent of one CPU: total, user, system.
+    /// Percent of one CPU that this process used: total, user, system.
     pub cpu: [f64; 3],
-    /// If requested.
     pub server_output: Option<ServerOutput>,
 }
 
@@ -137,8 +132,8 @@ pub fn run_client(spec: &ClientSpec, stop: &Stop, observer: &dyn Observer) -> Re
     }
 }
 
-/// With PKCS #1 v1.5. After a refusal a stock server closes its listener briefly or permanently; in the latter case the first
-/// error is returned.
+/// Logs in with PKCS #1 v1.5. After a refusal a stock server closes its listener briefly or permanently; in the latter case
+/// the first error is returned.
 fn run_again(spec: &ClientSpec, refused: Error, stop: &Stop, observer: &dyn Observer) -> Result<Report> {
     for _ in 0..TRIES {
         thread::sleep(PAUSE);

@@ -6,7 +6,7 @@ use traffic::{Error, Result, StreamOutcome};
 use units::Bytes;
 use workload::{Direction, EndSeries};
 
-/// Bytes when a test ends; no socket has larger buffers.
+/// Bytes; no socket has larger buffers.
 const UNDER_WAY: u64 = 4 << 30;
 /// Bytes per second, far above any device.
 const FASTEST: u64 = 10_000_000_000_000 / 8;
@@ -14,7 +14,7 @@ const FASTEST: u64 = 10_000_000_000_000 / 8;
 const COPIES: u64 = 2;
 /// Percent of one CPU: Linux supports up to 8192 CPUs, and tick rounding can give a value slightly below zero.
 const CPU: std::ops::RangeInclusive<f64> = -1.0..=100.0 * 8192.0;
-/// Seconds that a server may measure longer than the client.
+/// Seconds; a server may measure longer than its client.
 const LONGER: f64 = 600.0;
 
 struct Claim {
@@ -59,7 +59,7 @@ fn check_cpu(there: &mut Results) -> Vec<String> {
     all.into_iter().filter(impossible).map(check).collect()
 }
 
-/// For the additional record of a plumb server.
+/// Checks the additional record of a plumb server.
 pub(super) fn check_record(peer: &mut StreamOutcome, here: &StreamOutcome) -> Result<Vec<String>> {
     let mut disbelieved = Vec::new();
     for theirs in &mut peer.measured.flows {

@@ -7,7 +7,7 @@ use workload::{DatagramSample, Direction, EndSeries, StreamEnd, Transport};
 use super::Report;
 
 impl Report {
-    /// Like [`Self::here`], but sent and never received UDP datagrams count as lost at the end of a stream, too.
+    /// Differs from [`Self::here`] in counting datagrams lost at the end of a stream.
     #[must_use]
     pub fn settled(&self) -> StreamEnd {
         let mut flows = self.here.measured.flows.clone();
@@ -47,15 +47,13 @@ fn packets(there: &Results, planned: &PlannedStream) -> Option<i64> {
     Some(stream.packets)
 }
 
-/// At this end, including the warm-up.
 fn highest(series: &EndSeries) -> i64 {
     let samples = series.intervals.iter().filter_map(|interval| interval.datagrams);
     let all = samples.reduce(|before, after| before.and(&after)).unwrap_or_default();
     i64::try_from(all.count).unwrap_or(i64::MAX).saturating_add(all.lost)
 }
 
-/// If more were sent than the highest received number, the rest are lost; if fewer were sent, at least one received number was
-/// invalid.
+/// Sent datagrams after the highest received number are lost; if fewer were sent, a received number was invalid.
 fn settle_at(series: &mut EndSeries, highest: i64, sent: i64) {
     let missing = sent.saturating_sub(highest);
     let all = series.datagrams().unwrap_or_default();
@@ -77,7 +75,6 @@ mod tests {
 
     use super::*;
 
-    /// With these counts and losses.
     fn outcome(direction: Direction, seconds: [(u64, i64); 3]) -> StreamOutcome {
         let interval = |(second, (count, lost)): (u64, (u64, i64))| Interval {
             start: Nanos::from_secs(second),

@@ -25,17 +25,13 @@ use super::{
     forwarding_observer::{EngineEvent, EventSink, ForwardingObserver},
 };
 
-/// Of the control connection and the clock.
 const GLANCE: Duration = Duration::from_millis(2);
-/// For unacknowledged data after a timed test,
 const DRAINED: Nanos = Nanos::from_millis(250);
 /// and after a test of a fixed amount.
 const ARRIVED: Nanos = Nanos::from_secs(10);
-/// Of the server kernel's acknowledgements.
 const SETTLED: Nanos = Nanos::from_millis(3);
-/// After the server's streams closed.
 const REASON: Nanos = Nanos::from_secs(2);
-/// For a receiving test of a fixed amount.
+/// The stall limit of a receiving test of a fixed amount.
 const STALLED: Nanos = Nanos::from_secs(30);
 
 pub(super) struct TestRun<'a> {
@@ -55,7 +51,6 @@ struct EndFlags {
 }
 
 enum TestEnd {
-    /// By the server.
     Acknowledged,
     /// The streams closed early without a reason from the server.
     Gone(Direction),
@@ -144,7 +139,7 @@ impl TestRun<'_> {
         flows.partition(|flow| flow.direction == Direction::Forward)
     }
 
-    /// And the server knows, or the streams close.
+    /// Waits until the server knows as well, or the streams close.
     fn until_over(
         &self,
         control: &mut Control<'_>,
@@ -257,7 +252,6 @@ impl TestRun<'_> {
 }
 
 impl LoopState<'_> {
-    /// By the local kernel.
     fn received(&self) -> u64 {
         let tcp: u64 = self
             .receiving

@@ -5,7 +5,6 @@ use workload::{Direction, TcpSample, Transport};
 
 use super::{super::client::left_out, Facts, Stream, intervals::sum, percent, rate, signed};
 
-/// Without the peer's results its totals are zero, as with a stock server.
 pub(super) fn end(facts: &Facts<'_>, streams: &[Stream<'_>]) -> End {
     let udp = facts.load.transport == Transport::Udp;
     let ended: Vec<Ended> = streams.iter().map(|stream| Ended::of(stream, udp)).collect();
@@ -31,7 +30,7 @@ pub(super) fn end(facts: &Facts<'_>, streams: &[Stream<'_>]) -> End {
     }
 }
 
-/// At the sender, the receiver and, for UDP, combined.
+/// Totals at the sender, the receiver and, for UDP, combined.
 struct Ended {
     sender: Measure,
     receiver: Measure,

@@ -9,7 +9,6 @@ use super::{Facts, Stream, percent, rate, signed};
 /// A shorter remainder is merged into the previous interval.
 const SHORT: u64 = 10;
 
-/// After the warm-up, time restarts at zero.
 struct Group<'a> {
     samples: &'a [Sample],
     origin: Nanos,

@@ -21,15 +21,12 @@ pub(crate) struct Facts<'a> {
     pub(crate) role: Role,
     pub(crate) params: &'a Params,
     pub(crate) load: &'a StreamSettings,
-    /// In plan order.
     pub(crate) here: &'a StreamOutcome,
     pub(crate) there: Option<&'a Results>,
-    /// In flow order.
     pub(crate) connections: &'a [Connection],
     pub(crate) cookie: &'a str,
     pub(crate) control_mss: Option<u32>,
     pub(crate) started: UnixMillis,
-    /// Of this process in percent: total, user, system.
     pub(crate) cpu: [f64; 3],
     /// Zero merges all intervals.
     pub(crate) every: Nanos,
@@ -75,7 +72,6 @@ pub fn document(spec: &ClientSpec, report: &Report, every: Nanos) -> Output {
 }
 
 impl Facts<'_> {
-    /// Without the peer's own output.
     pub(crate) fn document(&self) -> Output {
         let plan = self.params.streams();
         let streams = self.streams(&plan);

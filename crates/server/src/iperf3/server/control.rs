@@ -22,13 +22,13 @@ use super::{
 /// While waiting for data connections or keepalives.
 const GLANCE: Duration = Duration::from_millis(10);
 
-/// For a receiving client; the server's patience applies if shorter.
+/// Used with a receiving client; the server's patience applies if shorter.
 const KEEPALIVE: Nanos = Nanos::from_secs(10);
 /// The first keepalive probe is sent after a second, and the reply may take another.
 const SHORTEST: Nanos = Nanos::from_secs(2);
 /// Milliseconds until a probe is sent every [`AGAIN`]: with heavy loss towards the client, most probes are lost too.
 const SILENCE: u32 = 1100;
-/// With 98 % loss in a full queue, a reply took 12 to 67 probes; the shortest timeout has time for them.
+/// A reply took 12 to 67 probes with 98 % loss in a full queue; the shortest timeout has time for them.
 const AGAIN: Duration = Duration::from_millis(3);
 
 pub(super) struct Control {
@@ -52,7 +52,6 @@ impl Control {
         Ok(())
     }
 
-    /// In order of arrival.
     pub(super) fn gather(
         &mut self,
         count: usize,

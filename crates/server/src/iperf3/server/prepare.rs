@@ -14,17 +14,16 @@ use workload::{Direction, Mode, StreamSettings, Transport, Until};
 use super::DataConnection;
 use crate::Limits;
 
-/// Of a TCP stream, in bytes.
+/// Bytes.
 const LEAST_MESSAGE: u64 = 4 << 10;
-/// Of a TCP stream in limit mode: a pipe of 1 MiB and its pages.
+/// Bytes of a pipe and its pages, for a TCP stream in limit mode.
 const PIPE: u64 = 2 << 20;
-/// Of a UDP stream in limit mode: a batch of maximum-size datagrams.
+/// Bytes of a batch of the largest datagrams, for a UDP stream in limit mode.
 const BATCH: u64 = 1 << 20;
-/// Of a TCP stream, in bytes: a few segments.
+/// Bytes: a few segments.
 const LEAST_SEND_BUFFER: u64 = 64 << 10;
-/// If the client does not specify a datagram size.
+/// Bytes if the client does not specify a size.
 const DATAGRAM: u64 = 64 << 10;
-/// Per stream.
 const MIN_INTERVALS: u64 = 16;
 const SHORTEST: Nanos = Nanos::from_millis(10);
 /// Datagrams discarded before a test.
@@ -84,13 +83,11 @@ fn send_buffer(params: &Params) -> (u64, u64) {
 }
 
 pub(super) struct Prepared {
-    /// In plan order.
     pub(super) sockets: Vec<FlowSocket>,
-    /// Per stream; `None` for receivers and if only the client knows when to stop.
+    /// `None` for receivers and if only the client knows when to stop.
     pub(super) shares: Vec<Option<u64>>,
     pub(super) sending: StreamSettings,
     pub(super) receiving: StreamSettings,
-    /// Of the threads, assigned round-robin.
     pub(super) cpus: Option<Vec<u32>>,
 }
 
@@ -134,7 +131,7 @@ pub(super) fn prepare(
     Ok(Prepared { sockets, shares, sending, receiving, cpus })
 }
 
-/// If the test has less memory than the buffers might grow to. Returns the requested size.
+/// Returns the requested size.
 fn bound_send_buffers(
     sockets: &[FlowSocket],
     params: &Params,
@@ -161,8 +158,8 @@ fn bound_send_buffers(
     Ok(Some(Bytes(size)))
 }
 
-/// Like iperf3's server, the smallest number of whole messages that suffices in total. With UDP loss or a warm-up, only the
-/// client knows when it has enough.
+/// The smallest number of whole messages that suffices in total, as in iperf3. Only the client knows when it has enough with
+/// UDP loss or a warm-up.
 fn shares(params: &Params, load: &StreamSettings) -> Vec<Option<u64>> {
     let plan = params.streams();
     let amount = match load.until {
@@ -180,7 +177,7 @@ fn shares(params: &Params, load: &StreamSettings) -> Vec<Option<u64>> {
     plan.iter().map(|planned| planned.direction).map(share).collect()
 }
 
-/// In limit mode each stream needs a pipe with pages, or room for a batch of datagrams.
+/// Each stream in limit mode needs a pipe with pages, or room for a batch of datagrams.
 const fn affordable(requested: Mode, transport: Transport, flows: u64, buffers: u64) -> Mode {
     let buffer = match transport {
         Transport::Tcp => PIPE,
@@ -204,7 +201,6 @@ fn bounded(load: &StreamSettings, limits: &Limits, memory: Memory) -> StreamSett
     StreamSettings { message, until, interval: load.interval.max(sparse).max(SHORTEST), ..load.clone() }
 }
 
-/// And its maximum duration.
 fn end(load: &StreamSettings, limits: &Limits) -> (Until, Nanos) {
     match load.until {
         Until::Elapsed(Nanos(0)) | Until::Sent(_) => (Until::Sent(Bytes(u64::MAX)), limits.duration),

@@ -18,19 +18,17 @@ use workload::{Interval, PingPongInterval, StreamSettings};
 use super::control::{Control, closed};
 use crate::Limits;
 
-/// For stopping the streams.
 const ENDING: Nanos = Nanos::from_secs(3);
-/// For the client's reason after a stream failure. After the client closed its streams, the server's idle timeout applies
-/// instead: on a lossy path, the end message may arrive later than the end of the streams.
+/// Time for the client's reason after a stream failure. The server's idle timeout applies instead when the client closed its
+/// streams: on a lossy path, the end message may arrive later than the end of the streams.
 const REASON: Nanos = Nanos::from_millis(500);
-/// Bytes within the idle timeout, or a tenth of the requested rate if that is less.
+/// Bytes per idle timeout, or a tenth of the requested rate if that is less.
 const LEAST: u64 = 64 << 10;
-/// Seconds over the rate limit: a stalled stream may catch up.
+/// Seconds over the rate limit, since a stalled stream may catch up.
 const AHEAD: f64 = 1.0;
 
 pub(super) enum TestEnd {
     Asked,
-    /// They failed or ended on their own.
     Engine,
     /// The client was notified if possible.
     Failed(Error),
@@ -101,7 +99,7 @@ impl Observer for CountingObserver<'_> {
 
 pub(super) struct TestBounds<'a> {
     pub(super) limits: &'a Limits,
-    /// At least `least` bytes within this time.
+    /// The time for at least `least` bytes.
     pub(super) patience: Nanos,
     pub(super) least: u64,
     pub(super) stop: &'a Stop,
@@ -109,14 +107,13 @@ pub(super) struct TestBounds<'a> {
     pub(super) plumb: bool,
 }
 
-/// Bytes within `patience`. It prevents a peer from holding its slot with occasional bytes.
+/// Bytes per `patience`: a peer cannot hold its slot with occasional bytes.
 pub(super) fn least_progress(load: &StreamSettings, patience: Nanos) -> u64 {
     let flows = f64::from(load.streams) * load.direction.flows().len() as f64;
     let asked = load.rate.map(|rate| rate.0 / 8.0 * flows * patience.0 as f64 / 1e9);
     asked.map_or(LEAST, |asked| LEAST.min((asked / 10.0) as u64)).max(1)
 }
 
-/// Forcibly if necessary.
 pub(super) fn watch(
     control: &mut Control,
     bounds: &TestBounds<'_>,
@@ -210,9 +207,8 @@ impl Counts {
 
 struct Exceeded {
     limit: &'static str,
-    /// To a plumb client.
     ours: (ErrorCode, i32),
-    /// To other clients: iperf3's nearest error.
+    /// The error that other clients understand.
     nearest: ErrorCode,
 }
 
@@ -235,7 +231,6 @@ impl Meter {
     }
 }
 
-/// After a panic the watcher must not wait.
 pub(super) struct EngineEndGuard<'a, 'b>(pub(super) &'a CountingObserver<'b>);
 
 impl Drop for EngineEndGuard<'_, '_> {

@@ -67,7 +67,6 @@ fn play_with(
     })
 }
 
-/// Including the warm-up.
 fn sent(data: &PingPongData) -> u64 {
     data.intervals.iter().map(|interval| interval.round_trips.count() + interval.lost).sum()
 }

@@ -14,7 +14,6 @@ use super::*;
 /// Several times the longest timeout of the client.
 const WATCHED: Duration = Duration::from_secs(240);
 const COOKIE: usize = 37;
-/// Per stream.
 const SOME: usize = 1 << 20;
 
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -23,7 +22,6 @@ enum Stops {
     AfterQuestion,
     AtStreams,
     AtStart,
-    /// In order.
     Closing,
     Resetting,
     Silent,
@@ -90,7 +88,6 @@ impl Server {
         self.resources.sockets.push(self.datagrams.try_clone().expect("a copy"));
     }
 
-    /// Up to the stall, then waits for the client to disconnect.
     fn serve(mut self, case: &Case) {
         let mut cookie = [0; COOKIE];
         self.control.read_exact(&mut cookie).expect("a cookie");
