@@ -20,7 +20,7 @@ pub fn current_cpu() -> u32 {
     u32::try_from(rustix::thread::sched_getcpu()).unwrap_or(0)
 }
 
-/// And threads that it starts later. Changes nothing on failure.
+/// Also pins threads that it starts later. Changes nothing on failure.
 pub fn pin_thread(cpus: &[u32]) -> Result<()> {
     bind(None, cpus)
 }
@@ -64,7 +64,7 @@ fn list(set: &CpuSet) -> Vec<u32> {
 mod tests {
     use super::*;
 
-    /// On a separate thread, because the test harness reuses its own.
+    /// Runs on a separate thread, because the test harness reuses its own.
     fn check(work: impl FnOnce() + Send) {
         std::thread::scope(|scope| scope.spawn(work).join().expect("no panic"));
     }

@@ -8,9 +8,8 @@ use rustix::mm::{Advice, MapFlags, ProtFlags};
 
 use crate::error::{Context, Error, Result};
 
-/// Of x86-64 and most other machines.
 pub const PAGE: usize = 4 << 10;
-/// Of x86-64; also the alignment of the memory.
+/// The huge page of x86-64, and the alignment of the memory.
 pub const HUGE_PAGE: usize = 2 << 20;
 
 /// Pages do not exist before the first access.
@@ -18,13 +17,12 @@ pub const HUGE_PAGE: usize = 2 << 20;
 pub struct AnonymousMemory {
     mapped: *mut libc::c_void,
     mapped_length: usize,
-    /// Within the mapping.
     offset: usize,
     length: usize,
 }
 
 impl AnonymousMemory {
-    /// Unless `huge`, huge pages are disabled. Fails when there is not enough memory, or the kernel has no huge pages.
+    /// Huge pages are disabled unless `huge` is set. Fails if memory is short, or if the kernel has no huge pages.
     pub fn map(length: usize, huge: bool) -> Result<Self> {
         let object = || format!("{length} bytes of memory");
         let mapped_length = length.saturating_add(HUGE_PAGE);
@@ -79,9 +77,7 @@ impl Drop for AnonymousMemory {
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct PageFaults {
-    /// Without I/O.
     pub minor: u64,
-    /// With I/O.
     pub major: u64,
 }
 
@@ -107,7 +103,7 @@ impl PageFaults {
     }
 }
 
-/// Bytes, without swapping, as estimated by the kernel (`MemAvailable` of proc_meminfo(5)).
+/// Bytes that are free without swapping, as estimated by the kernel (`MemAvailable` of proc_meminfo(5)).
 #[must_use]
 pub fn available() -> Option<u64> {
     let text = fs::read_to_string("/proc/meminfo").ok()?;
@@ -119,7 +115,7 @@ pub fn available() -> Option<u64> {
 mod tests {
     use super::*;
 
-    /// On a separate thread, to exclude other faults of the test.
+    /// Runs on a separate thread, to exclude other faults of the test.
     fn faults(length: usize, huge: bool) -> Result<PageFaults> {
         std::thread::spawn(move || {
             let mut memory = AnonymousMemory::map(length, huge)?;

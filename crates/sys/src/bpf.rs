@@ -12,7 +12,6 @@ pub fn try_load() -> Result<()> {
     attach(&program).map(drop)
 }
 
-/// From linux/bpf.h.
 const BPF_PROG_LOAD: libc::c_long = 5;
 const BPF_RAW_TRACEPOINT_OPEN: libc::c_long = 17;
 const BPF_PROG_TYPE_RAW_TRACEPOINT: u32 = 17;

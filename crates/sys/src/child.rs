@@ -35,7 +35,7 @@ pub fn spawn_in(command: &mut Command, ns: Option<&NetNs>, label: &str) -> Resul
     spawn(command, ns.map(NetNs::try_clone).transpose()?, None, label)
 }
 
-/// Like [`spawn_in`]. The child gets separate mount, PID and IPC namespaces if the kernel allows it. It is killed when the
+/// Gives a child of [`spawn_in`] its own mount, PID and IPC namespaces if the kernel allows it. The child is killed when the
 /// returned value is dropped or this process ends.
 pub fn spawn_confined(mut command: Command, confines: Confines, label: &str) -> Result<ConfinedChild> {
     let Confines { network, identity } = confines;
@@ -90,7 +90,6 @@ pub struct Confines {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Identity {
     Same,
-    /// With supplementary groups.
     Other(User, Vec<u32>),
 }
 
@@ -127,7 +126,7 @@ fn spawn(command: &mut Command, ns: Option<NetNs>, identity: Option<Identity>, l
     command.spawn().named("start", || label)
 }
 
-/// In a new session, where it outlives the caller. Inherited standard streams would keep a terminal or pipe open.
+/// Starts a new session that outlives the caller. Inherited standard streams would keep a terminal or pipe open.
 pub fn spawn_detached(command: &mut Command, label: &str) -> Result<Child> {
     let prepare = || {
         reset_signals();
@@ -159,8 +158,8 @@ pub fn is_alive(pid: u32, start_time: u64) -> bool {
     stat(pid).is_ok_and(|stat| stat.is_alive_since(start_time))
 }
 
-/// Also names unnamed threads that it starts. On the first thread this sets the process name (/proc/PID/comm). The kernel
-/// truncates it to 15 bytes.
+/// Also names unnamed threads that it starts; the first thread names the process (/proc/PID/comm). The kernel truncates to 15
+/// bytes.
 pub fn name_own(name: &CStr) -> Result<()> {
     rustix::thread::set_name(name).named("name", || "the calling thread")
 }
@@ -205,7 +204,7 @@ fn die_with(parent: &Parent) -> io::Result<()> {
     Ok(())
 }
 
-/// For the current PID namespace. Runs between fork and exec: system calls only.
+/// Runs between fork and exec: system calls only.
 fn unshare_mounts() -> rustix::io::Result<()> {
     // SAFETY: neither flag affects the descriptor table, which is the reason for the unsafe function.
     unsafe { rustix::thread::unshare_unsafe(UnshareFlags::NEWNS | UnshareFlags::NEWIPC) }?;

@@ -26,7 +26,7 @@ pub fn process_cpu() -> u64 {
     read(ClockId::ProcessCPUTime)
 }
 
-/// By [`monotonic`]. Not interrupted by signals. The wake-up latency depends on [`set_timer_slack`].
+/// The clock is [`monotonic`]. Signals do not interrupt the sleep. The wake-up latency depends on [`set_timer_slack`].
 pub fn sleep_until(deadline: u64) {
     let request = timespec(deadline);
     while rustix::thread::clock_nanosleep_absolute(rustix::thread::ClockId::Monotonic, &request).is_err() {

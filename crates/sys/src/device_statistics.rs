@@ -19,7 +19,6 @@ const NAME: usize = 32;
 /// The kernel writes the current number of statistics regardless of the requested one; no device has nearly this many.
 const ROOM: usize = 1 << 15;
 
-/// In one network namespace.
 #[derive(Debug)]
 pub struct DeviceStatistics {
     socket: OwnedFd,
@@ -36,7 +35,6 @@ struct Table<const WORDS: usize> {
 }
 
 impl DeviceStatistics {
-    /// For all later calls too.
     pub fn here() -> Result<Self> {
         let socket = socket_with(AddressFamily::INET, SocketType::DGRAM, SocketFlags::CLOEXEC, None)
             .named("open", || "a socket for device requests")?;

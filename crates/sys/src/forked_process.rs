@@ -39,7 +39,6 @@ pub fn start(work: impl FnOnce(UnixStream)) -> Result<UnixStream> {
     }
 }
 
-/// Except standard error and this one.
 fn close_others(exception: i32) {
     const STDERR: u32 = 2;
     let exception = exception.unsigned_abs();

@@ -26,7 +26,6 @@ const ZONES: &str = "/proc/zoneinfo";
 const REFRESH: &str = "/proc/sys/vm/stat_refresh";
 /// Enough for lists of 1 GiB.
 const MOST_REFRESHES: usize = 200;
-/// Of a page map entry.
 const PRESENT: u64 = 1 << 63;
 const NUMBER: u64 = (1 << 55) - 1;
 
@@ -34,7 +33,6 @@ const NUMBER: u64 = (1 << 55) - 1;
 pub struct HugePageFile {
     file: File,
     pages: u64,
-    /// In the pool before.
     others: u64,
 }
 

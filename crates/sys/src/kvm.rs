@@ -10,9 +10,8 @@ use std::time::Duration;
 
 use crate::error::{Error, Result};
 
-/// Far more than the test guests need.
 const PATIENCE: Duration = Duration::from_secs(2);
-/// For a CPU with virtualisation extensions, which may itself be emulated or busy.
+/// Enough for virtualisation extensions that are themselves emulated or busy.
 const PATIENCE_OF_HARDWARE: Duration = Duration::from_secs(10);
 
 const RUN: &str = "run a guest in";

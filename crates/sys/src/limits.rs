@@ -5,7 +5,7 @@ use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
 use crate::error::{Context, Result};
 
-/// To the hard limit, which is returned; `u64::MAX` means unlimited.
+/// Returns the hard limit; `u64::MAX` means unlimited.
 pub fn raise_open_files() -> Result<u64> {
     let maximum = getrlimit(Resource::Nofile).maximum;
     setrlimit(Resource::Nofile, Rlimit { current: maximum, maximum })

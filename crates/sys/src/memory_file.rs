@@ -40,7 +40,7 @@ pub fn seal(file: &File) -> Result<()> {
     }
 }
 
-/// As listed in /proc: `/memfd:name (deleted)`, `/dev/vfio/1`, `anon_inode:[userfaultfd]`. Fails for processes of other users.
+/// Names as in /proc: `/memfd:name (deleted)`, `/dev/vfio/1`, `anon_inode:[userfaultfd]`. Fails for processes of other users.
 pub fn open_of(pid: u32) -> Result<Vec<String>> {
     let folder = format!("/proc/{pid}/fd");
     let entries = fs::read_dir(&folder).map_err(|error| Error::from_io("list", folder, &error))?;

@@ -27,13 +27,12 @@ impl MemoryFolder {
         Ok(Self { folder })
     }
 
-    /// For this process.
     #[must_use]
     pub fn path(&self, file: &str) -> PathBuf {
         Self::path_by(self.folder.as_raw_fd(), file)
     }
 
-    /// For a process with descriptor `number`.
+    /// The path for a process that has descriptor `number`.
     #[must_use]
     pub fn path_by(number: i32, file: &str) -> PathBuf {
         format!("/proc/self/fd/{number}/{file}").into()

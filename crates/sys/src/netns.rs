@@ -31,7 +31,7 @@ impl NetNs {
         on_scratch_thread(label, || create_here(label))
     }
 
-    /// On one thread, several times as fast as [`NetNs::create`].
+    /// Several times as fast as [`NetNs::create`], since one thread makes all.
     pub fn create_many(n: usize) -> Result<Vec<Self>> {
         let label = format!("{n} network namespaces");
         on_scratch_thread(&label, || (0..n).map(|i| create_here(&format!("number {i} of {label}"))).collect())
@@ -71,7 +71,7 @@ impl NetNs {
             .named("enter network namespace", || self.to_string())
     }
 
-    /// On a thread inside the namespace. Propagates panics.
+    /// Runs `work` on a thread inside the namespace. Propagates panics.
     pub fn run_in<T, F>(&self, work: F) -> Result<T>
     where
         T: Send,
@@ -104,7 +104,7 @@ impl NetNs {
         Ok(Self { fd, inode: self.inode })
     }
 
-    /// For other processes with ptrace access to this one.
+    /// Other processes can open it if they may trace this one.
     #[must_use]
     pub fn proc_path(&self) -> PathBuf {
         format!("/proc/{}/fd/{}", std::process::id(), self.fd.as_raw_fd()).into()

@@ -11,10 +11,10 @@ use crate::{
 
 /// Pages per call.
 const BATCH: usize = 4096;
-/// Only pages that are not shared with other processes (MPOL_MF_MOVE).
+/// Moves only pages that are not shared with other processes (MPOL_MF_MOVE).
 const MOVE: libc::c_int = 2;
 
-/// By page; `None` for absent pages. Fails when the kernel has no NUMA support.
+/// `None` for absent pages. Fails when the kernel has no NUMA support.
 pub fn nodes_of(memory: &AnonymousMemory) -> Result<Vec<Option<u32>>> {
     let mut nodes = Vec::with_capacity(memory.pages());
     let all: Vec<usize> = (0..memory.pages()).collect();

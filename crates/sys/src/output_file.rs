@@ -42,7 +42,7 @@ pub fn write_new(path: &Path, bytes: &[u8], mode: u32) -> Result<()> {
     file.write_all(bytes).named("write", object).inspect_err(|_| remove(&found.folder, &found.name))
 }
 
-/// Also for reading; creates the file if necessary. Fails unless it is a file or a pipe.
+/// Allows reading, and creates the file if necessary. Fails unless it is a file or a pipe.
 pub fn open_append(path: &Path) -> Result<File> {
     if let Some(file) = own_descriptor(path) {
         return file;
@@ -59,12 +59,12 @@ pub fn open_append(path: &Path) -> Result<File> {
     open_regular(&found, OFlags::RDWR | OFlags::APPEND | OFlags::CREATE)
 }
 
-/// For flock(2); creates the file if necessary. Never blocks. Fails for symlinks and special files.
+/// Makes a file for flock(2). Never blocks. Fails for symlinks and special files.
 pub fn open_lock(path: &Path) -> Result<File> {
     open_regular(&find(path, false)?, OFlags::RDWR | OFlags::CREATE)
 }
 
-/// For reading a file of [`open_lock`] or [`replace`]. Never blocks.
+/// Reads a file of [`open_lock`] or [`replace`]. Never blocks.
 pub fn open_existing(path: &Path) -> Result<File> {
     open_regular(&find(path, false)?, OFlags::RDONLY)
 }

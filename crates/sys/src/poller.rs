@@ -14,9 +14,7 @@ use crate::error::{Context, Result};
 /// Hang-ups are always reported.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Interest {
-    /// Or a connection to accept.
     Read,
-    /// Or a completed connect.
     Write,
     ReadWrite,
 }
@@ -38,8 +36,8 @@ pub struct Poller {
 }
 
 impl Poller {
-    /// Up to `events` descriptors (at least one) per wait; the others follow in later waits. Fails at the limit of open files
-    /// (EMFILE).
+    /// A wait returns up to `events` descriptors (at least one); later waits return the others. Fails at the limit of open
+    /// files (EMFILE).
     pub fn new(events: usize) -> Result<Self> {
         let epoll = epoll::create(CreateFlags::CLOEXEC).named("create", || "an epoll instance")?;
         let empty = Event { flags: EventFlags::empty(), data: EventData::new_u64(0) };
@@ -62,8 +60,8 @@ impl Poller {
         epoll::delete(&self.epoll, &fd).named("stop polling", || named(&fd))
     }
 
-    /// At most `limit`, rounded up to milliseconds. Replaces the contents of `ready`: no events after a timeout or a signal.
-    /// Does not allocate if `ready` has enough capacity.
+    /// Rounds `limit` up to milliseconds. `ready` becomes empty after a timeout or a signal. Does not allocate if `ready` has
+    /// enough capacity.
     pub fn wait(&mut self, ready: &mut Vec<Ready>, limit: Option<Duration>) -> Result<()> {
         ready.clear();
         let limit = limit.and_then(|limit| Timespec::try_from(limit).ok());
@@ -120,7 +118,6 @@ mod tests {
         (client, listener.accept().expect("just connected").0)
     }
 
-    /// Sorted by token.
     fn wait(poller: &mut Poller, limit: Option<Duration>) -> Vec<Ready> {
         // Old contents must be removed.
         let mut ready = vec![Ready { token: 99, readable: true, writable: true, hangup: true }];

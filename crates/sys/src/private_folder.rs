@@ -31,12 +31,11 @@ impl PrivateFolder {
         Ok(Self { path: path.to_owned(), folder: walk(path, false)? })
     }
 
-    /// Including missing components.
     pub fn create(path: &Path) -> Result<Self> {
         Ok(Self { path: path.to_owned(), folder: walk(path, true)? })
     }
 
-    /// Except those starting with a dot, such as drafts.
+    /// Omits names that start with a dot, such as drafts.
     pub fn names(&self) -> Result<Vec<String>> {
         let Some(folder) = &self.folder else { return Ok(Vec::new()) };
         let object = || self.describe("");
@@ -98,7 +97,6 @@ impl PrivateFolder {
         }
     }
 
-    /// For errors only.
     #[must_use]
     pub fn path(&self, name: &str) -> PathBuf {
         self.path.join(name)
@@ -201,7 +199,6 @@ fn good(folder: OwnedFd, stat: &Stat, path: PathBuf) -> Result<Step> {
     }
 }
 
-/// Only this user has access.
 fn opened(at: &Step) -> Result<OwnedFd> {
     let path = at.path.display();
     if !at.is_own {

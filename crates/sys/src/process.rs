@@ -11,7 +11,6 @@ use rustix::process::Signal;
 use crate::child;
 use crate::error::{Context, Error, Result};
 
-/// In its user namespace.
 #[must_use]
 pub fn user() -> u32 {
     rustix::process::geteuid().as_raw()
@@ -51,7 +50,6 @@ impl Process {
         self.send(Signal::KILL, "kill")
     }
 
-    /// In its /proc folder.
     pub(crate) fn open(&self, file: &str) -> Result<OwnedFd> {
         let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::CLOEXEC;
         rustix::fs::openat(&self.folder, file, flags, Mode::empty())

@@ -11,7 +11,6 @@ const OPTIONS: libc::c_int = libc::PTRACE_O_TRACESYSGOOD
     | libc::PTRACE_O_TRACEVFORK
     | libc::PTRACE_O_TRACECLONE
     | libc::PTRACE_O_TRACEEXEC;
-/// From linux/ptrace.h.
 const PTRACE_GET_SYSCALL_INFO: Request = 0x420e;
 const ENTRY: u8 = 1;
 const EXIT: u8 = 2;
@@ -29,11 +28,9 @@ pub struct Event {
 pub enum TraceEvent {
     /// See [`call`].
     Call,
-    /// By [`interrupt`], at thread start, or after exec, fork or clone.
+    /// Stopped by [`interrupt`], at thread start, or after exec, fork or clone.
     Stopped,
-    /// Before its delivery.
     Signal(i32),
-    /// By a signal.
     GroupStop,
     Ended,
 }
@@ -46,13 +43,11 @@ pub enum Call {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum On {
-    /// Until the next system call.
     ToCall,
-    /// Until interrupted.
     Freely,
 }
 
-/// Also traces threads that it creates later. Does not stop it.
+/// Traces threads that it creates later as well. Does not stop it.
 pub fn seize(tid: u32) -> Result<()> {
     request(libc::PTRACE_SEIZE, tid, 0, OPTIONS as usize, "watch")
 }
@@ -94,8 +89,8 @@ pub fn call(tid: u32) -> Result<Option<Call>> {
     })
 }
 
-/// Also reaps traced children of this process, so that no other code can wait for them. `None` when a [`Bell`] rings or no
-/// traced threads remain.
+/// Reaps traced children of this process, so that no other code can wait for them. `None` when a [`Bell`] rings or no traced
+/// threads remain.
 pub fn wait() -> Result<Option<Event>> {
     let mut status = 0;
     // SAFETY: waitpid writes an int to `status`. __WNOTHREAD excludes children of other threads.
@@ -124,7 +119,6 @@ fn event_of(status: i32) -> TraceEvent {
     }
 }
 
-/// Of linux/ptrace.h.
 #[repr(C)]
 struct Info {
     op: u8,
@@ -160,7 +154,6 @@ fn request(code: Request, tid: u32, address: usize, data: usize, operation: &'st
 pub struct Bell(libc::timer_t);
 
 impl Bell {
-    /// Below one second.
     pub fn every(time: Duration) -> Result<Self> {
         // SAFETY: all-zero is a valid sigaction; the handler accesses nothing, and SA_RESTART is not set.
         unsafe {

@@ -15,10 +15,9 @@ use crate::{process, userns};
 
 /// The kernel's own limit (path_resolution(7)).
 pub(crate) const MAX_LINKS: u32 = 40;
-/// For group and others.
 pub(crate) const OTHERS_WRITE: u32 = 0o022;
 pub(crate) const STICKY: u32 = 0o1000;
-/// Of users that a user namespace does not map (/proc/sys/kernel/overflowuid).
+/// The owner that a user namespace shows for users it does not map (/proc/sys/kernel/overflowuid).
 pub(crate) const NOBODY: u32 = 65_534;
 
 const SEARCH: OFlags = OFlags::PATH.union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
@@ -33,7 +32,6 @@ pub(crate) enum Passed {
 pub(crate) struct Resolved {
     pub(crate) folder: OwnedFd,
     pub(crate) name: OsString,
-    /// For errors only.
     pub(crate) path: PathBuf,
     /// Opened with O_PATH.
     pub(crate) file: Option<(OwnedFd, Stat)>,
@@ -105,7 +103,7 @@ fn open_folder(path: &str) -> Result<OwnedFd> {
     rustix::fs::openat(CWD, path, flags, Mode::empty()).named("open", || format!("folder {path}"))
 }
 
-/// In reverse order.
+/// Returns the last component first.
 pub(crate) fn components(path: &Path) -> Vec<OsString> {
     let passed = |part: Component<'_>| matches!(part, Component::Normal(_) | Component::ParentDir);
     path.components().rev().filter(|part| passed(*part)).map(|part| part.as_os_str().to_owned()).collect()
@@ -115,7 +113,7 @@ pub(crate) fn is_own(stat: &Stat) -> bool {
     stat.st_uid == process::user()
 }
 
-/// In a user namespace without root, root's files belong to `nobody`.
+/// Accepts `nobody` in a user namespace without root, which root's files belong to there.
 pub(crate) fn is_roots(stat: &Stat) -> bool {
     stat.st_uid == 0 || (stat.st_uid == NOBODY && userns::is_nested())
 }

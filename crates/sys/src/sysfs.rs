@@ -15,7 +15,7 @@ pub struct Sysfs {
 }
 
 impl Sysfs {
-    /// Without a visible mount. Call this on a short-lived thread, which may enter a new mount namespace if it is root only in
+    /// Leaves no visible mount. Call this on a short-lived thread, which may enter a new mount namespace if it is root only in
     /// a user namespace.
     pub fn here() -> Result<Self> {
         let refused = match Self::open() {
@@ -43,7 +43,7 @@ impl Sysfs {
         Ok(Self { root })
     }
 
-    /// In place of `/sys`, for this process.
+    /// The path that replaces `/sys` for this process.
     #[must_use]
     pub fn path(&self) -> PathBuf {
         format!("/proc/self/fd/{}", self.root.as_raw_fd()).into()

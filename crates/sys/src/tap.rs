@@ -21,8 +21,8 @@ const TUNSETQUEUE: u32 = 0x4004_54d9;
 /// `_IOW('T', 203, int)`.
 const TUNSETPERSIST: u32 = 0x4004_54cb;
 
-/// In the network namespace of the calling thread; one descriptor per queue. Packets have a `struct virtio_net_hdr` with
-/// offload information. Removed with the last descriptor.
+/// Creates a device in the network namespace of the calling thread, with one descriptor per queue. Packets have a `struct
+/// virtio_net_hdr` with offload information. Removed with the last descriptor.
 pub fn create(name: &str, index: u32, queues: u32) -> Result<Vec<File>> {
     (0..queues.max(1)).map(|queue| open(name, (queue == 0).then_some(index), queues > 1)).collect()
 }

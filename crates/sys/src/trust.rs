@@ -19,7 +19,6 @@ use crate::resolve::{OTHERS_WRITE, Passed, STICKY, is_own, is_roots, own_descrip
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Readers {
     Anyone,
-    /// Or a group chosen by root.
     Owner,
 }
 
@@ -40,7 +39,6 @@ pub enum TrustError {
     },
 }
 
-/// With a command that fixes it.
 type Problem = (String, String);
 
 /// Descriptors of this process, such as /dev/stdin, are trusted, because whoever started the process opened them.
@@ -87,7 +85,7 @@ fn locate(path: &Path, problem: &mut Option<Problem>) -> io::Result<(OwnedFd, St
     found.file.ok_or_else(|| io::ErrorKind::NotFound.into())
 }
 
-/// For root: another user can replace the file.
+/// The problem for root: another user can replace the file.
 fn problem_on_the_way(passed: Passed, path: &Path, stat: &Stat) -> Option<Problem> {
     let (name, mode) = (path.display(), stat.st_mode & 0o7777);
     let noun = if passed == Passed::Folder { "folder" } else { "link" };

@@ -6,9 +6,7 @@ use crate::clock;
 
 /// The clock reading time of about 100 ns is 20 ppm of this.
 const SPAN: u64 = 5_000_000;
-/// For a reading without an interruption.
 const TRIES: usize = 8;
-/// Of a PC, in kHz.
 const PLAUSIBLE: std::ops::Range<u64> = 100_000..10_000_000;
 
 /// Measured against the kernel clock within 5 ms; `None` if implausible or unsupported.

@@ -40,7 +40,6 @@ pub struct UserNs {
     fd: OwnedFd,
     /// Device and inode number.
     identity: (u64, u64),
-    /// For errors.
     label: String,
 }
 
@@ -59,7 +58,7 @@ impl UserNs {
         Self::from_fd(unsafe { OwnedFd::from_raw_fd(fd) }, network.to_string())
     }
 
-    /// With all capabilities, unless the process is already in it. Rejects namespaces created by other users, whose processes
+    /// Gains all capabilities, unless the process is already in it. Rejects namespaces created by other users, whose processes
     /// could tamper with this one. The process must be single-threaded.
     pub fn join(&self) -> Result<()> {
         let ours = fs::File::open("/proc/self/ns/user").named("open", || "/proc/self/ns/user")?;
@@ -84,7 +83,6 @@ impl UserNs {
             })
     }
 
-    /// In the current user namespace.
     fn owner(&self) -> Result<u32> {
         let mut owner: libc::uid_t = 0;
         // SAFETY: NS_GET_OWNER_UID writes one `uid_t`; the descriptor is open.
@@ -151,7 +149,6 @@ fn explain(error: Error) -> Error {
     }
 }
 
-/// With the values that forbid user namespaces.
 const SETTINGS: [(&str, &str, &str); 3] = [
     ("user.max_user_namespaces", "/proc/sys/user/max_user_namespaces", "0"),
     ("kernel.unprivileged_userns_clone", "/proc/sys/kernel/unprivileged_userns_clone", "0"),

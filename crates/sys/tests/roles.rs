@@ -48,7 +48,6 @@ fn sleeper() -> Command {
     command
 }
 
-/// In a namespace if permitted; prints its PID and waits to be killed.
 fn start_a_child() {
     let ns = NetNs::create("the child").ok();
     let mut child = spawn_in(&mut sleeper(), ns.as_ref(), "sleeper").expect("sleep exists");
@@ -80,7 +79,6 @@ fn become_root() -> ExitCode {
     ExitCode::SUCCESS
 }
 
-/// In the user namespace of the process.
 fn effective_uid() -> u32 {
     rustix::process::geteuid().as_raw()
 }

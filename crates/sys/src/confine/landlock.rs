@@ -13,7 +13,6 @@ use crate::error::{Context, Error, Result};
 
 const READ_FILE: u64 = 1 << 2;
 const READ_DIR: u64 = 1 << 3;
-/// By Landlock version.
 const FILES: [u64; 5] = [(1 << 13) - 1, (1 << 14) - 1, (1 << 15) - 1, (1 << 15) - 1, (1 << 16) - 1];
 /// Bind and connect, since version 4.
 const TCP: u64 = 3;

@@ -15,7 +15,6 @@ const IF_EQUAL: u16 = (libc::BPF_JMP | libc::BPF_JEQ | libc::BPF_K) as u16;
 const IF_LEAST: u16 = (libc::BPF_JMP | libc::BPF_JGE | libc::BPF_K) as u16;
 const IF_ANY_BIT: u16 = (libc::BPF_JMP | libc::BPF_JSET | libc::BPF_K) as u16;
 const RETURN: u16 = (libc::BPF_RET | libc::BPF_K) as u16;
-/// In `struct seccomp_data`.
 const NUMBER: u32 = offset_of!(libc::seccomp_data, nr) as u32;
 const ARCHITECTURE: u32 = offset_of!(libc::seccomp_data, arch) as u32;
 const ARGUMENTS: u32 = offset_of!(libc::seccomp_data, args) as u32;
@@ -29,7 +28,7 @@ pub enum Call {
     Bit(i64, u32, u32),
 }
 
-/// In this thread and in threads that it starts. Any other call ends the process with `message` and the call number on
+/// Applies to this thread and to threads that it starts. Any other call ends the process with `message` and the call number on
 /// standard error. Requires `no_new_privs`.
 pub fn filter_calls(groups: &[&[Call]], message: &'static str) -> Result<()> {
     install_handler(message)?;
@@ -95,7 +94,7 @@ fn install_handler(message: &'static str) -> Result<()> {
     if done < 0 { Err(Error::last("handle", "SIGSYS")) } else { Ok(()) }
 }
 
-/// Only writes and exits, because the interrupted code may be in any state.
+/// Only writes and exits: the interrupted code may be in any state.
 extern "C" fn denied(_signal: i32, about: *const libc::siginfo_t, _context: *const libc::c_void) {
     // linux/siginfo.h: three integers (and padding), then the call's address, number and architecture.
     const SYSCALL: usize = 24;

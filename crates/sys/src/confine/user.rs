@@ -23,7 +23,6 @@ pub struct User {
 }
 
 impl User {
-    /// Of all Linux systems, regardless of /etc/passwd.
     #[must_use]
     pub fn nobody() -> Self {
         Self { name: "nobody".to_owned(), uid: 65_534, gid: 65_534 }
@@ -38,7 +37,7 @@ impl User {
         Self { name: id.to_string(), uid: id, gid: id }
     }
 
-    /// By name or number. Names are only looked up in /etc/passwd.
+    /// Accepts a number, or a name in /etc/passwd.
     pub fn named(name: &str) -> Result<Self> {
         if let Ok(uid) = name.parse() {
             return Ok(Self { name: name.to_owned(), uid, gid: uid });
@@ -69,7 +68,6 @@ impl fmt::Display for User {
     }
 }
 
-/// Of the machine or of a user namespace.
 #[must_use]
 pub fn is_root() -> bool {
     geteuid().is_root()
@@ -88,12 +86,11 @@ pub fn is_mapped(user: &User) -> Result<bool> {
     Ok(has("/proc/self/uid_map", user.uid)? && has("/proc/self/gid_map", user.gid)?)
 }
 
-/// And its primary group. A switch from root drops all capabilities.
+/// Takes the user's primary group as well. A switch from root drops all capabilities.
 pub fn become_user(user: &User) -> Result<()> {
     change_user(user, &[]).named("become", || format!("user {user}"))
 }
 
-/// Only makes system calls.
 pub(crate) fn change_user(user: &User, groups: &[Gid]) -> rustix::io::Result<()> {
     let (uid, gid) = (Uid::from_raw(user.uid), Gid::from_raw(user.gid));
     set_thread_groups(groups)?;
@@ -127,7 +124,6 @@ pub fn drop_bounds() {
     }
 }
 
-/// Except optionally CAP_NET_BIND_SERVICE.
 pub fn keep_capabilities(low_ports: bool) -> Result<()> {
     let none = CapabilitySet::empty();
     let remaining = if low_ports { CapabilitySet::NET_BIND_SERVICE } else { none };

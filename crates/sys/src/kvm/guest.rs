@@ -89,7 +89,6 @@ pub(super) fn run_all() -> Result<()> {
     Err(unfit(format!("{} took at least {took} ms: it is interpreted, not run by the CPU", LOOP.description)))
 }
 
-/// In a new VM until it halts. Returns its run time.
 fn run(kvm: &Kvm, guest: &Guest) -> Result<Duration> {
     let memory = Memory::new()?;
     memory.fill(guest);

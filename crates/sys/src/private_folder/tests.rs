@@ -48,7 +48,7 @@ fn keeps_using_the_opened_folder_after_it_is_exchanged() {
     assert!(base.path().join("gone/labs/a").exists() && !path.join("a").exists());
 }
 
-/// To the folder `list/labs` below the path, and the expected error.
+/// A change of the folder `list/labs` below the path, and the expected error.
 type Case = (fn(&Path), Option<&'static str>);
 
 const FOLDERS: &[Case] = &[

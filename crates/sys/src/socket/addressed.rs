@@ -11,15 +11,14 @@ use std::os::fd::{AsFd, AsRawFd};
 use super::{integer, transfer::again};
 use crate::error::Result;
 
-/// For one control message of either family, with the required alignment.
 #[repr(C, align(8))]
 struct Control([u8; 64]);
 
-/// From linux/in6.h.
+/// The value of linux/in6.h.
 const IPV6_RECVPKTINFO: u32 = 49;
 const IP_PKTINFO: u32 = 8;
 
-/// For [`receive_addressed`].
+/// Prepares a socket for [`receive_addressed`].
 pub fn set_destination_told(fd: impl AsFd, is_ipv6: bool) -> Result<()> {
     let (level, name) =
         if is_ipv6 { (libc::IPPROTO_IPV6, IPV6_RECVPKTINFO) } else { (libc::IPPROTO_IP, IP_PKTINFO) };
@@ -90,7 +89,7 @@ const fn length_of<T>() -> libc::socklen_t {
     size_of::<T>() as libc::socklen_t
 }
 
-/// As the only control message; the buffer must suffice.
+/// The control message must be the only one, and the buffer large enough.
 fn put<T>(message: &mut libc::msghdr, level: i32, kind: i32, value: T) {
     // SAFETY: `msg_control` refers to an aligned `Control`, larger than a header plus `in6_pktinfo`, the larger type;
     // CMSG_FIRSTHDR and CMSG_DATA stay inside.
@@ -180,7 +179,6 @@ mod tests {
 
     use super::*;
 
-    /// And the reply.
     fn check(everywhere: &str, to: &str) {
         let to: IpAddr = to.parse().expect("an address");
         let Ok(server) = UdpSocket::bind((everywhere.parse::<IpAddr>().expect("an address"), 0)) else {

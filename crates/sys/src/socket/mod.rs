@@ -27,7 +27,6 @@ pub use zero_copy::ZeroCopySender;
 
 use std::os::fd::{AsFd, AsRawFd};
 
-/// For errors.
 fn named(fd: &impl AsFd) -> String {
     format!("socket {}", fd.as_fd().as_raw_fd())
 }

@@ -24,7 +24,6 @@ pub fn set_congestion(fd: impl AsFd, algorithm: &str) -> Result<()> {
     })
 }
 
-/// Without loading a module.
 #[expect(clippy::disallowed_methods, reason = "reads /proc/sys")]
 #[must_use]
 pub fn has_congestion(algorithm: &str) -> bool {
@@ -60,7 +59,7 @@ pub fn largest_send_buffer() -> usize {
     sizes.ok().and_then(|sizes| sizes.split_whitespace().nth(2)?.parse().ok()).unwrap_or(DEFAULT)
 }
 
-/// Like [`set_send_buffer`] (`net.core.rmem_max`). For TCP, set it before connecting, so that the window can use it.
+/// Limited by `net.core.rmem_max`. A TCP socket needs it before connecting, so that the window can use it.
 pub fn set_receive_buffer(fd: impl AsFd, bytes: usize) -> Result<()> {
     sockopt::set_socket_recv_buffer_size(&fd, bytes).named("set receive buffer of", || named(&fd))
 }
@@ -70,18 +69,18 @@ pub fn send_buffer(fd: impl AsFd) -> Result<usize> {
     sockopt::socket_send_buffer_size(&fd).named("read send buffer of", || named(&fd))
 }
 
-/// Like [`send_buffer`].
+/// Bytes as in [`send_buffer`].
 pub fn receive_buffer(fd: impl AsFd) -> Result<usize> {
     sockopt::socket_recv_buffer_size(&fd).named("read receive buffer of", || named(&fd))
 }
 
-/// Of a TCP sender, in bytes.
+/// Bytes.
 pub fn mss(fd: impl AsFd) -> Result<u32> {
     let value = get_int(&fd, libc::IPPROTO_TCP, linux_raw_sys::net::TCP_MAXSEG, "read TCP_MAXSEG of")?;
     Ok(value.unsigned_abs())
 }
 
-/// Before connecting (TCP_MAXSEG, tcp(7)). EINVAL outside 88 to 32,767.
+/// Must precede connecting (TCP_MAXSEG, tcp(7)). EINVAL outside 88 to 32,767.
 pub fn set_mss(fd: impl AsFd, bytes: u32) -> Result<()> {
     let value = i32::try_from(bytes).unwrap_or(i32::MAX);
     integer::set(&fd, libc::IPPROTO_TCP, linux_raw_sys::net::TCP_MAXSEG, value, "set TCP_MAXSEG of")
@@ -114,8 +113,7 @@ pub fn tos(fd: impl AsFd) -> Result<u8> {
     sockopt::ip_tos(&fd).named("read type of service of", || named(&fd))
 }
 
-/// Allows binding an address with lingering connections (socket(7)). For TCP only: it would share a UDP port with all users
-/// that set it.
+/// Allows binding an address with lingering TCP connections (socket(7)). Several users of a UDP port would share it.
 pub fn set_reuse_address(fd: impl AsFd, on: bool) -> Result<()> {
     sockopt::set_socket_reuseaddr(&fd, on).named("set SO_REUSEADDR on", || named(&fd))
 }
@@ -136,7 +134,7 @@ pub fn set_keepalive(fd: impl AsFd, limit: Duration) -> Result<()> {
     sockopt::set_socket_keepalive(&fd, true).named("set SO_KEEPALIVE on", || named(&fd))
 }
 
-/// If the peer has been silent for a second (see [`set_keepalive`]).
+/// Probes a peer that has been silent for a second (see [`set_keepalive`]).
 pub fn probe_keepalive(fd: impl AsFd) -> Result<()> {
     // Setting the option restarts the timer with the remaining time.
     sockopt::set_tcp_keepidle(&fd, KEEPALIVE).named("set TCP_KEEPIDLE on", || named(&fd))

@@ -5,7 +5,6 @@ use std::os::fd::AsFd;
 use super::integer;
 use crate::error::Result;
 
-/// From linux/udp.h.
 const UDP_SEGMENT: u32 = 103;
 const UDP_GRO: u32 = 104;
 

@@ -27,9 +27,7 @@ pub struct TcpInfo {
     pub rcv_mss: u32,
     /// Segments in flight.
     pub unacked: u32,
-    /// In flight, presumed lost.
     pub lost: u32,
-    /// In flight.
     pub retrans: u32,
     /// Time since the last ACK.
     pub last_ack_recv_ms: u32,
@@ -54,11 +52,8 @@ pub struct TcpInfo {
     pub max_pacing_rate: u64,
     /// Latest, bytes/s.
     pub delivery_rate: u64,
-    /// By the peer.
     pub bytes_acked: u64,
-    /// In order.
     pub bytes_received: u64,
-    /// Including retransmissions.
     pub bytes_sent: u64,
     pub bytes_retrans: u64,
     pub segs_in: u32,
@@ -69,9 +64,7 @@ pub struct TcpInfo {
     pub data_segs_out: u32,
     /// Time with data to send.
     pub busy_time_us: u64,
-    /// By the receive window.
     pub rwnd_limited_us: u64,
-    /// By the send buffer.
     pub sndbuf_limited_us: u64,
     /// Written but not yet sent.
     pub notsent_bytes: u32,

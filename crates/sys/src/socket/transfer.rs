@@ -29,7 +29,7 @@ pub fn recv_nonblocking(fd: impl AsFd, buffer: &mut [u8]) -> io::Result<usize> {
     again(&mut receive)
 }
 
-/// Up to `looks` attempts without sleeping.
+/// Makes up to `looks` attempts without sleeping.
 #[inline]
 pub fn recv_spinning(fd: impl AsFd, buffer: &mut [u8], looks: u32) -> io::Result<usize> {
     for _ in 0..looks {
@@ -42,13 +42,12 @@ pub fn recv_spinning(fd: impl AsFd, buffer: &mut [u8], looks: u32) -> io::Result
     Err(io::ErrorKind::WouldBlock.into())
 }
 
-/// As much as fits the buffer of a connected socket; `WouldBlock` if it is full.
+/// Sends what fits the buffer of a connected socket; `WouldBlock` if it is full.
 #[inline]
 pub fn send_nonblocking(fd: impl AsFd, bytes: &[u8]) -> io::Result<usize> {
     again(|| Ok(rustix::net::send(&fd, bytes, SendFlags::DONTWAIT | SendFlags::NOSIGNAL)?))
 }
 
-/// After signals.
 #[inline]
 pub(super) fn again<T>(mut call: impl FnMut() -> io::Result<T>) -> io::Result<T> {
     loop {

@@ -14,10 +14,9 @@ use super::named;
 use super::transfer::again;
 use crate::error::{Context, Result};
 
-/// For a send.
 const WAIT: Duration = Duration::from_millis(50);
 
-/// Of the buffer, and of the pipe if permitted: `fs.pipe-max-size` is 1 MiB by default.
+/// Bytes of the buffer, and of the pipe if permitted: `fs.pipe-max-size` is 1 MiB by default.
 const LENGTH: usize = 1 << 20;
 
 /// Byte number n is n mod 256.
@@ -31,7 +30,6 @@ pub struct ZeroCopySender<'a> {
     pages: Pages,
     into: PipeWriter,
     from: PipeReader,
-    /// Of the next refill.
     next: usize,
     /// Bytes in the pipe.
     piped: usize,
@@ -87,7 +85,7 @@ impl<'a> ZeroCopySender<'a> {
         if self.full { Err(ErrorKind::WouldBlock.into()) } else { Ok(()) }
     }
 
-    /// Only refills an empty pipe, so that it holds whole pages.
+    /// Only refills an empty pipe, which then holds whole pages.
     fn fill_pipe(&mut self) -> io::Result<()> {
         let rest = self.pages.from(self.next);
         let pipe = self.into.as_raw_fd();

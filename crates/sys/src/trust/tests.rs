@@ -10,7 +10,6 @@ use crate::userns;
 
 const OTHER: u32 = 65_533;
 
-/// To `top/folder/file`, and the expected remedy for root.
 type Case = (fn(&Path), Option<&'static str>);
 
 const CASES: &[Case] = &[

@@ -9,7 +9,7 @@ use linux_raw_sys::net::{cmsghdr, mmsghdr};
 use super::{Control, NO_MESSAGE, NO_VECTOR, UDP_GRO};
 use crate::socket::transfer::again;
 
-/// With a 32-bit value.
+/// The value has 32 bits.
 const CONTROL_LENGTH: usize = size_of::<cmsghdr>() + size_of::<i32>();
 
 pub struct ReceiveBatch {
@@ -31,7 +31,6 @@ impl ReceiveBatch {
         self.receive_with(&fd, libc::MSG_DONTWAIT)
     }
 
-    /// Longer than the space for them.
     pub(super) fn truncated(&self) -> usize {
         let cut = |message: &&mmsghdr| message.msg_hdr.msg_flags & libc::MSG_TRUNC.cast_unsigned() != 0;
         self.messages[..self.received].iter().filter(cut).count()
@@ -60,7 +59,7 @@ impl ReceiveBatch {
         self.receive_with(&fd, libc::MSG_WAITFORONE)
     }
 
-    /// Of the last call; empty after an error.
+    /// Datagrams of the last call; none after an error.
     pub fn datagrams(&self) -> impl Iterator<Item = &[u8]> {
         let messages = self.messages[..self.received].iter().zip(&self.controls);
         messages.zip(self.payload.chunks(self.length)).flat_map(|((message, control), space)| {

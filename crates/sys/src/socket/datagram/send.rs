@@ -9,16 +9,16 @@ use super::{Control, NO_MESSAGE, NO_VECTOR, UDP_SEGMENT};
 use crate::error::{Error, Result};
 use crate::socket::transfer::again;
 
-/// Over IPv4; with segmentation, of all its datagrams.
+/// Bytes over IPv4; a segmented send may not exceed this in total.
 const LARGEST: usize = 65_507;
 
 /// UDP_MAX_SEGMENTS of linux/udp.h; newer kernels allow more.
 const SEGMENTS: usize = 64;
 
-/// Per call (UIO_MAXIOV).
+/// The limit per call (UIO_MAXIOV).
 const MESSAGES: usize = 1024;
 
-/// With a 16-bit value.
+/// The value has 16 bits.
 const CONTROL_LENGTH: usize = size_of::<cmsghdr>() + size_of::<u16>();
 
 /// Equal-sized datagrams, and the headers to send them in one call.

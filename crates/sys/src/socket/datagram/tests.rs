@@ -7,7 +7,6 @@ use std::time::Duration;
 use super::*;
 use crate::socket::{set_udp_gro, set_udp_segment};
 
-/// With timeouts of up to five seconds.
 fn pair() -> (UdpSocket, UdpSocket) {
     let [one, other] = [(); 2].map(|()| UdpSocket::bind("127.0.0.1:0").expect("loopback"));
     one.connect(other.local_addr().expect("bound")).expect("loopback");
@@ -16,7 +15,6 @@ fn pair() -> (UdpSocket, UdpSocket) {
     (one, other)
 }
 
-/// If namespaces are available.
 fn with_mtu(mtu: i32, work: impl FnOnce() + Send) {
     let Some(ns) = crate::netns::testing::namespace() else { return };
     ns.run_in(|| {
