@@ -17,13 +17,12 @@ pub struct Config {
     pub tls: Option<Tls>,
     /// `None` is allowed on loopback only.
     pub token: Option<Token>,
-    /// In addition to IP addresses and `localhost`.
+    /// IP addresses and `localhost` are always allowed.
     pub names: Vec<String>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Rendition {
-    /// Without the run record.
     Shown,
     /// Self-contained.
     Html,
@@ -37,7 +36,6 @@ pub enum Rendition {
 pub trait Documents: Send + Sync {
     fn report(&self, store: &Store, run: &RunId, rendition: Rendition) -> anyhow::Result<String>;
 
-    /// Of `b` with `a`.
     fn comparison(&self, store: &Store, a: &RunId, b: &RunId, format: Format) -> anyhow::Result<String>;
 }
 
@@ -45,7 +43,6 @@ impl Rendition {
     pub(crate) const FILES: [Self; 6] =
         [Self::Html, Self::Markdown, Self::Json, Self::Csv, Self::CsvTrials, Self::Raw];
 
-    /// As in `plumb report --format`.
     pub(crate) const fn name(self) -> &'static str {
         match self {
             Self::Shown => "shown",

@@ -8,7 +8,6 @@ use tokio::task::{AbortHandle, JoinSet};
 const LIMITS: Budget = Budget { address: 64, server: 256 };
 
 pub(crate) struct Connections {
-    /// Oldest first.
     all: Vec<Connection>,
     amounts: Amounts,
     tasks: JoinSet<()>,

@@ -9,10 +9,8 @@ use maud::Markup;
 use crate::layout::BAR_STYLE;
 
 const DEFAULT_POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'";
-/// For all pages.
 const COMMON_POLICY: &str = "base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
-/// At the start of the body.
 pub(crate) fn framed(page: &str, bar: &Markup) -> Response {
     let policy = format!("{}; {COMMON_POLICY}", policy_of(page).unwrap_or_else(|| DEFAULT_POLICY.to_owned()));
     // Browsers ignore policies that are not valid header values.
@@ -30,7 +28,6 @@ fn with_bar(page: &str, bar: &Markup) -> String {
     format!("{head}<style>\n{BAR_STYLE}</style>\n</head>{body}\n{}{rest}", bar.0)
 }
 
-/// In its `meta` element.
 fn policy_of(page: &str) -> Option<String> {
     let (head, _) = page.split_once("</head>")?;
     let (_, after) = head.split_once("http-equiv=\"Content-Security-Policy\"")?;

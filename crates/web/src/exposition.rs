@@ -33,7 +33,6 @@ impl Exposition {
     }
 }
 
-/// Including the braces.
 #[must_use]
 pub fn labels(all: &[(&str, &str)]) -> String {
     let one = |(name, value): &(&str, &str)| {

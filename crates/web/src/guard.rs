@@ -17,7 +17,7 @@ use tokio::time::timeout;
 
 use crate::{failure::Failure, host, links, pages::sign_in, serve::PATIENCE, site::Site, token::Token};
 
-/// Only scripts, styles and images of this server.
+/// Allows only scripts, styles and images of this server.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; \
                       form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
 
@@ -72,7 +72,6 @@ fn check(site: &Site, request: &Request) -> Result<(), Response> {
 pub(crate) enum SignInRefusal {
     NoToken,
     WrongToken,
-    /// From this address, or from all.
     TooManyTokens,
 }
 

@@ -30,7 +30,7 @@ pub(crate) fn run_page(site: &Site, title: &str, run: &RunId, entry: RunEntry, c
     document(title, &bar(site, None, Some((run, entry))), content)
 }
 
-/// Without navigation, for signing in and for errors.
+/// Used for signing in and for errors, which have no navigation.
 pub(crate) fn bare(title: &str, content: &Markup) -> Response {
     let brand = html! { header.plumb-bar { div.plumb-line { (brand()) } } };
     document(title, &brand, content)
@@ -97,7 +97,6 @@ const fn file_title(rendition: Rendition) -> &'static str {
     }
 }
 
-/// For lists and headings.
 pub(crate) fn short(text: &str) -> String {
     const LONGEST: usize = 160;
     match text.char_indices().nth(LONGEST) {

@@ -45,7 +45,7 @@ use crate::{
     site::{MOST_READINGS, Site},
 };
 
-/// For silence on a connection, headers, forms and unread responses.
+/// The limit for silence on a connection, headers, forms and unread responses.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(20);
 const HANDSHAKE: Duration = Duration::from_secs(5);
 const MOST_REQUESTS: u32 = if cfg!(test) { 20 } else { 1000 };
@@ -54,7 +54,7 @@ const AGE: Duration = if cfg!(test) { Duration::from_secs(3) } else { Duration::
 const GRACE: Duration = Duration::from_secs(1);
 /// Additional time for open store connections.
 const READING: Duration = Duration::from_millis(250);
-/// After a failed accept, e.g. without free descriptors.
+/// Waits after a failed accept, e.g. without free descriptors.
 const PAUSE: Duration = Duration::from_millis(100);
 
 #[derive(Debug, Error)]
@@ -69,7 +69,6 @@ pub enum ServeError {
     Open { address: SocketAddr },
 }
 
-/// Until `stop` receives a message or is closed.
 pub fn serve(
     config: Config,
     documents: Box<dyn Documents>,
@@ -201,7 +200,6 @@ mod tests {
 
     const HEAD: &str =
         "Host: 127.0.0.1\r\nOrigin: http://127.0.0.1\r\nContent-Type: application/x-www-form-urlencoded\r\n";
-    /// More than the server allows.
     const FLOOD: u64 = Connections::LIMITS.address + Connections::LIMITS.server;
 
     /// The server requires a token.
@@ -279,7 +277,7 @@ mod tests {
         });
     }
 
-    /// They send a small request before they time out and reconnect when they are closed: from one address, and from enough
+    /// Attackers send a small request before they time out and reconnect when closed: from one address, and from enough
     /// addresses to fill the server.
     #[test]
     fn slow_connections_do_not_block_others() {

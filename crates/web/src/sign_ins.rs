@@ -16,14 +16,13 @@ const VALID: u64 = 86_400_000_000_000;
 const MOST: usize = 1000;
 /// Bytes.
 const ENTROPY: usize = 32;
-/// Per address: a burst of ten, then one every ten seconds.
+/// Tokens per wrong password: a burst of ten per address, then one every ten seconds.
 const WRONG: u64 = 10;
 const WRONG_OF_ADDRESS: Rate = Rate { per_second: 1, burst: 10 * WRONG };
 /// A burst of 100, then two per second.
 const WRONG_OF_ALL: Rate = Rate { per_second: 2 * WRONG, burst: 100 * WRONG };
 
 pub(crate) struct SignIns {
-    /// Oldest first.
     cookies: Mutex<VecDeque<Cookie>>,
     wrong: Mutex<Rates>,
 }

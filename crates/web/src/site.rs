@@ -51,7 +51,7 @@ impl Site {
         drop(self.stop.clone().wait_for(|stop| *stop).await);
     }
 
-    /// On a blocking thread, with one connection per concurrent read, so that reads do not delay writes.
+    /// Runs on a blocking thread with a connection of its own, so that reads do not delay writes.
     pub(crate) async fn read<T: Send + 'static>(
         self: &Arc<Self>,
         work: impl FnOnce(&Self, &Store) -> Result<T, Failure> + Send + 'static,

@@ -45,7 +45,6 @@ impl Tls {
         Ok(Self(TlsAcceptor::from(Arc::new(config))))
     }
 
-    /// After the handshake.
     pub(crate) async fn accept(
         &self,
         stream: TcpStream,

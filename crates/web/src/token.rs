@@ -5,7 +5,6 @@ use sha2::{Digest, Sha256};
 use subtle::ConstantTimeEq;
 use thiserror::Error;
 
-/// Shorter tokens can be guessed.
 const SHORTEST: usize = 16;
 /// Bytes.
 const CHANCE: usize = 24;
@@ -37,7 +36,6 @@ impl Token {
         Ok(Self(digest(text)))
     }
 
-    /// Also returns its text.
     pub fn generate() -> Result<(Self, String), TokenError> {
         let text = BASE64_URL_SAFE_NO_PAD.encode(random::<CHANCE>()?);
         Ok((Self::new(&text)?, text))

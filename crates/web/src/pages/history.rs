@@ -45,7 +45,6 @@ pub(crate) async fn page(
     Ok(layout::run_page(&site, &format!("History of {run}"), &run, RunEntry::History, &content))
 }
 
-/// Up to this run, oldest first.
 fn runs_of(site: &Site, store: &store::Store, run: &RunId) -> Result<Vec<Arc<RunResults>>, Failure> {
     let record = store.load(run)?;
     let digest = &record.header.scenario.digest;
@@ -176,7 +175,6 @@ fn table(history: &ResultHistory, runs: &[Arc<RunResults>], scale: Scale) -> Mar
     }
 }
 
-/// Since the previous run.
 fn changes(runs: &[Arc<RunResults>], at: usize) -> Vec<String> {
     let Some(before) = at.checked_sub(1).map(|before| &runs[before]) else { return Vec::new() };
     let run = &runs[at];

@@ -28,7 +28,7 @@ use crate::{
 
 /// Cheap, but must not disturb a trial.
 const LOOK: Duration = Duration::from_millis(500);
-/// Then a comment is sent, to detect closed connections.
+/// Looks without news until a comment is sent to detect closed connections.
 const QUIET_LOOKS: usize = 20;
 
 /// The script updates it.

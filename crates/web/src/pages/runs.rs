@@ -32,7 +32,6 @@ pub(crate) struct Wanted {
     after: Option<i64>,
 }
 
-/// In URLs and on the page.
 const STATES: [(&str, &str); 3] =
     [("complete", "Complete"), ("unfinished", "Unfinished"), ("imported", "Imported")];
 
@@ -194,7 +193,6 @@ impl Wanted {
     }
 }
 
-/// Newest first.
 pub(super) fn options(runs: &[RunListing], chosen: Option<&RunId>) -> Markup {
     html! {
         @for run in runs {

@@ -82,7 +82,6 @@ pub(crate) async fn sign_out_page(State(site): State<Arc<Site>>) -> Response {
     layout::page(&site, "Sign out", None, &content)
 }
 
-/// On the server and in the browser.
 pub(crate) async fn sign_out(State(site): State<Arc<Site>>, headers: HeaderMap) -> Response {
     if site.config.token.is_none() {
         return Redirect::to(links::RUNS).into_response();

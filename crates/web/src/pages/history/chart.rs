@@ -10,7 +10,7 @@ use report::Scale;
 use super::changes;
 use crate::{layout::short, links, time};
 
-/// In units of the chart, which is scaled to the page.
+/// Units of the chart, which is scaled to the page.
 const WIDTH: f64 = 760.0;
 const HEIGHT: f64 = 190.0;
 const LEFT: f64 = 84.0;
@@ -18,7 +18,7 @@ const RIGHT: f64 = 16.0;
 const TOP: f64 = 14.0;
 const BOTTOM: f64 = 28.0;
 const TICKS: f64 = 4.0;
-/// Above and below the values, as a share of their range.
+/// A share of the values' range, above and below them.
 const ROOM: f64 = 0.08;
 /// Share of the largest value, so that noise does not fill the chart.
 const LEAST_SPAN: f64 = 0.1;
@@ -83,7 +83,6 @@ fn spoken(history: &ResultHistory, scale: Scale) -> String {
     format!("{} runs; levels: {}", history.points.len(), levels.join(", then "))
 }
 
-/// To a tenth of a unit.
 fn at(place: f64) -> String {
     format!("{place:.1}")
 }
@@ -164,7 +163,6 @@ mod tests {
         drawn(&history, &runs, Scale::of(metric, 1e10)).into_string()
     }
 
-    /// In order.
     fn numbers(picture: &str, element: &str, attribute: &str) -> Vec<f64> {
         let elements = picture.split('<').filter(|part| part.starts_with(element));
         let value =

@@ -58,7 +58,6 @@ impl Following {
         Ok(true)
     }
 
-    /// Unless it is resumed.
     pub(super) const fn has_ended(&self) -> bool {
         !self.is_under_way
     }
