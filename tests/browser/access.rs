@@ -15,7 +15,6 @@ use crate::{
     sandbox,
 };
 
-/// In a private namespace of the test.
 const ADDRESS: &str = "198.18.0.1";
 
 pub(crate) fn token() {
@@ -189,7 +188,7 @@ pub(crate) fn cookies() {
     restarted.end();
 }
 
-/// In the form, in the header, and in both.
+/// Guesses in the form, in the header, and in both.
 pub(crate) fn guesses() {
     let sandbox = sandbox();
     kept::keep(&sandbox, &PLAIN);
@@ -222,7 +221,6 @@ pub(crate) fn guesses() {
     }
 }
 
-/// For loopback, with its key.
 fn certificate(sandbox: &Sandbox, name: &str) -> [String; 2] {
     plumb_tests::certificate(sandbox, name, "IP:127.0.0.1,DNS:localhost")
 }
@@ -278,7 +276,7 @@ pub(crate) fn encrypted() {
     server.end();
 }
 
-/// They send nothing, or the first bytes of a TLS handshake, until others are closed for them.
+/// Attackers send nothing, or the first bytes of a TLS handshake; the server closes old ones for new ones.
 pub(crate) fn silent_handshakes() {
     /// More than the server's limit for all addresses.
     const FLOOD: usize = 300;

@@ -11,9 +11,7 @@ const DAY: i64 = 86_400_000;
 pub(crate) struct Kept<'a> {
     pub(crate) id: &'a str,
     pub(crate) title: &'a str,
-    /// After the first run.
     pub(crate) day: i64,
-    /// Relative to the recorded run.
     pub(crate) share: f64,
     pub(crate) kernel: &'a str,
 }

@@ -7,7 +7,6 @@ use serde_json::Value;
 
 use crate::sandbox;
 
-/// With only the given environment.
 fn configured(sandbox: &Sandbox, file: &str, set: &[(&str, &str)], words: &[&str]) -> Output {
     let folder = sandbox.home().join("config/plumb");
     fs::create_dir_all(&folder).expect("the sandbox is ours");
@@ -20,7 +19,6 @@ fn configured(sandbox: &Sandbox, file: &str, set: &[(&str, &str)], words: &[&str
     command.envs(set.iter().copied()).output().map(Output::from).expect("plumb was built")
 }
 
-/// And its source.
 fn shown(output: &Output, key: &str) -> (String, String) {
     let rows: Value = serde_json::from_str(&output.out).expect("JSON");
     let row = rows.as_array().expect("a list").iter().find(|row| row["key"] == key).expect("every key");

@@ -7,7 +7,6 @@ use plumb_tests::Sandbox;
 
 use crate::sandbox;
 
-/// Without the time, each with its database.
 const RUNS: [(&str, &str); 9] = [
     (BEFORE_KINDS, "kinds"),
     (BEFORE_KINDS, "told-both"),
@@ -23,7 +22,7 @@ const BEFORE_KINDS: &str = "runs.db.gz";
 /// Directions, modes and kinds missing from the earlier runs.
 const FURTHER: &str = "further.db.gz";
 
-/// They used to hold a number for an unknown value and are empty today.
+/// Older versions wrote a number for an unknown value.
 const LEFT_OUT: [(&str, &str); 5] = [
     // The sender's rate for a stream without a receiver's report.
     ("csv", "received_bits_per_second"),

@@ -11,7 +11,6 @@ use serde_json::Value;
 
 use super::{free_port, sandbox};
 
-/// On a busy machine.
 const PATIENCE: Duration = Duration::from_secs(30);
 
 /// CPU time of a client before it starts sending.
@@ -99,7 +98,7 @@ pub(super) fn interrupted_clients() {
     }
 }
 
-/// More busy loops than CPUs: the client reports only its own CPU time and names the competing process.
+/// Runs more busy loops than CPUs: the client reports only its own CPU time and names the competing process.
 pub(super) fn under_competing_load() {
     let sandbox = sandbox();
     let server = Server::start(&sandbox, &[]);

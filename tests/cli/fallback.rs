@@ -24,7 +24,6 @@ impl Busy {
         self.0.id().to_string()
     }
 
-    /// Of /proc.
     fn status(&self, field: &str) -> String {
         let text = std::fs::read_to_string(format!("/proc/{}/status", self.0.id())).expect("it runs");
         let line = text.lines().find_map(|line| line.strip_prefix(field)).expect("every process has it");

@@ -16,7 +16,6 @@ use super::sandbox;
 
 /// Several times the longest timeout.
 const WATCHED: Duration = Duration::from_secs(120);
-/// On iperf3's control connection.
 const COOKIE: usize = 37;
 const PARAMETERS: u8 = 9;
 const STREAMS: u8 = 10;
@@ -39,7 +38,7 @@ fn ended(mut command: Command) -> Output {
     output
 }
 
-/// Until the test runs; the control connection stays open.
+/// The control connection stays open.
 fn close_the_streams(listener: &TcpListener, streams: usize) {
     let (mut control, _) = listener.accept().expect("the client");
     control.read_exact(&mut [0; COOKIE]).expect("a cookie");
@@ -66,7 +65,7 @@ fn close_the_streams(listener: &TcpListener, streams: usize) {
     while control.read(&mut [0; 64]).is_ok_and(|read| read > 0) {}
 }
 
-/// In every direction, the client exits by itself and prints the reason and what to do.
+/// The client exits by itself and prints the reason and what to do, in every direction.
 pub(super) fn server_closes_its_streams() {
     for (words, streams, way) in [
         (&["-R"][..], 1, "connection 0 (reverse) with 127.0.0.1:"),
@@ -169,7 +168,6 @@ fn in_toml(text: &str) -> String {
     text.chars().map(|sign| format!("\\u{:04X}", u32::from(sign))).collect()
 }
 
-/// In output and in error messages.
 pub(super) fn files_are_harmless() {
     for sequence in OBEYED {
         let sandbox = sandbox();
@@ -207,7 +205,6 @@ pub(super) fn files_are_harmless() {
 const MARKUP: &str = "</script><script>alert(1)</script>]]><img src=x onerror=alert(1)>";
 const FORMATS: [&str; 8] = ["terminal", "markdown", "html", "latex", "json", "csv", "csv-trials", "raw"];
 
-/// In every report format and every picture.
 pub(super) fn every_format_is_harmless() {
     let long = "W".repeat(10_000);
     for sequence in OBEYED.into_iter().chain([MARKUP, &long]) {
@@ -242,7 +239,6 @@ pub(super) fn every_format_is_harmless() {
     }
 }
 
-/// In the server's output.
 fn say(listener: &TcpListener, printed: &str) {
     let (mut control, _) = listener.accept().expect("the client");
     control.read_exact(&mut [0; COOKIE]).expect("a cookie");
@@ -278,7 +274,6 @@ fn say(listener: &TcpListener, printed: &str) {
     let _ = taken.join();
 }
 
-/// As printed by the client.
 pub(super) fn servers_are_harmless() {
     for sequence in OBEYED {
         let sandbox = sandbox();

@@ -99,7 +99,7 @@ pub(super) fn an_active_run() {
     assert!(!run.wait().expect("a child").success(), "it has no run any more");
 }
 
-/// Under another kernel or on other processors. All reports of the run show it.
+/// All reports show that a run was resumed under another kernel or on other processors.
 pub(super) fn resumed_elsewhere() {
     let first = sandbox();
     let file = first.file("two.toml", &wire(3, "300ms"));

@@ -324,10 +324,8 @@ const CASES: &[Case] = &[
     Case { name: "closed_pipe_is_no_failure_and_full_disk_is", needs: &[], test: a_reader_that_leaves_early },
 ];
 
-/// To drop capabilities.
 const FALLBACK: &[Need] = &[Need::Root, Need::Program("setpriv", "util-linux")];
 
-/// For probes.
 const PROBES: &[Need] = &[Need::Root, Need::BTF];
 
 fn sandbox() -> Sandbox {

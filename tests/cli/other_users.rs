@@ -15,7 +15,6 @@ use plumb_tests::{Case, Need, Output, Sandbox, WebServer, certificate};
 
 use crate::{earlier, sandbox};
 
-/// To act as several users.
 const NEEDS: &[Need] = &[Need::OtherUsers, Need::Program("openssl", "openssl")];
 
 pub(crate) const CASES: &[Case] = &[
@@ -71,7 +70,6 @@ fn give(path: &Path, uid: u32) {
     lchown(path, Some(uid), None).expect("root may");
 }
 
-/// Below a home that every user can traverse.
 fn folder(sandbox: &Sandbox, name: &str) -> PathBuf {
     mode(sandbox.home(), 0o755);
     let folder = sandbox.home().join(name);
@@ -79,7 +77,6 @@ fn folder(sandbox: &Sandbox, name: &str) -> PathBuf {
     folder
 }
 
-/// For every user.
 fn program(sandbox: &Sandbox) -> PathBuf {
     let copy = folder(sandbox, "bin").join("plumb");
     if !copy.exists() {
@@ -89,7 +86,6 @@ fn program(sandbox: &Sandbox) -> PathBuf {
     copy
 }
 
-/// With only this environment.
 fn by(uid: u32, sandbox: &Sandbox, set: &[(&str, &Path)], words: &[&str]) -> Output {
     let mut command = Command::new(program(sandbox));
     command.args(words).env_clear().envs(set.iter().copied()).env("NO_COLOR", "1").stdin(Stdio::null());
@@ -100,7 +96,8 @@ fn by(uid: u32, sandbox: &Sandbox, set: &[(&str, &Path)], words: &[&str]) -> Out
     command.output().map(Output::from).expect("plumb was built")
 }
 
-/// To `plumb/NAME` in a folder of root or a user, and the command that the error suggests; `None` if plumb reads the file.
+/// A change of `plumb/NAME` in a folder of root or a user, and the command that the error suggests; `None` if plumb reads the
+/// file.
 type Change = (fn(&Path, &str), Option<&'static str>);
 
 const OF_ROOT: &[Change] = &[
@@ -135,7 +132,6 @@ fn link(top: &Path, name: &str, owner: u32) {
     give(&file, owner);
 }
 
-/// To a file of root and of a user.
 fn changes(name: &str, text: &str, run: &dyn Fn(u32, &Sandbox, &Path) -> Output, read: &str) {
     for (uid, cases) in [(0, OF_ROOT), (USER, OF_USER)] {
         for (number, (change, remedy)) in cases.iter().enumerate() {
@@ -325,7 +321,6 @@ const WRITERS: &[(&[&str], &str)] = &[
     (&["scenario", "new", "mine", "-o"], "mine.toml"),
 ];
 
-/// Of root, in its own folder.
 struct Secret {
     path: PathBuf,
     inode: u64,

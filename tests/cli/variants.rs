@@ -82,7 +82,6 @@ pub(super) fn missing_variants() {
     assert!(output.out.contains("unknown key `trails`"), "{}", output.out);
 }
 
-/// From the stored run alone or with the same flags, never as a run of the plain scenario.
 pub(super) fn resumed() {
     let sandbox = sandbox();
     let file = sandbox.file("wire.toml", WIRE);

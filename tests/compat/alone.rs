@@ -40,7 +40,6 @@ fn trial(case: &Case, only_list: bool) -> Trial {
     .with_ignored_flag(unmet.is_some())
 }
 
-/// As soon as a place is free.
 pub(crate) fn alone(work: impl FnOnce() + Send) {
     let _place = Place::take();
     let inside = || {

@@ -51,7 +51,7 @@ pub(crate) const CASES: &[Case] = &[
     },
 ];
 
-/// Without address and port. Entries with only flags are for stock iperf3.
+/// Entries with only flags are for stock iperf3. The caller adds address and port.
 const CLIENTS: &[&str] = &[
     "-u -t 1 -R -P 3",
     "-t 1 --bidir",
@@ -106,7 +106,6 @@ fn serve_one(sandbox: &Sandbox, words: &[&str], uid: &str, client: &str) {
     }
 }
 
-/// Of each thread, from the kernel.
 fn rights(pid: u32) -> Vec<(String, Vec<String>)> {
     let threads = fs::read_dir(format!("/proc/{pid}/task")).expect("it runs").filter_map(Result::ok);
     let status = |thread: fs::DirEntry| {
@@ -123,7 +122,6 @@ fn rights(pid: u32) -> Vec<(String, Vec<String>)> {
 const MORE_CLIENTS: &[&str] =
     &["-t 1 -6", "-u -t 1 -6 -R", "client -u -t 1 --mode limit -R", "client -n 10M -R"];
 
-/// Per kind of client.
 type Words = &'static [&'static str];
 
 /// Server flags, their clients, and refused clients. A server that prints JSON inspects its output file.

@@ -340,7 +340,6 @@ impl Server {
     }
 }
 
-/// Of either end.
 pub(crate) fn parsed(ended: &Ended) -> Output {
     Output::parse(&ended.out).unwrap_or_else(|error| panic!("{error}: {ended:?}"))
 }

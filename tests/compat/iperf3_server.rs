@@ -183,7 +183,6 @@ impl Server {
         self.client(flags).finish()
     }
 
-    /// Also exits cleanly on a signal.
     fn stays(self, sandbox: &Sandbox) {
         let again = sandbox.plumb(&["client", "127.0.0.1", "-p", &self.port, "-n", "1K"]);
         assert_ne!(again.status, Some(64), "{again:?}");

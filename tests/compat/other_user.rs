@@ -19,9 +19,8 @@ use tempfile::TempDir;
 pub(crate) const ROLE: &str = "bind-udp-as-another-user";
 /// `nobody`.
 const UID: u32 = 65_534;
-/// Between rounds, to leave CPU time for others.
+/// Leaves CPU time to others between rounds.
 const PAUSE: Duration = Duration::from_millis(1);
-/// After the first round.
 const READY: &str = "ready\n";
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -45,7 +44,7 @@ pub(crate) struct Tried {
 }
 
 impl OtherUser {
-    /// In the calling thread's network; returns after the first round.
+    /// Runs in the calling thread's network; returns after the first round.
     pub(crate) fn start(work: Work, port: u16, addresses: &[&str]) -> Self {
         let folder = tempfile::tempdir().expect("a temporary folder can be made");
         let program = folder.path().join("program");
@@ -84,7 +83,6 @@ impl Drop for OtherUser {
     }
 }
 
-/// Until its input ends.
 #[expect(clippy::disallowed_macros, reason = "the test reads it")]
 pub(crate) fn play(words: &[String]) {
     let [work, port, addresses @ ..] = words else { panic!("its work, a port and addresses: {words:?}") };

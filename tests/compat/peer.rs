@@ -15,7 +15,7 @@ use plumb_tests::{Output, Sandbox, wait_until};
 
 use crate::tables::host;
 
-/// For any program, even on a busy machine.
+/// Enough for any program on a busy machine.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(40);
 
 pub(crate) struct Running {
@@ -120,7 +120,7 @@ pub(crate) fn free_port() -> u16 {
     10_000 + NEXT.fetch_add(1, Ordering::Relaxed) % 20_000
 }
 
-/// Without connecting: a server for a single client would count that.
+/// Does not connect: a server for a single client would count that.
 pub(crate) fn await_listener(port: u16) {
     let suffix = format!(":{port:04X}");
     let listens = |line: &str| {
@@ -137,12 +137,10 @@ pub(crate) fn await_capture() {
     assert!(wait_until(PATIENCE, || of_network("packet").lines().count() > 1), "no packet capture");
 }
 
-/// Of the calling thread (/proc/net shows the process's).
 pub(crate) fn of_network(file: &str) -> String {
     std::fs::read_to_string(format!("/proc/thread-self/net/{file}")).unwrap_or_default()
 }
 
-/// In this network.
 pub(crate) fn dropped_by_full_buffers() -> i64 {
     let table = of_network("snmp");
     let mut rows = table.lines().filter_map(|line| line.strip_prefix("Udp: ")).map(str::split_whitespace);

@@ -47,7 +47,7 @@ const SERVED: &[&str] = &[
     "under-load -t 1 --mps 200 --reply-every 7 -m 100 -b 5",
 ];
 
-/// They may send faster than datagrams can be received.
+/// Clients that may send faster than datagrams can be received.
 const SERVED_FAST: &[&str] = &[
     "ping-pong -t 1 --tcp -m 65507 -b 2",
     "under-load -t 1 --tcp",
@@ -116,14 +116,13 @@ fn serve(sandbox: &Sandbox, flags: &str) {
     }
 }
 
-/// At full speed over UDP, a client may overflow the socket buffer. A client that closes a TCP connection with unread replies
-/// resets it.
+/// A UDP client at full speed may overflow the socket buffer. A client that closes a TCP connection with unread replies resets
+/// it.
 fn may_lose(flags: &str) -> bool {
     let tcp = flags.contains("--tcp");
     if flags.starts_with("throughput") { !tcp && flag(flags, "--mps").is_none() } else { tcp }
 }
 
-/// Of a stock client.
 #[derive(Debug)]
 struct Said {
     sent: u64,

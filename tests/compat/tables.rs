@@ -4,21 +4,17 @@ use codecs::iperf3::output::{ConnectionInfo, Interval, Measure, Output, TestStar
 use serde_json::Value;
 
 pub(crate) struct Row {
-    /// After `-c HOST -p PORT -J`; `PORT` stands for a free port.
+    /// Follows `-c HOST -p PORT -J`; `PORT` stands for a free port.
     pub(crate) flags: &'static str,
-    /// In addition to the agreement of both ends.
     pub(crate) proof: fn(&Pair),
 }
 
-/// Of both ends.
 pub(crate) struct Pair {
     pub(crate) flags: String,
     pub(crate) client: Output,
     pub(crate) server: Output,
-    /// Of plumb's sockets.
     pub(crate) facts: Vec<Value>,
     pub(crate) plumb_serves: bool,
-    /// By the kernel, at a full buffer.
     pub(crate) dropped: i64,
 }
 
@@ -164,8 +160,8 @@ impl Pair {
         assert!((0.5 * seconds..seconds + 2.0).contains(&sum.seconds), "{}: {sum:?}", self.flags);
     }
 
-    /// At least this many, in whole writes of every connection. With --bidir, the end that finishes first also stops the other
-    /// direction.
+    /// Every connection carried at least this many, in whole writes. With --bidir, the end that finishes first also stops the
+    /// other direction.
     fn carried(&self, bytes: i64) {
         let most = bytes + (4 << 17);
         let (sent, other) = (self.client.end.sum_sent, self.client.end.sum_sent_bidir_reverse);
@@ -173,7 +169,7 @@ impl Pair {
         assert!(other.is_none_or(|sum| sum.bytes <= most), "{}: {other:?}", self.flags);
     }
 
-    /// With a tolerance for busy machines; datagrams dropped at a full buffer count as sent.
+    /// Allows for busy machines; datagrams dropped at a full buffer count as sent.
     fn came_at(&self, rate: f64) {
         let sum = self.client.end.sum_received.expect("a summary");
         let dropped = 8 * self.dropped * self.test(&self.client).blksize;

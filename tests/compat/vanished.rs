@@ -41,9 +41,9 @@ const ROWS: &[Row] = &[
 ];
 
 const PORT: &str = "5201";
-/// In [`WHILE`], far more than a finished test sends.
+/// Packets in [`WHILE`], far more than a finished test sends.
 const MANY: u64 = 200;
-/// For [`MANY`] packets.
+/// The time for [`MANY`] packets.
 const WHILE: Duration = Duration::from_secs(1);
 
 fn vanished() {
@@ -86,7 +86,7 @@ fn overloaded() {
     assert!(ended.out.contains(" sent "), "{ended:?}");
 }
 
-/// From the middle of a stream until long after its end.
+/// Lasts from the middle of a stream until long after its end.
 fn interrupted() {
     let sandbox = sandbox();
     let path = Path::create();
@@ -101,7 +101,7 @@ fn interrupted() {
     assert_eq!(ended.status, Some(0), "{ended:?}");
 }
 
-/// With a router in between that can stop forwarding.
+/// A path through a router that can stop forwarding.
 struct Path {
     server: NetNs,
     router: NetNs,
@@ -128,7 +128,6 @@ impl Path {
         path
     }
 
-    /// Silently.
     fn cut(&self) {
         self.forward("0");
     }
@@ -138,14 +137,13 @@ impl Path {
         self.router.run_in(write).expect("enters").expect("root of its namespace");
     }
 
-    /// Toward the client; the queue is bounded in packets, not in bytes.
+    /// Limits the direction to the client; the queue is bounded in packets, not in bytes.
     fn limit(&self, rate: &str) {
         let add = "tc qdisc add dev to-client";
         run(&self.router, &format!("{add} root handle 1: tbf rate {rate} burst 5kb latency 1s"));
         run(&self.router, &format!("{add} parent 1:1 pfifo limit 10"));
     }
 
-    /// By the server.
     fn sent(&self) -> u64 {
         let devices = self.router.run_in(|| of_network("dev")).expect("enters");
         let device = devices.lines().find_map(|line| line.trim_start().strip_prefix("to-server:"));

@@ -72,7 +72,6 @@ fn measured(sandbox: &Sandbox, command: &[&str]) -> String {
     sandbox.record()["header"]["id"].as_str().expect("a name").to_owned()
 }
 
-/// Of one scenario, the last ones with competing load. Returns the last run's name.
 fn history(sandbox: &Sandbox) -> String {
     let file = sandbox.file("two-hosts.toml", &wire_with_latency(5, "300ms"));
     let run = || measured(sandbox, &["run", &file, "--quiet"]);

@@ -24,7 +24,6 @@ const A_WHILE: Duration = Duration::from_secs(2);
 /// 2 s, and more on a busy machine.
 const END: Duration = Duration::from_secs(20);
 
-/// After the handshake or instead of it.
 struct Lie {
     name: &'static str,
     greets: bool,
@@ -124,7 +123,6 @@ const LIES: &[Lie] = &[
 ];
 
 impl Lie {
-    /// To each client. Counts the bytes.
     fn listen(&'static self) -> (u16, Arc<AtomicU64>) {
         let listener = TcpListener::bind("127.0.0.1:0").expect("a port is free");
         let port = listener.local_addr().expect("it listens").port();

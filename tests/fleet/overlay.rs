@@ -47,7 +47,6 @@ fn proxmox() -> String {
     })
 }
 
-/// Only its own two devices, and no listener on the tunnel's port.
 fn is_bare(network: &Network, host: usize) -> bool {
     network.holds(host, "[ $(ip -o link | wc -l) = 2 ] && ! grep -q :12B5 /proc/net/udp")
 }
@@ -64,14 +63,12 @@ fn of_path<'r>(record: &'r Value, path: &str) -> Vec<&'r Value> {
     trials(record).iter().filter(of).collect()
 }
 
-/// With their MTUs.
 fn devices(trial: &Value) -> Vec<(&str, u64)> {
     let all = trial["devices"].as_array().expect("a list").iter();
     all.map(|device| (device["device"].as_str().expect("a name"), device["mtu"].as_u64().expect("a number")))
         .collect()
 }
 
-/// In the network of `h0`, until dropped.
 struct LinkMonitor {
     _process: ProcessGuard,
     seen: String,

@@ -6,7 +6,6 @@ use plumb_tests::{Network, Output, PATIENCE, ProcessGuard, by_ssh, pairs, signal
 
 const TRIALS: usize = 3;
 
-/// By path.
 fn kept(network: &Network) -> BTreeMap<String, usize> {
     let output = network.sandbox.plumb(&["report", "latest", "--format", "raw"]);
     let mut paths = BTreeMap::new();

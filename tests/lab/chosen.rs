@@ -7,7 +7,6 @@ use serde_json::Value;
 
 use crate::{PATIENCE, sandbox};
 
-/// With differences far above the noise.
 const SIZES: &str =
     "[factors.message]\nvary = \"message\"\nvalues = [64, \"512\", \"4KiB\", \"128KiB\", \"1MiB\"]\n";
 

@@ -11,7 +11,6 @@ use serde_json::Value;
 
 use crate::sandbox;
 
-/// In a trial's warnings or discarded attempts.
 fn disturbers(causes: impl IntoIterator<Item = Value>) -> Vec<String> {
     let disturbed = causes.into_iter().filter(|cause| cause["kind"] == "disturbed");
     let by = disturbed.flat_map(|cause| cause["by"].as_array().expect("a list").clone());

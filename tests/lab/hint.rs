@@ -33,7 +33,6 @@ pub(crate) fn names_a_disabled_offload() {
     assert_eq!(hint(&sandbox, &[]), None, "the remedy helps");
 }
 
-/// After a short stream.
 fn hint(sandbox: &Sandbox, user: &[&str]) -> Option<Value> {
     let printed = sandbox.inside("left", &[user, &client(&["--json"])].concat());
     let document: Value = serde_json::from_str(&printed).expect("JSON");

@@ -13,7 +13,7 @@ use plumb_tests::{Leftovers, Sandbox, agents, name, processes, signal, trials, w
 
 use super::sandbox;
 
-/// For a boot or a trial on a busy machine.
+/// Enough for a boot or a trial on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(120);
 
 /// Leaves the alternate screen.
@@ -26,13 +26,11 @@ struct Shown {
     reader: Option<thread::JoinHandle<()>>,
 }
 
-/// And the resulting screen.
 struct Written {
     parser: vt100::Parser,
     all: Vec<u8>,
 }
 
-/// Then prints the terminal's settings.
 fn typed(sandbox: &Sandbox, words: &[&str], (rows, columns): (u16, u16)) -> Shown {
     let plumb = sandbox.command(words);
     let words: Vec<&str> =
@@ -172,7 +170,7 @@ pub(super) fn plain_lines_on_request() {
     }
 }
 
-/// Below the client's output, removed at the end; none if standard output is redirected.
+/// The rate is below the client's output and removed at the end; there is none if standard output is redirected.
 pub(super) fn client_shows_its_rate() {
     let sandbox = sandbox();
     let free = TcpListener::bind(("127.0.0.1", 0)).and_then(|socket| socket.local_addr()).expect("loopback");

@@ -69,7 +69,7 @@ pub(crate) fn a_run_is_measured() {
     assert_eq!(findings["run"]["state"], "complete");
 }
 
-/// On few CPUs, streams take turns. Each rate is over the stream's own time, so the rates may not be added up.
+/// Streams take turns on few CPUs. Each rate is over the stream's own time, so the rates may not be added up.
 pub(crate) fn a_thousand_streams() {
     const SECONDS: f64 = 0.3;
     let sandbox = sandbox();

@@ -25,7 +25,7 @@ const SHELL: &[&str] = &["lab", "shell", "node1", "--", "true"];
 const GC: &[&str] = &["lab", "gc"];
 const LIST: &[&str] = &["lab", "list"];
 
-/// And the variable for the folder of the list of labs.
+/// A user, and the variable for the folder of the list of labs.
 #[derive(Debug, Clone, Copy)]
 enum Caller {
     Root,
@@ -176,7 +176,6 @@ fn start_time(pid: u32) -> u64 {
     { fields }.nth(20).and_then(|field| field.parse().ok()).expect("proc_pid_stat(5)")
 }
 
-/// And the expected error.
 struct Attack {
     done: fn(&Place),
     reported: &'static str,
@@ -199,7 +198,7 @@ const ATTACKS: &[Attack] = &[
     Attack { done: |place| mode(&place.entry(), 0o660), reported: "mode 0660" },
 ];
 
-/// Behind a link of `linker`; the owner's files are chowned accordingly.
+/// Makes a link of `linker`; the owner's files are chowned accordingly.
 fn planted_link(place: &Place, parent: u32, linker: u32) {
     let (there, elsewhere) = (place.folder().join("plumb"), place.folder().join("elsewhere"));
     fs::rename(&there, &elsewhere).expect("root may");

@@ -40,7 +40,6 @@ pub(crate) fn probed_trials_have_probe_data() {
     before.are_gone_within(PATIENCE);
 }
 
-/// In every arm.
 fn check_counters(trial: &Value) {
     let devices = trial["counters"]["devices"].as_array().expect("a list");
     let names: Vec<&str> = devices.iter().filter_map(|device| device["device"].as_str()).collect();
@@ -103,7 +102,6 @@ pub(crate) fn a_killed_observer_ends_no_run() {
     before.are_gone_within(PATIENCE);
 }
 
-/// In the tests' namespace, unlike hosts of labs.
 fn is_outside(pid: u32) -> bool {
     let namespace = |pid: &str| fs::read_link(format!("/proc/{pid}/ns/net")).ok();
     namespace(&pid.to_string()).is_some_and(|theirs| Some(theirs) == namespace("self"))

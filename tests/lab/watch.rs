@@ -13,7 +13,7 @@ use serde_json::Value;
 
 use crate::{PATIENCE, sandbox};
 
-/// Due every second; `more` contains further lines and tables.
+/// A test is due every second; `more` contains further lines and tables.
 fn plan(sandbox: &Sandbox, more: &str) -> String {
     let every = "every = \"1min\"\njitter = \"59s\"\n";
     sandbox.file("plan.toml", &format!("[[measure]]\nscenario = \"./wire.toml\"\n{every}{more}"))

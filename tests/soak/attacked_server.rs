@@ -16,15 +16,12 @@ use sys::netns::NetNs;
 use crate::{rounds, sandbox};
 
 const PORT: u16 = 5201;
-/// Per second.
 const RATE: u32 = 1000;
 const HALF_AN_HOUR: usize = 30;
-/// Between samples.
 const PAUSE: Duration = Duration::from_secs(2);
 /// Bytes of memory between thirds of the test. Each served address has its own budget.
 const ROOM: f64 = (32 << 20) as f64;
 
-/// Of the server process, and of an honest ping.
 struct Look {
     memory: f64,
     descriptors: f64,

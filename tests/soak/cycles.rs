@@ -2,7 +2,6 @@
 
 use plumb_tests::compaction_cycles;
 
-/// Per cycle.
 const AMOUNTS: u32 = 20;
 const TRIALS: usize = 5;
 

@@ -22,7 +22,6 @@ use serde_json::json;
 
 use crate::{rounds, sandbox, seed};
 
-/// For all kinds.
 const MINUTES: usize = 10;
 const END: Duration = Duration::from_secs(2);
 const CLIENT: Duration = Duration::from_secs(3);

@@ -24,7 +24,7 @@ struct Made {
     kept: usize,
 }
 
-/// Optionally with two busy loops for 5 to 15 s.
+/// `burst` starts two busy loops for 5 to 15 s.
 fn quick(sandbox: &Sandbox, burst: Option<usize>) -> Made {
     let began = Instant::now();
     let mut run = command(sandbox, &["run", "quick", "--quiet"])

@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-/// Larger steps must be found.
 const LARGE: f64 = 0.2;
 
 pub(crate) struct Step {
@@ -15,7 +14,6 @@ pub(crate) struct Step {
     verdict: String,
 }
 
-/// By workload, path and the path below.
 pub(crate) type Steps = BTreeMap<String, Step>;
 
 pub(crate) fn of(findings: &Value) -> Steps {
@@ -33,7 +31,6 @@ pub(crate) fn of(findings: &Value) -> Steps {
     steps
 }
 
-/// Over undisturbed runs.
 pub(crate) fn pooled(quiet: &[Steps]) -> BTreeMap<String, f64> {
     let mut ratios: BTreeMap<String, Vec<f64>> = BTreeMap::new();
     for (name, step) in quiet.iter().flatten() {
@@ -54,7 +51,6 @@ pub(crate) struct Agreement {
     pub(crate) intervals: usize,
     /// Runs that find every large step.
     pub(crate) complete: usize,
-    /// Not found.
     pub(crate) missed: Vec<String>,
     /// Found in the opposite direction.
     pub(crate) reversed: Vec<String>,

@@ -14,7 +14,7 @@ use serde_json::Value;
 
 use crate::{rounds, sandbox};
 
-/// From a run's start or the previous fault.
+/// Counted from a run's start or the previous fault.
 const WITHIN: Duration = Duration::from_secs(3);
 /// SQLite itself waits up to five seconds.
 const LONGEST_LOCK: Duration = Duration::from_secs(8);
@@ -53,7 +53,6 @@ pub(crate) fn full_disks() {
     println!("  {full} full disks, {complete} complete runs");
 }
 
-/// In a private mount namespace.
 struct Disk<'a> {
     sandbox: &'a Sandbox,
     path: PathBuf,
@@ -93,14 +92,12 @@ impl<'a> Disk<'a> {
         command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().expect("nsenter starts")
     }
 
-    /// Of the latest run.
     fn kept(&self) -> Vec<Value> {
         let output = self.command(&["report", "latest", "--format", "raw"]).output().map(Output::from);
         let record: Option<Value> = serde_json::from_str(&output.expect("nsenter starts").out).ok();
         record.map(|record| trials(&record).to_vec()).unwrap_or_default()
     }
 
-    /// Outside the mount namespace.
     fn filler(&self) -> PathBuf {
         let inside = self.path.strip_prefix("/").expect("a temporary folder's place is whole");
         PathBuf::from(format!("/proc/{}/root", self.holder.0.id())).join(inside).join("filler")
@@ -116,7 +113,7 @@ impl<'a> Disk<'a> {
     }
 }
 
-/// For up to eight seconds during runs, which must succeed with all of their trials.
+/// Locks stores for up to eight seconds during runs, which must succeed with all of their trials.
 pub(crate) fn locked_stores() {
     let (sandbox, count) = (sandbox(), rounds(100));
     let file = sandbox.file("wire.toml", &wire(40, "100ms"));
@@ -143,7 +140,7 @@ pub(crate) fn locked_stores() {
     println!("  {locks} locks, {complete} complete runs");
 }
 
-/// Of another program, ended by closing its standard input.
+/// A lock of another program, which ends when its standard input is closed.
 struct Lock {
     _input: ChildStdin,
     _program: ProcessGuard,

@@ -12,7 +12,6 @@ use store::{PatientStore, Store};
 use crate::{rounds, sandbox};
 
 const WRITERS: u32 = 10;
-/// Also sent by a second writer.
 const SENT_TWICE: u32 = 10;
 const BETWEEN_FAULTS: Duration = Duration::from_secs(10);
 
@@ -53,7 +52,6 @@ pub(crate) fn a_hundred_thousand_trials() {
     }
 }
 
-/// From a real measurement.
 fn one_trial(planned: u32) -> (RunHeader, Trial) {
     let sandbox = sandbox();
     let file = sandbox.file("wire.toml", &wire(1, "200ms"));

@@ -12,7 +12,7 @@ use socket2::{Domain, Protocol, Socket, Type};
 
 pub const SOURCES: u8 = 50;
 
-/// At a time; the oldest is closed for each new one.
+/// The connections at a time; the oldest is closed for each new one.
 const HELD: usize = 4000;
 
 /// Returned by a non-blocking connect(2).

@@ -10,22 +10,20 @@ use std::{
 
 use crate::{ProcessGuard, Sandbox, processes, signal, wait_until};
 
-/// On a machine that has no CPU for the process.
+/// Enough on a machine that has no CPU for the process.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// Of a process and its children.
 #[derive(Debug, Clone, Copy)]
 pub struct Limits {
     /// Peak resident KiB of each process.
     pub memory_kib: u64,
-    /// From Ctrl-C, without the time spent waiting for a CPU.
+    /// Counted from Ctrl-C, without the time spent waiting for a CPU.
     pub end: Duration,
 }
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Taken {
     pub memory_kib: u64,
-    /// From Ctrl-C; zero if the process ended before.
     pub end: Duration,
 }
 

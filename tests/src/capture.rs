@@ -75,7 +75,7 @@ impl Capture {
         Self { process: ProcessGuard(process), lines, printed }
     }
 
-    /// In order of their start. Panics if tcpdump missed a packet.
+    /// Panics if tcpdump missed a packet.
     #[must_use]
     pub fn end(mut self) -> Vec<Connection> {
         signal(self.process.0.id(), "TERM");

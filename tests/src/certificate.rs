@@ -4,7 +4,7 @@ use std::process::Command;
 
 use crate::Sandbox;
 
-/// For names such as `IP:127.0.0.1,DNS:localhost`. Returns the files of the certificate and its key.
+/// Accepts names such as `IP:127.0.0.1,DNS:localhost`. Returns the files of the certificate and its key.
 #[must_use]
 pub fn certificate(sandbox: &Sandbox, name: &str, of: &str) -> [String; 2] {
     let files =

@@ -168,7 +168,6 @@ impl Chrome {
         self.call("Emulation.setEmulatedMedia", &json!({"media": medium, "features": features}));
     }
 
-    /// They are not part of a page.
     pub fn without_scrollbars(&mut self) {
         self.call("Emulation.setScrollbarsHidden", &json!({"hidden": true}));
     }

@@ -44,7 +44,6 @@ impl Sandbox {
         self.home().join("runs.db")
     }
 
-    /// From now on.
     pub fn keep_in(&mut self, address: String) {
         self.shared_store = Some(address);
     }
@@ -55,7 +54,6 @@ impl Sandbox {
         self.home().join("run")
     }
 
-    /// In the home. Returns its path.
     #[must_use]
     pub fn file(&self, name: &str, text: &str) -> String {
         let path = self.home().join(name);
@@ -72,7 +70,6 @@ impl Sandbox {
         path
     }
 
-    /// Not yet started.
     #[must_use]
     pub fn command(&self, arguments: &[&str]) -> Command {
         let labs_of_root = arguments.first() == Some(&"lab") && is_root();
@@ -122,7 +119,6 @@ impl Sandbox {
         output
     }
 
-    /// In the background, without output.
     #[must_use]
     pub fn start(&self, arguments: &[&str]) -> Child {
         let mut command = self.command(arguments);

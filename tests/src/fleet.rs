@@ -15,7 +15,6 @@ const ENCRYPTED: &str = "tls://198.18.0.254:4222";
 
 /// E.g. `m0` on `h0`, and the controller `ops`.
 pub struct Fleet {
-    /// In host order. Dropped before the hosts.
     pub members: Vec<ProcessGuard>,
     pub server: Option<ProcessGuard>,
     pub network: Network,
@@ -68,7 +67,6 @@ impl Fleet {
         fleet
     }
 
-    /// In the folder of this fleet's keys.
     pub fn register(&self, words: &[&str]) {
         let folder = self.path("fleet");
         let _ = self.network.succeed(&[&["fleet"], words, &["--folder", &folder]].concat());

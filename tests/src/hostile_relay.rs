@@ -14,9 +14,8 @@ use socket2::{Domain, SockAddr, Socket, Type};
 
 use crate::Random;
 
-/// Between single bytes.
+/// The time between single bytes.
 const DRIP: Duration = Duration::from_millis(10);
-/// Per write of a flood.
 const PIECE: usize = 64 << 10;
 /// Log2 of the bytes that pass before a late lie.
 const LATEST: f64 = 12.0;
@@ -75,7 +74,7 @@ impl Lie {
     /// Each act at the first byte and at a later one.
     pub const WAYS: usize = 2 * ACTS.len();
 
-    /// Of [`Self::WAYS`]; the rest is random.
+    /// The number selects one of [`Self::WAYS`]; the rest is random.
     #[must_use]
     pub fn new(number: usize, random: &mut Random) -> Self {
         let late = random.fraction() * LATEST;
@@ -124,7 +123,6 @@ impl Address {
 pub enum Liar {
     /// The program that connects to the relay.
     Client,
-    /// Behind the relay.
     Server,
     /// The client's second connection, to its first: a client without a server.
     Loop,

@@ -16,12 +16,10 @@ pub fn first_two(trials: u32, duration: &str) -> String {
     pair(["ssh = \"h0\"", "ssh = \"h1\""], trials, duration)
 }
 
-/// Of a network.
 pub fn by_ssh(hosts: Range<usize>) -> impl Iterator<Item = String> {
     hosts.map(|number| format!("ssh = \"h{number}\""))
 }
 
-/// Of a network.
 pub fn by_member(hosts: Range<usize>) -> impl Iterator<Item = String> {
     hosts.map(|number| format!("member = \"m{number}\"\ninterface = \"eth0\""))
 }

@@ -13,12 +13,11 @@ use serde_json::Value;
 
 use crate::{Leftovers, Sandbox, name, processes, trials, wait_until};
 
-/// After a process of a run was killed.
+/// The limit after a process of a run was killed.
 const GONE: Duration = Duration::from_secs(5);
-/// To notice a dead process on a busy machine.
+/// Enough to notice a dead process on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(120);
 
-/// By name.
 type Killed = BTreeMap<String, usize>;
 
 /// Kills the controller, an agent, the observer or a monitor within this time of a start, and resumes each run until it is
@@ -95,7 +94,6 @@ pub fn servers_survive(sandbox: &Sandbox, kills: usize) -> String {
     reported(&killed)
 }
 
-/// Of the latest run.
 #[must_use]
 pub fn kept(sandbox: &Sandbox) -> u64 {
     let listed = sandbox.plumb(&["runs", "--json"]).out;
@@ -148,7 +146,6 @@ impl Random {
         Self(seed)
     }
 
-    /// From 0 to 1.
     pub fn fraction(&mut self) -> f64 {
         self.0 = (u64::from(self.0) * 48_271 % 0x7fff_ffff) as u32;
         f64::from(self.0) / f64::from(0x7fff_ffff_u32)

@@ -15,11 +15,9 @@ use crate::command::Sandbox;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Leftovers {
     home: PathBuf,
-    /// Running, started from the sandbox.
     pub processes: BTreeSet<u32>,
     /// Inode numbers, without the namespace of the tests.
     pub namespaces: BTreeSet<String>,
-    /// In the namespace of the tests.
     pub devices: BTreeSet<String>,
 }
 
@@ -83,7 +81,7 @@ pub fn wait_until(patience: Duration, holds: impl Fn() -> bool) -> bool {
 /// All threads; zero after its end.
 #[must_use]
 pub fn cpu_time(pid: u32) -> Duration {
-    /// On x86 and ARM Linux. See times(2) and proc_pid_stat(5).
+    /// Milliseconds per tick on x86 and ARM Linux. See times(2) and proc_pid_stat(5).
     const TICK: u64 = 10;
     let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
     // The name may contain anything. After it come the state and ten more fields before the two times.
@@ -92,7 +90,6 @@ pub fn cpu_time(pid: u32) -> Duration {
     Duration::from_millis(ticks.sum::<u64>() * TICK)
 }
 
-/// Running.
 #[must_use]
 pub fn processes(sandbox: &Sandbox) -> Vec<u32> {
     started_from(sandbox.home()).collect()

@@ -47,5 +47,5 @@ pub use ssh_network::Network;
 pub use vary::vary;
 pub use web_server::WebServer;
 
-/// On a busy machine, for operations that usually take less than a second.
+/// Enough on a busy machine for operations that usually take less than a second.
 pub const PATIENCE: std::time::Duration = std::time::Duration::from_secs(180);

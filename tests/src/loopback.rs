@@ -18,8 +18,8 @@ pub fn in_one_of_five(test: impl Fn()) {
     test();
 }
 
-/// In this thread's namespace: datagrams lost to a full buffer (udp(7), `InErrors`) and loopback backlog drops. A loopback
-/// loses packets in no other way.
+/// Counts datagrams lost to a full buffer (udp(7), `InErrors`) and loopback backlog drops in this thread's namespace. A
+/// loopback loses packets in no other way.
 pub fn dropped() -> u64 {
     let read = |of: &str| fs::read_to_string(format!("/proc/thread-self/net/{of}")).expect("procfs");
     let snmp = read("snmp");
@@ -34,7 +34,6 @@ pub fn dropped() -> u64 {
     [errors, backlog].map(|count| count.parse::<u64>().expect("a number")).iter().sum()
 }
 
-/// In the calling thread's namespace.
 pub fn bring_loopback_up() {
     let up = Command::new("ip").args(["link", "set", "lo", "up"]).status();
     assert!(up.is_ok_and(|status| status.success()), "ip link set lo up");

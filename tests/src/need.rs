@@ -16,15 +16,11 @@ pub enum Need {
     Root,
     /// Root that can switch to other users, unlike in a user namespace with a single user.
     OtherUsers,
-    /// On the PATH, with its Debian package.
     Program(&'static str, &'static str),
-    /// On the PATH, with the place of its releases.
+    /// A program of the PATH, and the place of its releases.
     Release(&'static str, &'static str),
-    /// At least.
     Cpus(usize),
-    /// And the feature that it indicates.
     File(&'static str, &'static str),
-    /// Installed with modules.
     GuestKernel,
     /// The test runs on each installed kernel series, e.g. 6.1 and 6.12, unless `PLUMB_GUEST_KERNEL` is set.
     EachGuestKernel,
@@ -101,7 +97,6 @@ pub fn run(cases: &[Case]) -> ExitCode {
     libtest_mimic::run(&arguments, trials).exit_code()
 }
 
-/// Of the running test; `None` for plumb's default.
 #[must_use]
 pub fn guest_kernel() -> Option<String> {
     let chosen = GUEST_KERNEL.lock().unwrap_or_else(PoisonError::into_inner).clone();
@@ -156,7 +151,6 @@ fn is_on_path(program: &str) -> bool {
     places.into_iter().any(|folder| folder.join(program).is_file())
 }
 
-/// Installed with modules.
 fn kernels() -> impl Iterator<Item = String> {
     let kernels = std::fs::read_dir("/boot").into_iter().flatten().filter_map(Result::ok);
     let names = kernels.filter_map(|entry| entry.file_name().into_string().ok());

@@ -90,12 +90,11 @@ impl PostgresServer {
         assert!(wait_until(PATIENCE, is_ready), "the server does not answer: {}", self.log());
     }
 
-    /// As its service does, notifying clients.
     pub fn stop(&self) {
         self.end("INT");
     }
 
-    /// Without a clean shutdown, so that it recovers at the next start.
+    /// Prevents a clean shutdown, so that it recovers at the next start.
     pub fn crash(&self) {
         self.end("QUIT");
     }
@@ -123,7 +122,6 @@ impl PostgresServer {
         self.address(&name)
     }
 
-    /// Through the socket.
     #[must_use]
     pub fn address(&self, database: &str) -> String {
         let folder = self.folder.path().display().to_string().replace('/', "%2F");
@@ -147,13 +145,11 @@ impl PostgresServer {
         self.succeed(&mut asked)
     }
 
-    /// If it listens on loopback.
     #[must_use]
     pub const fn port(&self) -> u16 {
         self.port
     }
 
-    /// Only the server's user may read it.
     #[must_use]
     pub fn file(&self, name: &str, text: &[u8]) -> PathBuf {
         let path = self.folder.path().join(name);
@@ -228,7 +224,6 @@ pub(crate) fn unmet() -> Option<String> {
     is_confined.then(|| "needs a non-root user, or root with other users".to_owned())
 }
 
-/// Of the newest version.
 fn programs() -> Option<PathBuf> {
     let versions = fs::read_dir(Path::new(VERSIONS)).into_iter().flatten().flatten();
     let folders = versions.map(|version| version.path().join("bin"));

@@ -34,7 +34,6 @@ pause = "1ms"
     )
 }
 
-/// With an additional ping-pong workload.
 #[must_use]
 pub fn wire_with_latency(trials: u32, duration: &str) -> String {
     let ping = format!(

@@ -78,7 +78,6 @@ pub fn now() -> u64 {
     SystemTime::now().duration_since(UNIX_EPOCH).expect("after 1970").as_secs()
 }
 
-/// Of the same VM with some fields changed.
 #[must_use]
 pub fn telemetry(id: u64, changed: &Value) -> Vec<u8> {
     let mut telemetry = json!({

@@ -20,7 +20,6 @@ pub struct Network {
     hosts: Vec<Place>,
 }
 
-/// In its own namespaces.
 struct Place {
     process: ProcessGuard,
 }
@@ -141,7 +140,7 @@ impl Network {
         self.hosts.push(host);
     }
 
-    /// As the host's user would run it, with the sandbox's runs; not yet started.
+    /// Runs as the host's user would, with the sandbox's runs; not yet started.
     #[must_use]
     pub fn on_host(&self, host: usize, arguments: &[&str]) -> Command {
         self.started_in(&self.hosts[host], arguments)
@@ -185,7 +184,6 @@ impl Network {
         self.switch.shell(&shape(&format!("p{host}")));
     }
 
-    /// Except SSH.
     pub fn lose(&self, percent: u32, [from, to]: [usize; 2]) {
         self.at(
             to,
@@ -242,14 +240,12 @@ impl Network {
         namespace.run_in(|| UdpSocket::bind(("0.0.0.0", port))).expect("root may").expect("the port is free")
     }
 
-    /// In a host's network.
     #[must_use]
     pub fn holds(&self, host: usize, script: &str) -> bool {
         let mut command = self.hosts[host].command();
         command.args(["sh", "-c", script]).status().expect("nsenter starts").success()
     }
 
-    /// In a host's network, not yet started.
     #[must_use]
     pub fn at_host(&self, host: usize, words: &[&str]) -> Command {
         let mut command = self.hosts[host].command();
@@ -261,7 +257,7 @@ impl Network {
         self.hosts[host].shell(script);
     }
 
-    /// In a host's network and mounts, as the host's own processes. Returns its output.
+    /// Runs in a host's network and mounts. Returns the output.
     pub fn on(&self, host: usize, script: &str) -> String {
         let mut command = Command::new("nsenter");
         let target = self.hosts[host].pid().to_string();
@@ -289,7 +285,6 @@ impl Network {
         assert!(wait_until(PATIENCE, || count() == 0), "{} agents still run", count());
     }
 
-    /// Of a host's user, without those in /run.
     #[must_use]
     pub fn files(&self, host: usize) -> Vec<String> {
         let home = self.folder().join(format!("h{host}/home"));

@@ -25,24 +25,21 @@ const HOSTS: usize = 4;
 const RATE: &str = "20mbit";
 /// Share of the run by which all faults have happened.
 const STORMY: f64 = 0.8;
-/// From a stored trial, so that faults hit every part of a round.
+/// The wait after a stored trial, so that faults hit every part of a round.
 const BEYOND: Duration = Duration::from_secs(1);
 /// Seconds.
 const SHORTEST: f64 = 0.3;
-/// Between controller starts while one after another fails.
+/// The time between controller starts while one after another fails.
 const APART: Duration = Duration::from_secs(1);
 const GLANCE: Duration = Duration::from_millis(100);
-/// After members have exited.
 const GONE: Duration = Duration::from_secs(5);
 
 #[derive(Debug, Clone)]
 pub struct Storm {
     pub faults: Vec<Fault>,
-    /// For times and durations of faults; not 0.
+    /// Determines times and durations of faults; not 0.
     pub seed: u32,
-    /// Of a fault.
     pub longest: Duration,
-    /// Per direction.
     pub trials: u32,
     /// E.g. `4s`. If a controller dies in a trial that lasts longer than the next controller needs to start, the next one
     /// would send at the same time, if nothing prevented that.
@@ -102,7 +99,6 @@ impl Storm {
 struct Course {
     fleet: Fleet,
     store: PostgresServer,
-    /// More than one while a second controller tries to take over the run.
     controllers: Vec<(usize, ProcessGuard)>,
     started: usize,
     run: String,
@@ -112,7 +108,6 @@ struct Course {
     random: Random,
     longest: Duration,
     complete: bool,
-    /// By kind.
     reported: BTreeMap<String, usize>,
 }
 

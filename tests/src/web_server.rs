@@ -16,7 +16,6 @@ pub struct WebServer {
 }
 
 impl WebServer {
-    /// On a free loopback port.
     pub fn start(sandbox: &Sandbox, arguments: &[&str]) -> Self {
         Self::at("127.0.0.1:0", sandbox, arguments)
     }
@@ -59,7 +58,6 @@ impl WebServer {
         self.answer(&format!("GET {page}"), &format!("Host: {host}\r\n"), "")
     }
 
-    /// As a service manager does.
     pub fn end(mut self) {
         signal(self.child.id(), "TERM");
         let status = self.child.wait().expect("a child of this test");

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use crate::{remains::Remains, sandbox};
 
-/// In parallel on each CPU of an ordinary CI machine; `make soak` kills hundreds.
+/// Guests per CPU of an ordinary CI machine; `make soak` kills hundreds.
 const GUESTS: usize = 10;
 const ROWS: usize = 2;
 
@@ -19,7 +19,6 @@ pub(crate) fn boot(sandbox: &Sandbox, flags: &[&str]) -> Value {
     serde_json::from_str(&output.out).expect("a JSON document")
 }
 
-/// Of the guest's agent.
 pub(crate) fn ready(document: &Value) -> Duration {
     Duration::from_nanos(document["ready_within"].as_u64().expect("nanoseconds"))
 }

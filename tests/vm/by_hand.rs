@@ -16,7 +16,7 @@ pub(crate) const MIB: f64 = 1024.0 * 1024.0;
 const GUIDE: &str = include_str!("../../docs/guide/rebalance.md");
 /// The machines here are smaller than the guide's.
 const FOR_A_GIB: u64 = 96;
-/// In load order. Built-in modules are missing.
+/// Loaded in this order. Built-in modules are missing.
 const MODULES: [&str; 8] = [
     "drivers/virtio/virtio_ring",
     "drivers/virtio/virtio",
@@ -28,7 +28,6 @@ const MODULES: [&str; 8] = [
     "drivers/char/virtio_console",
 ];
 const FOLDERS: [&str; 7] = ["bin", "dev", "lib", "proc", "sys", "run", "mnt"];
-/// Of every init script.
 const PREAMBLE: &str = "#!/bin/busybox sh
 /bin/busybox --install -s /bin
 export PATH=/bin
@@ -43,7 +42,6 @@ done
 mount -t tmpfs -o size=100% none /mnt
 ";
 
-/// With its modules.
 #[derive(Debug, Clone)]
 pub(crate) struct GuestKernel {
     image: PathBuf,
@@ -92,7 +90,6 @@ impl GuestKernel {
         kernels.max_by_key(|kernel| kernel.modules.clone())
     }
 
-    /// Of the running test.
     pub(crate) fn of_test() -> Self {
         match plumb_tests::guest_kernel() {
             Some(kernel) => Self::chosen(&kernel).expect("it is installed"),
@@ -138,7 +135,7 @@ impl GuestKernel {
 }
 
 impl Machine {
-    /// With the folder's initrd, and `append` on the kernel command line.
+    /// Boots the folder's initrd with `append` on the kernel command line.
     pub(crate) fn start(
         folder: &Path,
         name: &str,

@@ -15,7 +15,6 @@ use crate::{
 };
 
 const PATIENCE: Duration = Duration::from_secs(20);
-/// More than any of these runs completes.
 const PLANNED: u32 = 40;
 
 struct Run {
@@ -27,7 +26,6 @@ struct Run {
 }
 
 impl Run {
-    /// In its second trial.
     fn in_its_trials() -> Self {
         let sandbox = sandbox();
         let before = (Leftovers::of(&sandbox), Remains::now());
@@ -54,7 +52,6 @@ impl Run {
         monitor(&self.sandbox).expect("its guest is in its trials")
     }
 
-    /// By itself, and can be resumed.
     fn fails_with(mut self, expected: &[&str]) {
         self.lines.read_to_string(&mut self.printed).expect("text");
         let printed = &self.printed;
@@ -65,7 +62,6 @@ impl Run {
         self.leaves_its_trials();
     }
 
-    /// Only the finished trials remain.
     fn leaves_its_trials(self) {
         let left = || processes(&self.sandbox);
         assert!(wait_until(PATIENCE, || left().is_empty()), "{:?}", left());

@@ -34,7 +34,6 @@ const MEASURED: &[Need] = &[
     Need::File("/dev/net/tun", "a kernel with tap devices"),
 ];
 
-/// To remove a device.
 const WITH_IP: &[Need] = &[
     Need::Root,
     Need::Program("qemu-system-x86_64", "qemu-system-x86"),

@@ -23,7 +23,6 @@ fn check(sandbox: &Sandbox, flags: &[&str], status: i32, printed: &[&str]) {
     assert!(processes(sandbox).is_empty());
 }
 
-/// With the signature of a bzImage.
 fn claimed(sandbox: &Sandbox, name: &str) -> String {
     let mut kernel = vec![0_u8; 4096];
     kernel[0x1fe..0x200].copy_from_slice(&[0x55, 0xaa]);

@@ -11,7 +11,6 @@ use plumb_tests::{Sandbox, belongs_to, wait_until};
 
 pub(crate) use plumb_tests::processes;
 
-/// For files and shared memory.
 const FOLDERS: [&str; 3] = ["/tmp", "/var/tmp", "/dev/shm"];
 /// Parts of the names of plumb's and QEMU's files and sockets.
 const OURS: [&str; 4] = ["plumb", "qemu", "vl.", "guest"];
@@ -39,7 +38,7 @@ impl Remains {
         self.has_only_gained(sandbox, &[]);
     }
 
-    /// Except for these files in the sandbox's home and SQLite's files next to them.
+    /// Ignores these files in the sandbox's home and SQLite's files next to them.
     pub(crate) fn has_only_gained(&self, sandbox: &Sandbox, files: &[&str]) {
         let left = || (processes(sandbox), Self::now());
         let clean = |(processes, now): &(Vec<u32>, Self)| {
@@ -58,7 +57,6 @@ impl Remains {
     }
 }
 
-/// If a guest runs.
 pub(crate) fn monitor(sandbox: &Sandbox) -> Option<u32> {
     let is_monitor = |pid: &u32| {
         let program = fs::read_link(format!("/proc/{pid}/exe")).unwrap_or_default();

@@ -23,7 +23,6 @@ while :; do
   sleep 1
 done
 ";
-/// For counting accesses.
 pub(crate) const DAMON: &str = "CONFIG_DAMON_PADDR=y";
 /// All memory is in a file, so that the host can free parts.
 const ONE_NODE: &[&str] = &[
@@ -54,7 +53,7 @@ const TWO_NODES: &[&str] = &[
     "virtio-mem-pci,id=vm0,memdev=more,node=0,requested-size=128M",
 ];
 
-/// With an agent's port and two monitors. Waits until it checks its memory.
+/// Starts a machine with an agent's port and two monitors. Waits until it checks its memory.
 fn start(sandbox: &Sandbox, kernel: &GuestKernel, memory: &[&str]) -> Machine {
     let folder = sandbox.home();
     let unit = guide("ExecStart=", folder);
@@ -69,14 +68,12 @@ fn start(sandbox: &Sandbox, kernel: &GuestKernel, memory: &[&str]) -> Machine {
     machine
 }
 
-/// It keeps running.
 fn assert_intact(machine: &Machine) {
     let before = machine.printed("INTACT");
     assert!(wait_until(PATIENCE, || machine.printed("INTACT") >= before + 2), "the guest keeps running");
     assert_eq!(machine.printed("DAMAGED"), 0, "the guest's memory is unchanged");
 }
 
-/// With these additional lines.
 fn config(sandbox: &Sandbox, file: &str, lines: &str) -> String {
     let at = |what: &str| sandbox.home().join(format!("vm.{what}")).display().to_string();
     let text =

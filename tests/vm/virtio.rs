@@ -18,10 +18,10 @@ use crate::{
 };
 
 const PATIENCE: Duration = Duration::from_secs(20);
-/// Of a tap device: 65535 bytes less the Ethernet header.
+/// A tap device's limit: 65535 bytes less the Ethernet header.
 const LARGEST: u64 = 65_521;
 
-/// Without these features, the driver must know the MTU before it accepts larger packets.
+/// The driver must know the MTU before it accepts larger packets without these features.
 const PLAIN: &str = "gro = \"off\"\nmrg-rxbuf = \"off\"\nufo = \"off\"\nrx-ring = 512\n";
 
 pub(crate) fn as_asked() {
@@ -80,7 +80,6 @@ fn run_pinned(sandbox: &Sandbox, file: &str, (vcpu, other): (u32, u32)) {
     }
 }
 
-/// With the CPUs that each may use.
 fn threads(pid: u32) -> Vec<(String, BTreeSet<u32>)> {
     let tasks = fs::read_dir(format!("/proc/{pid}/task")).expect("it runs").filter_map(Result::ok);
     let thread = |task: fs::DirEntry| {
@@ -116,12 +115,10 @@ pub(crate) fn not_taken() {
 const PING: &str = "[workloads.latency]\nkind = \"ping-pong\"\nduration = \"200ms\"\nwarmup = \"50ms\"\n\n\
                     [schedule]\ntrials = 2\npause = \"1ms\"\n";
 
-/// Of the guest's device, with the same name as its keyword.
 fn factor(word: &str, values: &str) -> String {
     format!("[factors.{word}]\nvary = \"{word}\"\ndevices = [\"vm0:eth0\"]\nvalues = {values}\n\n")
 }
 
-/// If messages passed the guest's device.
 fn carried(trial: &Value) -> String {
     let counted = named(&trial["counters"]["devices"], "vm0:eth0");
     let passed = ["rx_packets", "tx_packets"].map(|way| number(&counted[way]));
@@ -129,7 +126,6 @@ fn carried(trial: &Value) -> String {
     trial["cell"].as_str().expect("a name").to_owned()
 }
 
-/// Of the guest's device in each result's trials, and why other results were skipped.
 fn rings(sandbox: &Sandbox) -> (BTreeSet<(String, u64, u64)>, String) {
     let record = sandbox.record();
     let of_trial = |trial: &Value| {

@@ -9,9 +9,8 @@ use crate::kills::{kill, sent};
 pub enum Fault {
     KilledController,
     StoppedController,
-    /// It resumes the run as soon as the database has crashed under the first controller and is back: either may get the run.
+    /// The second one resumes the run as soon as the database has crashed under the first and is back: either may get the run.
     SecondController,
-    /// Restarted afterwards.
     KilledMember,
     /// Its agents keep running.
     StoppedMember,
@@ -19,10 +18,8 @@ pub enum Fault {
     StoppedAgent,
     /// A host's bridge port is down.
     PulledCable,
-    /// Restarted afterwards.
     KilledServer,
     StoppedServer,
-    /// Restarted afterwards.
     CrashedDatabase,
     StoppedDatabase,
     /// Two halves of the hosts cannot reach each other; all of them reach the NATS server.

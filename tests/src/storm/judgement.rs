@@ -8,12 +8,12 @@ use std::{
 
 use crate::{Connection, Network, PostgresServer};
 
-/// Of a measured stream; the MTU probe sends less.
+/// The least bytes of a measured stream; the MTU probe sends less.
 const STREAM: u64 = 30_000;
 /// The sandbox's first.
 const DATABASE: &str = "runs0";
 
-/// By position in the plan: the result they belong to and a checksum of the record.
+/// The result and a checksum of the record, by position in the plan.
 #[derive(Debug, Default)]
 pub(super) struct StoredTrials {
     planned: usize,
@@ -100,7 +100,6 @@ fn hosts_of(cell: &str) -> [u8; 2] {
     hosts
 }
 
-/// They overlap in time and share a host.
 pub(super) fn sharing(connections: &[Connection]) -> Vec<[&Connection; 2]> {
     let mut shared = Vec::new();
     let mut open: Vec<&Connection> = Vec::new();
@@ -113,7 +112,6 @@ pub(super) fn sharing(connections: &[Connection]) -> Vec<[&Connection; 2]> {
     shared
 }
 
-/// Without variable parts.
 pub(super) fn end_of(status: ExitStatus, printed: &str) -> String {
     assert!(!printed.contains("panicked"), "{printed}");
     let Some(code) = status.code() else { return "a controller was killed".to_owned() };
