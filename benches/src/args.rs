@@ -39,7 +39,7 @@ pub(crate) struct Args {
 }
 
 impl Args {
-    /// By default all except [`ON_REQUEST`].
+    /// Returns all except [`ON_REQUEST`] by default.
     pub(crate) fn benches(&self) -> impl Iterator<Item = &'static Bench> {
         let selected = |bench: &&Bench| {
             if self.only.is_empty() {

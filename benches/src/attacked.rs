@@ -43,10 +43,10 @@ const NOBODY: &str = "no attack";
 const PORT: u16 = 5201;
 const OTHER_PORT: u16 = 5999;
 const RATE: u32 = 8000;
-/// Longer than all honest clients together; a million connections in seven rounds and the warm-up.
+/// Lasts longer than all honest clients together; a million connections in seven rounds and the warm-up.
 const ATTACK: Duration = Duration::from_secs(8);
 const REST: Duration = Duration::from_secs(1);
-/// For rounds of three times eight seconds.
+/// Enough for rounds of three times eight seconds.
 const LONGER: Duration = Duration::from_secs(240);
 
 fn run(bounds: &Bounds) -> anyhow::Result<Vec<Comparison>> {
@@ -79,7 +79,6 @@ fn run(bounds: &Bounds) -> anyhow::Result<Vec<Comparison>> {
     Ok(compare(&SUBJECT, PAIRINGS, &taken))
 }
 
-/// And a return route to the server's.
 fn route(wire: &Wire) -> anyhow::Result<()> {
     let ip = |end: End, words: &str| {
         let mut command = Command::new("ip");
@@ -148,7 +147,7 @@ impl Clients<'_> {
     }
 }
 
-/// From the JSON of iperf3 or plumb's client.
+/// Reads the JSON of iperf3 or plumb's client.
 fn rate(document: &str) -> anyhow::Result<f64> {
     let document: Value = serde_json::from_str(document).context("read a client's document")?;
     let rate = document["end"]["sum_received"]["bits_per_second"].as_f64();

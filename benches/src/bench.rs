@@ -8,12 +8,10 @@ use crate::{
 /// Contenders do the same work in turn and are compared in pairs. An error means that no contender could run.
 #[derive(Debug)]
 pub(crate) struct Bench {
-    /// On the command line and in results.
     pub(crate) name: &'static str,
     pub(crate) run: fn(&Bounds) -> anyhow::Result<Vec<Comparison>>,
 }
 
-/// In the order of the table.
 pub(crate) const BENCHES: &[Bench] = &[
     stream::app::BENCH,
     stream::limit::BENCH,

@@ -15,11 +15,10 @@ pub(crate) const CONFIDENCE: f64 = 0.95;
 pub(crate) struct Subject {
     pub(crate) name: &'static str,
     pub(crate) what: &'static str,
-    /// In order.
     pub(crate) units: &'static [&'static str],
 }
 
-/// And targets for the ratio of each value.
+/// Two contenders, and targets for the ratio of each value.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Pairing {
     pub(crate) ours: &'static str,
@@ -27,7 +26,6 @@ pub(crate) struct Pairing {
     pub(crate) targets: &'static [Target],
 }
 
-/// Of all values of all pairings with both contenders in `taken`.
 pub(crate) fn compare(subject: &Subject, pairings: &[Pairing], taken: &[Taken]) -> Vec<Comparison> {
     let find = |name: &str| taken.iter().find(|taken| taken.name == name);
     let of_pairing = |pairing: &Pairing| {
@@ -54,9 +52,7 @@ pub(crate) struct Comparison {
     /// Shown only.
     pub(crate) beside: Vec<Beside>,
     pub(crate) others: Others,
-    /// Or fewer values than rounds.
     pub(crate) our_failure: Option<String>,
-    /// Or fewer values than rounds.
     pub(crate) failure: Option<String>,
 }
 
@@ -98,7 +94,6 @@ impl Comparison {
         known.filter(|(_, spread)| spread.is_wide())
     }
 
-    /// As far as the interval shows.
     pub(crate) fn verdict(&self) -> Verdict {
         match self.ratio {
             None => Verdict::NotMeasured,

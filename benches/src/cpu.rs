@@ -14,9 +14,7 @@ const STAT: &str = "/proc/stat";
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct CpuTimes {
     cpus: f64,
-    /// Including iowait.
     idle: f64,
-    /// By the hypervisor.
     pub(crate) stolen: f64,
 }
 
@@ -26,7 +24,7 @@ impl CpuTimes {
         Self::parse(&text).with_context(|| format!("unexpected format of {STAT}"))
     }
 
-    /// In CPU seconds. `before` was read `seconds` earlier.
+    /// CPU seconds since `before` was read, `seconds` earlier.
     pub(crate) fn busy_since(&self, before: &Self, seconds: f64) -> f64 {
         self.cpus * seconds - (self.idle - before.idle) - (self.stolen - before.stolen)
     }

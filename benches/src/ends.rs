@@ -52,11 +52,8 @@ pub(crate) struct Account {
     pub(crate) retransmits: u64,
     /// Received and lost.
     pub(crate) datagrams: Option<(u64, i64)>,
-    /// Of round trips.
     pub(crate) round_trips: Option<Quantiles>,
-    /// Of the lateness of messages.
     pub(crate) lateness: Option<Quantiles>,
-    /// Of a log.
     pub(crate) import: Option<import::Reading>,
     pub(crate) connections: u64,
 }
@@ -116,7 +113,6 @@ pub(crate) fn account(said: &Said) -> anyhow::Result<Account> {
     serde_json::from_str(&said.output).context("read the measurement")
 }
 
-/// In the current namespace.
 pub(crate) fn obey(order: &str) -> anyhow::Result<()> {
     let account = match serde_json::from_str(order).context("read the order")? {
         Order::Serve { bind, load, cpus } => {

@@ -43,11 +43,8 @@ const MANY: &str = "plumb, one test per minute";
 
 const AWK: &str = "awk, a sum";
 
-/// Per log.
 const INTERVALS: u32 = 1_000_000;
-/// Per test, if there are many.
 const MINUTE: u32 = 60;
-/// Of a test apart from its intervals.
 const AROUND: u32 = 7;
 
 const REST: Duration = Duration::from_millis(100);
@@ -92,7 +89,7 @@ impl Drop for Log {
     }
 }
 
-/// As printed by iperf3's client, with this many seconds.
+/// Writes what iperf3's client prints for a test of this many seconds.
 pub(crate) fn write_test(file: &mut impl Write, port: u32, intervals: u32) -> std::io::Result<()> {
     writeln!(file, "Connecting to host 198.18.0.2, port 5201")?;
     writeln!(file, "[  5] local 198.18.0.1 port {port} connected to 198.18.0.2 port 5201")?;
@@ -168,7 +165,7 @@ pub(crate) struct Reading {
     megabytes: f64,
 }
 
-/// Like `plumb import`, including serialization of every trial.
+/// Reads as `plumb import` does, including serialization of every trial.
 pub(crate) fn read(log: &Path) -> anyhow::Result<Reading> {
     let begin = Instant::now();
     let meta = Meta {

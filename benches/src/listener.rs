@@ -8,7 +8,6 @@ use socket2::{Domain, Protocol, Socket, Type};
 /// The default of net.core.somaxconn.
 const BACKLOG: i32 = 4096;
 
-/// As cheaply as possible; ignores datagrams.
 pub(crate) fn listen(at: SocketAddrV4, ready: impl FnOnce() -> anyhow::Result<()>) -> anyhow::Result<()> {
     let listener = Socket::new(Domain::IPV4, Type::STREAM, Some(Protocol::TCP)).context("make a socket")?;
     listener.bind(&at.into()).with_context(|| format!("bind {at}"))?;

@@ -14,10 +14,9 @@ use crate::{
     wire::{End, Wire, received},
 };
 
-/// More than contenders exchange before the transfer.
 const BEGUN: u64 = 1 << 20;
 
-/// For the first bytes, and polling interval.
+/// The limit for the first bytes, and polling interval.
 const PATIENCE: Duration = Duration::from_secs(10);
 const GLANCE: Duration = Duration::from_millis(1);
 
@@ -28,7 +27,6 @@ const ENDING: Duration = Duration::from_millis(50);
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Window {
     pub(crate) seconds: f64,
-    /// Including headers.
     pub(crate) bytes: f64,
     /// CPU seconds of the whole machine.
     pub(crate) busy: f64,
@@ -39,7 +37,6 @@ impl Window {
         self.bytes * 8.0 / 1e9 / self.seconds
     }
 
-    /// Per fully used CPU.
     pub(crate) fn gbits_per_cpu(&self) -> f64 {
         self.bytes * 8.0 / 1e9 / self.busy
     }
@@ -50,7 +47,6 @@ impl Window {
     }
 }
 
-/// Within a transfer that takes `lasts`.
 pub(crate) fn watch(
     wire: &Wire,
     before: u64,

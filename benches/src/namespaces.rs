@@ -23,7 +23,6 @@ const SUBJECT: Subject = Subject {
     units: &["ms"],
 };
 
-/// Also in the peers' scripts.
 const GUESTS: u8 = 100;
 
 /// The kernel removes namespaces asynchronously after the last process has exited, and delays the creation of new
@@ -33,7 +32,6 @@ const REST: Duration = Duration::from_secs(2);
 /// Rounds are cheap, and one ratio is close to its target.
 const MORE_ROUNDS: usize = 4;
 
-/// For all contenders.
 const CHECK: &str = include_str!("namespaces/check.sh");
 
 fn run(bounds: &Bounds) -> anyhow::Result<Vec<Comparison>> {

@@ -81,7 +81,7 @@ impl fmt::Display for Others {
     }
 }
 
-/// Without kernel threads; 0 if unreadable.
+/// Ignores kernel threads; 0 if unreadable.
 fn other_ticks() -> u64 {
     let Ok(processes) = fs::read_dir("/proc") else { return 0 };
     let numbers = processes.filter_map(|entry| entry.ok()?.file_name().to_str()?.parse::<u32>().ok());

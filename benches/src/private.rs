@@ -13,18 +13,17 @@ use std::{
 
 use anyhow::{Context, bail};
 
-/// Before a peer's script: provides a private /run for namespace names, protects the machine's settings, and reports missing
+/// Precedes a peer's script: provides a private /run for namespace names, protects the machine's settings, and reports missing
 /// programs.
 const ENTER: &str = include_str!("private/enter.sh");
 
 /// The slowest peer takes a few seconds.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// To exit after the last order, and polling interval.
+/// The limit for exiting after the last order, and polling interval.
 const FAREWELL: Duration = Duration::from_secs(1);
 const GLANCE: Duration = Duration::from_millis(5);
 
-/// In an error.
 const LAST_LINES: usize = 3;
 
 /// Ready to work.

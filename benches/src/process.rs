@@ -12,10 +12,8 @@ use std::{
 use anyhow::{Context, bail, ensure};
 use sys::netns::NetNs;
 
-/// For its end.
 const GLANCE: Duration = Duration::from_millis(5);
 
-/// Beyond the expected duration.
 const PATIENCE: Duration = Duration::from_secs(40);
 
 /// Next to this binary.
@@ -25,7 +23,7 @@ pub(crate) fn plumb() -> anyhow::Result<PathBuf> {
     Ok(path)
 }
 
-/// In MB (proc_pid_status(5)).
+/// MB (proc_pid_status(5)).
 pub(crate) fn most_resident(pid: u32) -> anyhow::Result<f64> {
     let path = format!("/proc/{pid}/status");
     let status = fs::read_to_string(&path).with_context(|| format!("read {path}"))?;
@@ -43,10 +41,8 @@ pub(crate) struct Running {
     begun: Instant,
 }
 
-/// It succeeded.
 #[derive(Debug)]
 pub(crate) struct Said {
-    /// Without lines already read.
     pub(crate) output: String,
     pub(crate) error: String,
 }
@@ -80,7 +76,7 @@ impl Running {
         matches!(self.process.try_wait(), Ok(None))
     }
 
-    /// At least `lasts` from its start; not polled before, as that would affect the measurement.
+    /// Waits at least `lasts` from its start; does not poll before, as that would affect the measurement.
     pub(crate) fn finish(mut self, lasts: Duration) -> anyhow::Result<Said> {
         thread::sleep(lasts.saturating_sub(self.begun.elapsed()));
         while self.is_running() {

@@ -46,7 +46,6 @@ fn run(bounds: &Bounds) -> anyhow::Result<Vec<Comparison>> {
     Ok(compare(&SUBJECT, PAIRINGS, &rounds::take(SUBJECT.name, &mut contenders, bounds, REST)))
 }
 
-/// In its own store.
 struct Run {
     name: &'static str,
     store: PathBuf,
@@ -55,7 +54,6 @@ struct Run {
 }
 
 impl Run {
-    /// From a log with this many tests.
     fn kept(name: &'static str, folder: &Path, trials: u32) -> anyhow::Result<Self> {
         let file = |ending: &str| folder.join(format!("{trials}.{ending}"));
         let (store, page, log) = (file("db"), file("html"), file("txt"));

@@ -15,7 +15,6 @@ pub(crate) struct Bounds {
     pub(crate) rounds: usize,
     /// No round starts after this time.
     pub(crate) time: Duration,
-    /// At the start of a round: the bench, the round (0 is the warm-up) and the number of rounds.
     pub(crate) tell: fn(&str, usize, usize),
 }
 
@@ -28,14 +27,12 @@ impl Bounds {
         Self { time: self.time + time, ..*self }
     }
 
-    /// At most.
     pub(crate) fn of_at_most(&self, rounds: usize) -> Self {
         Self { rounds: self.rounds.min(rounds), ..*self }
     }
 }
 
 pub(crate) trait Contender {
-    /// In results.
     fn name(&self) -> &'static str;
 
     /// The warm-up is number 0.
@@ -64,14 +61,14 @@ impl From<Vec<f64>> for Measured {
 #[derive(Debug, Default)]
 pub(crate) struct Taken {
     pub(crate) name: &'static str,
-    /// Up to a failure; empty for rounds in which it did not run.
+    /// Rounds until a failure; empty for rounds in which it did not run.
     pub(crate) rounds: Vec<Measured>,
     pub(crate) others: Others,
     pub(crate) failure: Option<String>,
 }
 
-/// After a warm-up round (which fills caches and shows which contenders work), with `rest` after each. A contender that fails
-/// is excluded.
+/// Rests for `rest` after each round. A warm-up round fills caches and shows which contenders work. A contender that fails is
+/// excluded.
 pub(crate) fn take(
     bench: &str,
     contenders: &mut [Box<dyn Contender + '_>],

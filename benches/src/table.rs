@@ -10,7 +10,6 @@ use crate::{
 
 const HEADER: [&str; 6] = ["", "PLUMB (RANGE)", "PEER (RANGE)", "PLUMB/PEER (INTERVAL)", "TARGET", ""];
 
-/// With notes below.
 pub(crate) fn text(environment: &Environment, comparisons: &[Comparison]) -> String {
     let mut table = Table::new();
     table.load_style(presets::NOTHING);

@@ -4,7 +4,6 @@ use std::fmt;
 
 use stats::{Estimate, verdict::LEAST_CONFIDENCE};
 
-/// Inclusive; no bounds mean no target.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Target {
     pub(crate) least: Option<f64>,

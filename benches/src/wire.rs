@@ -28,7 +28,7 @@ const DEVICE: &str = "eth0";
 /// BIG TCP.
 const LARGEST: Bytes = Bytes(524_280);
 
-/// For a server to listen, and polling interval.
+/// The limit for a server to listen, and polling interval.
 const PATIENCE: Duration = Duration::from_secs(5);
 const GLANCE: Duration = Duration::from_millis(2);
 
@@ -57,7 +57,6 @@ impl End {
     }
 }
 
-/// Up and with addresses.
 pub(crate) struct Wire {
     topology: Topology,
 }
@@ -100,7 +99,6 @@ impl Wire {
         self.namespace(End::Server)?.run_in(wait)?
     }
 
-    /// On a thread at `end`.
     pub(crate) fn run_at<T: Send>(
         &self,
         end: End,

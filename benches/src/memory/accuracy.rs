@@ -36,9 +36,8 @@ const PATTERNS: [PatternShape; 3] = [
     PatternShape::Scan,
 ];
 
-/// For a source to learn a pattern, not counted.
+/// Rounds in which a source learns a pattern, not counted.
 const LEARNING: usize = 4;
-/// Until a guest has given up memory.
 const SETTLES: u32 = 24;
 
 pub(crate) fn run(guests: &Guests, bounds: &Bounds) -> anyhow::Result<Vec<Comparison>> {
@@ -59,7 +58,6 @@ pub(crate) fn run(guests: &Guests, bounds: &Bounds) -> anyhow::Result<Vec<Compar
     Ok(comparisons)
 }
 
-/// Until its program needs both nodes.
 fn shrink(guest: &mut Guest) -> anyhow::Result<()> {
     guest.vm.resize(FLOOR)?;
     for _ in 0..SETTLES {

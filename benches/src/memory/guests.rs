@@ -164,7 +164,6 @@ pub(crate) struct Program {
     replies: Receiver<String>,
 }
 
-/// Since the previous report.
 pub(crate) struct Truth {
     /// Served by fast memory; `None` without accesses.
     pub(crate) hits: Option<Share>,
@@ -174,7 +173,6 @@ pub(crate) struct Truth {
 }
 
 impl Program {
-    /// Or changes the pattern.
     pub(crate) fn set(&mut self, shape: PatternShape, prefers: Option<u32>) -> anyhow::Result<()> {
         let pattern = AccessPattern { memory: PROGRAM, shape, rate: RATE, prefers };
         self.ask(&Order::Pattern(pattern)).map(drop)
@@ -198,7 +196,7 @@ impl Program {
     }
 }
 
-/// By the hottest `bytes` of memory.
+/// The share that the hottest `bytes` of memory serve.
 pub(crate) fn served(classes: &[AccessClass], bytes: f64) -> f64 {
     let mut classes: Vec<(f64, f64)> =
         classes.iter().map(|class| (class.bytes.0 as f64, class.accesses as f64)).collect();

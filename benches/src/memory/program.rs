@@ -22,15 +22,12 @@ use super::{guests::MARK, ranks::Ranks};
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) enum Order {
     Pattern(AccessPattern),
-    /// Since the previous report.
     Report,
 }
 
-/// Since the previous report; none for a pattern.
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Accesses {
     pub(crate) nodes: Vec<NodeAccesses>,
-    /// Hottest first.
     pub(crate) hottest: Vec<AccessClass>,
 }
 
@@ -39,9 +36,8 @@ pub(crate) struct Accesses {
 pub(crate) struct AccessPattern {
     pub(crate) memory: Bytes,
     pub(crate) shape: PatternShape,
-    /// Per second.
     pub(crate) rate: u64,
-    /// For the hottest pages, while the node has room; `None` leaves it to the kernel.
+    /// Where the hottest pages go while the node has room; `None` leaves it to the kernel.
     pub(crate) prefers: Option<u32>,
 }
 
@@ -59,25 +55,22 @@ pub(crate) enum PatternShape {
 pub(crate) struct NodeAccesses {
     pub(crate) node: u32,
     pub(crate) accesses: u64,
-    /// Of the program.
     pub(crate) bytes: Bytes,
 }
 
-/// Per second.
 const BURSTS: u64 = 200;
 const SECOND: u64 = 1_000_000_000;
 /// Bursts per second, and pages per burst.
 const PLACED_EVERY: u64 = BURSTS;
 const MOST_MOVED: usize = 16_384;
-/// On a node.
 const LEFT_FREE: u64 = 8 << 20;
-/// Of the hottest memory, with equal numbers of accessed pages.
+/// The classes of the hottest memory, with equal numbers of accessed pages.
 const CLASSES: usize = 64;
-/// After each burst, above the kernel's limit for single invalidations (33 in x86/tlb.rst of Linux), to flush the TLB. An
+/// Flushes the TLB after each burst: more than the kernel's limit for single invalidations (33 in x86/tlb.rst of Linux). An
 /// emulated TLB keeps all entries and would not set accessed bits again.
 const FORGOTTEN: usize = 64 * PAGE;
 
-/// Until `input` ends or `output` is closed.
+/// Ends when `input` ends or `output` is closed.
 pub(crate) fn run(input: impl Read + Send + 'static, mut output: impl Write) -> anyhow::Result<()> {
     let (to_us, orders) = channel();
     thread::spawn(move || {
@@ -105,7 +98,6 @@ pub(crate) fn run(input: impl Read + Send + 'static, mut output: impl Write) -> 
     Ok(())
 }
 
-/// Until the next order. `None` at the end.
 fn next(orders: &Receiver<String>, program: &mut Option<Program>) -> anyhow::Result<Option<String>> {
     let Some(program) = program else { return Ok(orders.recv().ok()) };
     loop {
@@ -121,11 +113,9 @@ struct Program {
     pattern: AccessPattern,
     memory: AnonymousMemory,
     ranks: Ranks,
-    /// Per page since the last report, by rank.
     counts: Vec<u32>,
     /// Already included in `served`.
     counted: Vec<u32>,
-    /// By node, updated before migrations and reports.
     served: BTreeMap<u32, u64>,
     bursts: u64,
     next_burst: u64,
@@ -205,7 +195,6 @@ impl Program {
         Ok(())
     }
 
-    /// Since the last report.
     fn accessed(&mut self) -> anyhow::Result<Accesses> {
         let nodes = self.settle()?;
         let served = std::mem::take(&mut self.served);

@@ -41,15 +41,12 @@ const PHASES: u32 = 2;
 const SMALL: Bytes = Bytes(16 * MIB);
 /// Share of a guest's fast memory that it needs with the large working set.
 const LARGE: f64 = 0.93;
-/// To the working set.
 const HOT_SHARE: f64 = 0.99;
 /// Below [`HOT_SHARE`]: beyond the working set, one point of hits is tens of MiB.
 const TARGET: Share = Share(0.96);
-/// Relative to the need of both guests, so that all targets and the rebalancer's headroom fit.
+/// A multiple of the need of both guests, so that all targets and the rebalancer's headroom fit.
 const ROOM: f64 = 1.15;
-/// Of the search for the best sizes.
 const STEP: u64 = 2 * MIB;
-/// For a change of sizes.
 const PATIENCE: Duration = Duration::from_secs(60);
 const GLANCE: Duration = Duration::from_millis(200);
 
@@ -58,7 +55,6 @@ enum Arm {
     Static,
     Pressure,
     Rebalancer,
-    /// From the first moment.
     Optimum,
 }
 
@@ -124,7 +120,6 @@ fn add_gain(taken: &mut [Taken]) {
 
 struct Runner {
     vms: BTreeMap<String, AttachedVm>,
-    /// In the order of `vms`.
     programs: Vec<Program>,
     /// Bytes of fast memory that the program cannot have, by guest.
     own: Vec<u64>,
@@ -146,7 +141,7 @@ impl Runner {
         Ok(())
     }
 
-    /// Of the guests in any phase, and some room.
+    /// The need of the guests in any phase, and some room.
     fn enough(&self) -> Bytes {
         let need = |phase: u32| -> u64 {
             let of_vm = |(place, own): (usize, &u64)| (own + self.hot(phase, place).0).max(FLOOR.0);
@@ -199,7 +194,7 @@ impl Runner {
         Ok(())
     }
 
-    /// By guest: the share of accesses served by fast memory, and the program's part of it.
+    /// The share of accesses served by fast memory, and the program's part of it, by guest.
     fn truths(&mut self) -> anyhow::Result<Vec<(f64, Bytes)>> {
         let of_vm = |program: &mut Program| {
             let truth = program.truth()?;
@@ -223,7 +218,6 @@ impl Runner {
         hit_share(self.hot(phase, place), size.saturating_sub(self.own[place]) as f64)
     }
 
-    /// By the patterns and by what each guest needs for itself.
     fn best(&self, phase: u32) -> Vec<Bytes> {
         let capacity = self.capacity.0;
         let sizes = (0..).map(|step| FLOOR.0 + step * STEP);
@@ -314,7 +308,7 @@ fn shape(hot: Bytes) -> PatternShape {
     PatternShape::TwoLevel { hot, share: HOT_SHARE }
 }
 
-/// By this much memory with the hottest pages.
+/// The share that this much memory with the hottest pages serves.
 fn hit_share(hot: Bytes, bytes: f64) -> f64 {
     let class = |bytes: u64, part: f64| AccessClass { bytes: Bytes(bytes), accesses: (part * 1e9) as u64 };
     served(&[class(hot.0, HOT_SHARE), class(PROGRAM.0 - hot.0, 1.0 - HOT_SHARE)], bytes)

@@ -18,7 +18,6 @@ pub(super) struct Peer {
     pub(super) targets: &'static [Target],
 }
 
-/// In the order of the table.
 pub(super) const ALL: [Peer; 3] = [
     Peer {
         name: "ip",

@@ -36,7 +36,6 @@ const REST: Duration = Duration::from_millis(100);
 
 /// The speed varies between processes, so many short runs are better than few long ones.
 const MORE: usize = 8;
-/// For the additional rounds.
 const LONGER: Duration = Duration::from_secs(30);
 /// Their ratios are far from the targets.
 const BLOCKING_EVERY: usize = 2;
@@ -45,7 +44,6 @@ fn every(waiting: Waiting) -> usize {
     if waiting == Spin { 1 } else { BLOCKING_EVERY }
 }
 
-/// With the names of both contenders.
 const WAYS: &[(Waiting, Placement, &str, &str)] = &[
     (Block, Free, "plumb", "sockperf, defaults"),
     (Block, SameCpu, "plumb, same CPU", "sockperf, same CPU"),

@@ -47,7 +47,6 @@ impl Contender for Sockperf<'_> {
 }
 
 impl Sockperf<'_> {
-    /// Of both ends.
     fn say<'a>(&self, command: &'a mut Command) -> &'a mut Command {
         command.args(["-i", &End::Server.address().to_string(), "-p", &PORT.to_string()]);
         if self.transport == Transport::Tcp {

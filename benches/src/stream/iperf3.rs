@@ -17,14 +17,12 @@ use crate::{
 const PORT: u16 = 5201;
 
 pub(super) struct Iperf3 {
-    /// Apart from destination, duration, placement and output format.
     pub(super) flags: &'static [&'static str],
     pub(super) placement: Placement,
     pub(super) until: Until,
 }
 
 impl Iperf3 {
-    /// With a time limit.
     pub(super) fn new(flags: &'static [&'static str], placement: Placement) -> Self {
         Self { flags, placement, until: super::for_a_time() }
     }

@@ -30,10 +30,8 @@ const PAIRINGS: &[Pairing] = &[
     Pairing { ours: CROSS, peer: SKIP_CROSS, targets: EQUALS },
 ];
 
-/// For a stream on one CPU.
 const DEFAULTS: &[Target] = &[Target::at_least(2.3), Target::at_least(3.0), Target::at_most(0.33)];
 
-/// With equal settings.
 pub(super) const EQUALS: &[Target] = &[Target::at_least(1.05), Target::at_least(1.05), Target::at_most(0.95)];
 
 const SAME: &str = "plumb limit cubic 1M, same CPU";

@@ -26,7 +26,6 @@ use crate::{
 /// iperf3 supports only whole seconds.
 const TIME: Duration = Duration::from_secs(1);
 
-/// For lingering sockets and idle CPUs.
 const REST: Duration = Duration::from_millis(100);
 
 const CONGESTION: &str = "cubic";
@@ -50,7 +49,6 @@ struct Report {
     /// Payload at the server, in bytes.
     received: u64,
     seconds: f64,
-    /// For TCP.
     retransmits: Option<u64>,
     /// Received, and share of lost ones, for UDP.
     datagrams: Option<(u64, f64)>,
@@ -74,7 +72,6 @@ struct Metered<'a, T> {
     name: &'static str,
     wire: &'a Wire,
     tool: T,
-    /// Of the bench.
     values: fn(&Window, &Report) -> Measured,
 }
 
@@ -97,7 +94,6 @@ impl<T: Tool> Contender for Metered<'_, T> {
     }
 }
 
-/// Of [`tcp_values`].
 const TCP_UNITS: &[&str] = &["Gbit/s", "Gbit/s per CPU", "CPU-s per GB"];
 
 fn tcp_values(window: &Window, report: &Report) -> Measured {
@@ -111,7 +107,6 @@ fn tcp<'a, T: Tool + 'a>(name: &'static str, wire: &'a Wire, tool: T) -> Box<dyn
     Box::new(Metered { name, wire, tool, values: tcp_values })
 }
 
-/// Larger writes gain nothing.
 const LARGE: Bytes = Bytes(1 << 20);
 
 #[cfg(test)]

@@ -18,7 +18,6 @@ pub(super) struct Plumb {
 }
 
 impl Plumb {
-    /// With the kernel's congestion control.
     pub(super) fn as_it_comes(placement: Placement) -> Self {
         Self { load: StreamSettings::new(for_a_time()), placement }
     }

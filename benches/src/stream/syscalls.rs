@@ -94,7 +94,6 @@ fn try_to_count(wire: &Wire) -> anyhow::Result<f64> {
     count(&wire.start(End::Server, &mut counting(Command::new("true")))?.finish(Duration::ZERO)?)
 }
 
-/// In its own PID namespace.
 #[expect(clippy::needless_pass_by_value, reason = "same signature as the wrapper that does not count")]
 fn counting(command: Command) -> Command {
     let mut wrapped = Command::new("unshare");

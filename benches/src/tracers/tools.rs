@@ -11,9 +11,7 @@ use crate::process::{self, Running, Said};
 #[derive(Debug)]
 pub(super) struct Tool {
     pub(super) name: &'static str,
-    /// For two processes; `None` for no tracer.
     command: fn([u32; 2]) -> anyhow::Result<Option<Command>>,
-    /// In its output if it has counted.
     counted: &'static str,
 }
 
@@ -33,7 +31,6 @@ impl Tool {
         Running::start(&mut command, &here).map(Some)
     }
 
-    /// It has counted.
     pub(super) fn check(&self, said: &Said) -> anyhow::Result<()> {
         let counted = [&said.output, &said.error].iter().any(|text| text.contains(self.counted));
         ensure!(counted, "it counted nothing: {}", said.error.trim());
@@ -48,7 +45,7 @@ fn plumb([one, other]: [u32; 2]) -> anyhow::Result<Command> {
     Ok(command)
 }
 
-/// By process and call, as in its manual; running and waiting are not distinguished.
+/// Counts by process and call, as in its manual; running and waiting are not distinguished.
 fn bpftrace([one, other]: [u32; 2]) -> Command {
     let program = format!(
         "tracepoint:raw_syscalls:sys_enter /pid == {one} || pid == {other}/ {{ @begun[tid] = nsecs; }}
