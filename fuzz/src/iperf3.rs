@@ -6,12 +6,12 @@ use codecs::iperf3::{
 use units::Nanos;
 
 const NOW: Nanos = Nanos(0);
-/// Beyond every deadline.
 const LATER: Nanos = Nanos(u64::MAX);
-/// Of the longest test, and one for its failure.
+/// Events of the longest test, and one for its failure.
 const MOST_EVENTS: usize = 6;
 
-/// After the client's cookie; the first byte is the chunk size. Panics on too many events, or output after the end.
+/// Feeds bytes after the client's cookie; the first byte is the chunk size. Panics on too many events, or output after the
+/// end.
 pub(crate) fn server_control(bytes: &[u8]) {
     let mut machine = server::Machine::new(NOW);
     let mut events = 0;

@@ -47,7 +47,6 @@ libfuzzer_sys::fuzz_target!(|bytes: &[u8]| CHOSEN(bytes));
 
 #[cfg(feature = "whole")]
 fn web_request(bytes: &[u8]) {
-    /// In the temporary directory.
     static PAGES: LazyLock<web::exercise::Pages> = LazyLock::new(|| {
         let name = format!("plumb-fuzz-{}.db", std::process::id());
         web::exercise::Pages::over(&std::env::temp_dir().join(name))

@@ -3,7 +3,6 @@
 use protocol::{FromAgent, FromConductor, LineLimit, Receiver, Sender, ToAgent, ToConductor};
 use serde::{Serialize, de::DeserializeOwned};
 
-/// Above the size of any fuzz input.
 const LONGEST: usize = 1 << 20;
 
 pub(crate) fn from_agent(bytes: &[u8]) {

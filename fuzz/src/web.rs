@@ -31,7 +31,7 @@ use crate::{
 /// Never part of a request.
 const TOKEN: &str = "a-token-of-this-test";
 
-/// Over an empty store: one public site, and one that requires a token.
+/// Two sites over an empty store: one public, and one that requires a token.
 #[expect(missing_debug_implementations, reason = "a router and a runtime")]
 pub struct Pages {
     runtime: Runtime,
