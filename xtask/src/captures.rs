@@ -22,13 +22,11 @@ pub(crate) struct Request {
 /// Columns and rows.
 const SIZES: [(u16, u16); 2] = [(80, 24), (120, 40)];
 
-/// More than any output has, so that nothing scrolls off before wrapped lines are found.
+/// More rows than any output has: nothing scrolls off before wrapped lines are found.
 const PAPER: u16 = 20_000;
 
-/// With a live view.
 const LIVE: &[&str] = &["plumb run quick", "plumb client 127.0.0.1 -p 5299 -t 4"];
 const LIVE_SIZES: [(u16, u16); 2] = [(80, 24), (160, 50)];
-/// And the start of the next one.
 const FRAME_ENDS: &[u8] = b"\x1b[39m\x1b[49m\x1b[59m\x1b[0m";
 const LEAVES: &[u8] = b"\x1b[?1049l";
 /// The row is overwritten, in output without frames.
@@ -126,7 +124,6 @@ impl<'a> Stage<'a> {
         Ok(Self { home, path, root, server })
     }
 
-    /// Also returns the faults in the output.
     fn section(&self, command: &str) -> Result<(String, Vec<String>)> {
         let (mut section, mut faults) = (heading(command), Vec::new());
         for (size, (columns, rows)) in SIZES.into_iter().enumerate() {
@@ -191,7 +188,6 @@ fn until_shown(written: &[u8]) -> Option<&[u8]> {
     written.get(..last + end.len())
 }
 
-/// Only one screen is expanded.
 fn framed(screen: &str, (columns, rows): (u16, u16), is_open: bool) -> String {
     let screen = format!("\n```text\n{screen}\n```\n");
     if is_open {
@@ -216,7 +212,6 @@ impl Line {
     }
 }
 
-/// Without trailing empty rows.
 fn lines(written: &[u8], columns: u16) -> Vec<Line> {
     let mut terminal = vt100::Parser::new(PAPER, columns, 0);
     terminal.process(written);

@@ -22,7 +22,7 @@ pub(crate) struct Request {
     output: PathBuf,
 }
 
-/// As named by `plumb completions`.
+/// Shells by their names in `plumb completions`.
 const COMPLETIONS: [(&str, &str); 3] = [
     ("bash", "usr/share/bash-completion/completions/plumb"),
     ("zsh", "usr/share/zsh/vendor-completions/_plumb"),
@@ -30,7 +30,7 @@ const COMPLETIONS: [(&str, &str); 3] = [
 ];
 const MAN: &str = "usr/share/man/man1";
 const PROGRAM: &str = "usr/bin/plumb";
-/// For virtual machines; everything else is in the static binary.
+/// Virtual machines need them; everything else is in the static binary.
 const RECOMMENDS: &str = "qemu-system-x86, linux-image-amd64 | linux-image-cloud-amd64, iproute2, ethtool";
 
 pub(crate) fn run(workspace: &Workspace, request: &Request) -> Result<ExitCode> {

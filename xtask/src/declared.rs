@@ -10,11 +10,8 @@ use crate::source::{Module, Source};
 
 pub(crate) struct Declared<'a> {
     kind: &'a Kind,
-    /// By crate and name.
     variants: BTreeMap<(&'a str, &'a str), BTreeSet<String>>,
-    /// Only one variant carries each.
     payloads: BTreeSet<String>,
-    /// Without arguments; they identify a variant.
     accessors: BTreeSet<String>,
     /// Crates by name of an enum.
     definers: BTreeMap<&'a str, BTreeSet<&'a str>>,
@@ -44,7 +41,6 @@ impl<'a> Declared<'a> {
         declared
     }
 
-    /// They do not exist.
     pub(crate) fn absent(&self, source: &Source) -> Vec<String> {
         let there = |path: &&str| {
             path.split_once("::").is_some_and(|(krate, name)| self.variants.contains_key(&(krate, name)))
@@ -138,7 +134,7 @@ pub(crate) fn last(ty: &Type) -> Option<String> {
     }
 }
 
-/// Also `Option<&X>`.
+/// Accepts `Option<&X>` as well.
 fn optional(ty: &Type) -> Option<String> {
     let Type::Path(path) = ty else { return None };
     let segment = path.path.segments.last().filter(|segment| segment.ident == "Option")?;

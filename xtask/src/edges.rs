@@ -21,7 +21,6 @@ pub(crate) struct CrateRule {
     pub(crate) name: &'static str,
     pub(crate) level: Level,
     pub(crate) may_use: &'static [&'static str],
-    /// Of the limit.
     pub(crate) why: &'static str,
 }
 

@@ -10,7 +10,7 @@ use crate::script;
 use crate::workspace::Workspace;
 
 pub(crate) struct Generated {
-    /// After `#`, the part between `<!-- PART -->` and `<!-- /PART -->`.
+    /// A path, or with `#` the part between `<!-- PART -->` and `<!-- /PART -->`.
     pub(crate) path: &'static str,
     /// Arguments of `plumb`.
     pub(crate) verb: &'static str,

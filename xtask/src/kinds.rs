@@ -7,11 +7,9 @@ pub(crate) struct Kind {
     pub(crate) enums: &'static [&'static str],
     /// Folders end in `/`. Includes the one `match` per crate that dispatches to them.
     pub(crate) own: &'static [&'static str],
-    /// In scenarios and reports.
     pub(crate) words: &'static [&'static str],
     /// Other files that match on it.
     pub(crate) budget: usize,
-    /// For the budget.
     pub(crate) why: &'static str,
 }
 

@@ -14,10 +14,9 @@ use syn::{BinOp, Expr, Lit, Pat, Token, UseTree};
 use crate::declared::{Declared, last};
 use crate::source::{Module, Source};
 
-/// By file: each place once, with its line.
+/// Places by file, each once with its line.
 pub(crate) type Found<'a> = BTreeMap<&'a str, BTreeSet<(usize, String)>>;
 
-/// Without the kind's own files.
 pub(crate) fn find<'a>(declared: &Declared<'_>, source: &'a Source) -> Found<'a> {
     let mut found = Found::new();
     for module in source.modules.iter().filter(|module| !declared.owns(&module.file)) {
@@ -66,7 +65,6 @@ struct Finder<'a> {
     kind: &'a Declared<'a>,
     module: &'a Module,
     brought: BTreeMap<String, Vec<String>>,
-    /// For `Self`, the innermost last.
     around: Vec<String>,
     found: BTreeSet<(usize, String)>,
 }

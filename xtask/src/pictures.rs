@@ -23,7 +23,6 @@ pub(crate) struct Request {
 
 const FOLDER: &str = "docs/guide/pictures";
 const DATA: &str = "crates/import/tests/data";
-/// Of table headings.
 const IN_ENGLISH: [(&str, &str); 2] = [("채널 수", "Streams"), ("대역폭", "Throughput")];
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -32,7 +31,6 @@ enum Source {
     Run,
     /// Compared with the first run.
     Again,
-    /// Of another tool.
     Import(&'static str),
 }
 

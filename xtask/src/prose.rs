@@ -10,7 +10,7 @@ pub(crate) enum Kind {
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Prose {
     pub(crate) kind: Kind,
-    /// From 1.
+    /// Counted from 1.
     pub(crate) line: usize,
     pub(crate) text: String,
 }
@@ -26,7 +26,6 @@ pub(crate) fn of(path: &str, text: &str) -> Vec<Prose> {
     }
 }
 
-/// Outside code blocks.
 fn of_markdown(text: &str) -> Vec<Prose> {
     let mut is_code = false;
     let mut found = Vec::new();
@@ -40,7 +39,7 @@ fn of_markdown(text: &str) -> Vec<Prose> {
     found
 }
 
-/// Also the help texts of Makefile targets (`##`).
+/// Includes the help texts of Makefile targets (`##`).
 fn of_hashes(text: &str) -> Vec<Prose> {
     let comment = |line: &str| match line.trim_start().strip_prefix("# ") {
         Some(comment) => Some(comment.to_owned()),
@@ -105,7 +104,6 @@ impl<'a> Lexer<'a> {
     }
 }
 
-/// With its quotes.
 fn string_length(text: &str) -> usize {
     let mut is_escaped = false;
     for (at, letter) in text.char_indices().skip(1) {
@@ -129,7 +127,7 @@ fn raw_string_length(text: &str) -> Option<usize> {
     Some(body.find(&end).map_or(text.len(), |at| start + at + end.len()))
 }
 
-/// Of a character literal, or of the quote of a lifetime.
+/// The length of a character literal, or of the quote of a lifetime.
 fn quote_length(text: &str) -> usize {
     let mut letters = text.char_indices().skip(1);
     match letters.next() {

@@ -77,7 +77,6 @@ fn document(metadata: &Metadata, checksums: &BTreeMap<(String, String), String>)
     }))
 }
 
-/// Without crates of tests.
 fn parts<'a>(
     metadata: &'a Metadata,
     root: &'a PackageId,
@@ -128,7 +127,6 @@ fn name(package: &Package) -> String {
     format!("{kind}{}@{}", package.name, package.version)
 }
 
-/// By name and version.
 fn checksums(lock: &str) -> BTreeMap<(String, String), String> {
     let value = |block: &str, key: &str| {
         let line = block.lines().find_map(|line| line.strip_prefix(key)?.strip_prefix(" = \""));

@@ -12,16 +12,14 @@ pub(crate) struct Source {
     pub(crate) modules: Vec<Module>,
 }
 
-/// With a file, including the modules inside it.
+/// A module with a file, including the modules inside it.
 pub(crate) struct Module {
     pub(crate) krate: String,
     /// Relative to the crate's root, which has an empty path.
     pub(crate) path: Vec<String>,
-    /// Relative to the root of the repository.
     pub(crate) file: String,
-    /// Without test items.
     pub(crate) items: Vec<Item>,
-    /// Including comments and blank lines, without the excluded items.
+    /// Includes comments and blank lines, but not the excluded items.
     pub(crate) lines: usize,
 }
 
@@ -43,7 +41,6 @@ impl Source {
         Ok(source)
     }
 
-    /// With build scripts and `xtask`.
     pub(crate) fn with_build_code(root: &Path) -> Result<Self> {
         let mut source = Self::read(root)?;
         let crates: BTreeSet<String> = source.modules.iter().map(|module| module.krate.clone()).collect();
@@ -57,7 +54,6 @@ impl Source {
         Ok(source)
     }
 
-    /// Per crate.
     pub(crate) fn lines(&self) -> BTreeMap<&str, usize> {
         let mut lines = BTreeMap::new();
         for module in &self.modules {
@@ -102,7 +98,6 @@ impl Module {
         Ok(Self { krate: krate.to_owned(), path, file: file.to_owned(), items, lines })
     }
 
-    /// Including modules inside it.
     pub(crate) fn all_items(&self) -> Vec<&Item> {
         let mut all: Vec<&Item> = self.items.iter().collect();
         let mut at = 0;

@@ -9,7 +9,6 @@ use quote::ToTokens;
 
 use crate::source::{Module, Source};
 
-/// Of each crate and of `xtask`, with build scripts.
 pub(crate) fn count(root: &Path) -> Result<BTreeMap<String, usize>> {
     let mut counts = BTreeMap::new();
     for module in Source::with_build_code(root)?.modules {

@@ -8,14 +8,12 @@ use std::process::{Command, Stdio};
 use anyhow::{Context, Result, bail, ensure};
 use cargo_metadata::{Artifact, Message, Metadata, MetadataCommand};
 
-/// Of the one binary.
 pub(crate) const TARGET: &str = "x86_64-unknown-linux-musl";
 
-/// On disk.
 pub(crate) struct Workspace {
     pub(crate) root: PathBuf,
     pub(crate) metadata: Metadata,
-    /// Sorted, relative to the root: files that git tracks or would track.
+    /// Files that git tracks or would track: sorted, relative to the root.
     pub(crate) files: Vec<String>,
 }
 
@@ -38,12 +36,11 @@ impl Workspace {
         Ok(String::from_utf8(bytes).ok())
     }
 
-    /// At the root. All verbs share the dev profile, so that nothing is built twice.
+    /// All verbs share the dev profile, so that nothing is built twice.
     pub(crate) fn cargo(&self, args: &[&str]) -> Command {
         cargo_in(&self.root, args)
     }
 
-    /// At a low priority.
     pub(crate) fn cargo_behind_others(&self, args: &[&str]) -> Command {
         let cargo = self.cargo(args);
         // A lower priority would never finish next to a busy loop on each CPU.
@@ -67,12 +64,10 @@ impl Workspace {
         executable(self.built_by(&["build", "--bin", "plumb"])?)
     }
 
-    /// As for packages. Returns its path.
     pub(crate) fn packed_plumb(&self) -> Result<PathBuf> {
         executable(built_by(Self::dist_build(&self.root)?)?)
     }
 
-    /// As for packages: the same program for any location of the tree and of cargo's home.
     pub(crate) fn dist_build(root: &Path) -> Result<Command> {
         let home = match std::env::var_os("CARGO_HOME") {
             Some(home) => home.into(),

@@ -47,9 +47,7 @@ struct CrateMap {
 
 #[derive(Default)]
 struct Uses {
-    /// Below the crate's root.
     paths: BTreeSet<Name>,
-    /// By imported name.
     brought: BTreeMap<String, Name>,
 }
 
@@ -68,7 +66,6 @@ impl CrateMap {
         reached
     }
 
-    /// After following re-exports.
     fn target(&self, path: &Name, most: u8) -> Option<&Name> {
         let depth = (0..=path.len()).rev().find(|depth| self.modules.contains_key(&path[..*depth]))?;
         let (module, uses) = self.modules.get_key_value(&path[..depth])?;
@@ -91,7 +88,6 @@ fn used(module: &Module) -> Uses {
 
 struct Finder<'a> {
     module: &'a Module,
-    /// Including modules inside the file.
     at: Name,
     uses: Uses,
 }

@@ -8,7 +8,6 @@ use quote::ToTokens;
 
 use crate::source::Module;
 
-/// Sorted.
 pub(crate) fn touched(root: &Path, commit: &str) -> Result<Vec<String>> {
     let names = git(root, &["diff", "--name-only", "--no-renames", &format!("{commit}^"), commit])?;
     let mut files = Vec::new();
@@ -27,7 +26,7 @@ fn is_code(file: &str) -> bool {
     !is_test && !is_text && !file.starts_with("docs/") && !file.starts_with("fuzz/corpus/")
 }
 
-/// Without tests; empty if the file does not exist.
+/// Omits tests; empty if the file does not exist.
 fn product(root: &Path, commit: &str, file: &str) -> Result<String> {
     let Ok(text) = git(root, &["show", &format!("{commit}:{file}")]) else { return Ok(String::new()) };
     if !file.ends_with(".rs") {

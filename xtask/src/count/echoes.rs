@@ -66,7 +66,6 @@ fn doc(attribute: &Attribute) -> Option<String> {
     }
 }
 
-/// In lower case without endings.
 fn stems(text: &str) -> impl Iterator<Item = String> {
     let parts = text.split(|letter: char| !letter.is_alphanumeric());
     let words = parts.flat_map(names::words).map(|word| word.to_lowercase());

@@ -4,20 +4,18 @@ use syn::Item;
 
 use crate::source::{Module, Source};
 
-/// Also participles that do not even work before a noun.
+/// Participles that do not even work before a noun.
 const NEVER: &[&str] = &[
     "Beside", "By", "Came", "Heard", "Held", "How", "Kept", "Made", "Said", "Seen", "Told", "What", "When",
     "Where", "Which", "Who", "Whose", "Why",
 ];
-/// Not allowed at the end of a name.
+/// Participles not allowed at the end of a name.
 const IRREGULAR: &[&str] = &[
     "Bound", "Built", "Drawn", "Found", "Given", "Gone", "Known", "Left", "Lost", "Meant", "Met", "Put",
     "Read", "Sent", "Shown", "Spent", "Split", "Spoken", "Stood", "Taken", "Thrown", "Torn", "Written",
 ];
-/// They end in `ed`.
 const NOUNS: &[&str] = &["Bed", "Feed", "Need", "Seed", "Speed"];
 
-/// With their modules.
 pub(crate) fn types(source: &Source) -> impl Iterator<Item = (&Module, String)> {
     source.modules.iter().flat_map(|module| {
         module.all_items().into_iter().filter_map(move |item| Some((module, type_name(item)?)))

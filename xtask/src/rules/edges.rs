@@ -128,7 +128,6 @@ mod tests {
         Graph::of(&MetadataCommand::new().no_deps().exec().unwrap())
     }
 
-    /// After adding one edge to today's graph.
     fn added(from: &str, to: &str, kind: DependencyKind) -> Vec<String> {
         let mut graph = todays_graph();
         let before = violations(&Table::OURS, &graph);

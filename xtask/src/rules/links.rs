@@ -34,7 +34,6 @@ fn is_page(path: &str) -> bool {
     Path::new(path).extension().is_some_and(|ending| ending == "md") && !path.contains("/data/")
 }
 
-/// From the root of the tree.
 fn resolved(page: &str, file: &str) -> String {
     let mut path = PathBuf::from(page);
     path.pop();
@@ -60,7 +59,7 @@ fn links(text: &str) -> Vec<(usize, &str)> {
     found
 }
 
-/// As forges make them: lower case, spaces as hyphens, without punctuation.
+/// Makes anchors as forges do: lower case, spaces as hyphens, without punctuation.
 fn anchors(text: &str) -> BTreeSet<String> {
     let headings = prose(text).filter_map(|(_, line)| line.strip_prefix('#'));
     headings

@@ -10,10 +10,9 @@ use crate::workspace::Workspace;
 
 const ADVICE: &str = "use a path relative to the project, or a standard name";
 
-/// They exist on every machine, so a checkout below them is not specific to one.
+/// Folders of every machine, so that a checkout below them is not specific to one.
 const STANDARD: &[&str] = &["dev", "etc", "mnt", "opt", "proc", "run", "srv", "sys", "usr", "var"];
 
-/// With reasons.
 const NEEDED: &[(&str, &str)] = &[];
 
 pub(crate) fn hold(workspace: &Workspace) -> Result<Verdict> {

@@ -5,7 +5,6 @@ use anyhow::Result;
 use super::Verdict;
 use crate::workspace::Workspace;
 
-/// And the field's terms.
 const PRIVATE: &[(&str, &str)] = &[
     ("gather at two levels", "are bimodal"),
     ("gathers at two levels", "is bimodal"),

@@ -10,7 +10,7 @@ use super::Verdict;
 use crate::prose::{self, Kind};
 use crate::workspace::Workspace;
 
-/// Per 1,000 words.
+/// Markers per 1,000 words.
 const CEILING: usize = 8;
 
 /// Only lower these, and delete lines; `cargo xtask count` prints the rates.
@@ -24,7 +24,6 @@ const HIGHER: &[(&str, usize)] = &[
 /// One phrase in a short text is a high rate.
 const ALWAYS_ALLOWED: usize = 3;
 
-/// For an area above its ceiling.
 const SHOWN: usize = 8;
 
 const ADVICE: &str = "reword the lines below in plain English: subject, verb, object, and the field's terms";
@@ -32,7 +31,6 @@ const ADVICE: &str = "reword the lines below in plain English: subject, verb, ob
 /// Lower-case phrases, one per line.
 const MARKERS: &str = include_str!("plain_words.txt");
 
-/// By their first word.
 static MARKERS_BY_WORD: LazyLock<HashMap<&str, Vec<Vec<&str>>>> = LazyLock::new(|| {
     let mut markers: HashMap<&str, Vec<Vec<&str>>> = HashMap::new();
     for words in MARKERS.lines().map(|marker| marker.split(' ').collect::<Vec<_>>()) {
@@ -41,7 +39,6 @@ static MARKERS_BY_WORD: LazyLock<HashMap<&str, Vec<Vec<&str>>>> = LazyLock::new(
     markers
 });
 
-/// By area and kind.
 type Rates = BTreeMap<(String, Kind), Rate>;
 
 #[derive(Default)]
@@ -66,7 +63,7 @@ pub(crate) fn hold(workspace: &Workspace) -> Result<Verdict> {
     Ok(Verdict::broken(ADVICE, complaints(rates(workspace)?, HIGHER)))
 }
 
-/// Per 1,000 words, one line per area and kind.
+/// Markers per 1,000 words, one line per area and kind.
 pub(crate) fn shown(workspace: &Workspace) -> Result<Vec<String>> {
     let line = |((area, kind), rate): (&(String, Kind), &Rate)| {
         let kind = format!("{kind:?}").to_lowercase();
@@ -121,7 +118,7 @@ fn complaints(rates: Rates, higher: &[(&str, usize)]) -> Vec<String> {
     places
 }
 
-/// Without code in backticks, names in braces, and addresses. Of overlapping markers, the longest counts.
+/// Ignores code in backticks, names in braces, and addresses. The longest of overlapping markers counts.
 fn count(text: &str) -> (usize, usize) {
     let without_code = text.split('`').step_by(2);
     let pieces = without_code.flat_map(|text| text.split('{')).map(|piece| match piece.split_once('}') {

@@ -20,7 +20,7 @@ const LEAST_FIELDS: usize = 2;
 /// the other's words.
 const NAMES_SUFFICE: usize = 3;
 
-/// It may have an equal in another crate.
+/// A type that may have an equal in another crate.
 struct Twin {
     /// `crate::module::Type`, or a prefix of it.
     path: &'static str,
@@ -153,7 +153,6 @@ fn are_words(variants: &BTreeMap<String, String>) -> bool {
     variants.values().all(String::is_empty)
 }
 
-/// Without module paths.
 fn short(ty: &impl ToTokens) -> String {
     let mut words: Vec<String> = Vec::new();
     for word in ty.to_token_stream().to_string().split_whitespace() {

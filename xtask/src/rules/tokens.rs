@@ -16,7 +16,6 @@ const TABLE: &str = "xtask/src/ceilings.rs";
 /// A ceiling must be lowered to the measured value if that is lower by more than one in this number.
 const SLACK: usize = 100;
 
-/// By crate, with the reason.
 type Table = BTreeMap<String, (usize, String)>;
 
 pub(crate) fn hold(workspace: &Workspace) -> Result<Verdict> {
@@ -53,7 +52,7 @@ fn raised(before: &Table, now: &Table) -> Vec<String> {
     now.iter().filter_map(of_crate).collect()
 }
 
-/// Before the uncommitted change, or before the last commit that changed the table. `None` without history.
+/// The table before the uncommitted change, or before the last commit that changed it. `None` without history.
 fn before(workspace: &Workspace) -> Option<String> {
     let git = |args: &[&str]| {
         let output = Command::new("git")

@@ -5,7 +5,8 @@ use std::thread;
 
 use anyhow::Result;
 
-/// As items arrive, `at_once` at a time. `show` gets the output of an item at its end. Returns whether all succeeded.
+/// Takes items as they arrive, `at_once` at a time. `show` gets the output of an item at its end. Returns whether all
+/// succeeded.
 pub(crate) fn run<T: Send>(
     programs: mpsc::Receiver<T>,
     at_once: usize,

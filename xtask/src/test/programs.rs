@@ -17,11 +17,11 @@ pub(crate) struct Program {
     folder: PathBuf,
     /// Filters for this part.
     part: Vec<String>,
-    /// If the package sets `[package.metadata.tests] threads = N`.
+    /// The package sets `[package.metadata.tests] threads = N`.
     threads: Option<u64>,
 }
 
-/// Of these packages, or of all. Passes on each as soon as it is built: long ones first, and the others while those run.
+/// Passes on each package as soon as it is built: long ones first, and the others while those run.
 pub(crate) fn build(
     workspace: &Workspace,
     packages: &[String],

@@ -5,13 +5,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
-/// Over all test programs.
 #[derive(Debug, Default)]
 pub(crate) struct Tally {
     pub(crate) passed: usize,
     pub(crate) failed: usize,
     pub(crate) skipped: usize,
-    /// By test, if given.
     pub(crate) skipped_because: BTreeMap<String, String>,
     program: Program,
 }
@@ -25,7 +23,6 @@ struct Program {
 }
 
 impl Tally {
-    /// Without its line break.
     pub(crate) fn read(&mut self, line: &str) {
         if is_start(line) {
             self.close_program();
@@ -73,7 +70,6 @@ impl Tally {
 }
 
 impl Program {
-    /// They passed, but found that they cannot run.
     fn ended_early(&self) -> usize {
         let is_early = |name: &&String| self.tests.contains(*name) && !self.ignored.contains(*name);
         self.said_skipped.iter().filter(is_early).count()
