@@ -1,5 +1,4 @@
-//! Bench `attacked`: performance of honest clients of `plumb server` while its port is under attack, compared with the same
-//! attack on another listener of the host.
+//! Bench `attacked`: honest clients of `plumb server` while its port, or another one of the host, is under attack.
 //!
 //! Each host has its own CPU, because otherwise sockperf is bimodal, with both ends on one CPU or on two.
 

@@ -1,5 +1,5 @@
-//! Bench `boot`: time from the start of QEMU until the guest's agent is ready, compared with the kernel's part of the same
-//! boot, up to its first process, so that disturbances affect both.
+//! Bench `boot`: time until the guest's agent is ready, compared with the kernel's part of the same boot, so that disturbances
+//! affect both.
 
 use std::{process::Command, time::Duration};
 

@@ -1,5 +1,5 @@
-//! CPU time of the machine over all CPUs (proc_stat(5)). Busy time is time neither idle nor stolen: the kernel measures idle
-//! time exactly and samples the rest.
+//! CPU time of the machine (proc_stat(5)). Busy time is neither idle nor stolen: the kernel measures idle time exactly and
+//! samples the rest.
 
 use std::fs;
 

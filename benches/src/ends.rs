@@ -1,5 +1,4 @@
-//! Plumb's ends of a load in separate processes, like its agents: this program runs itself with an order, drives the traffic
-//! engine, and prints the measurement.
+//! Plumb's ends of a load in separate processes: this program runs itself with an order.
 
 use std::{
     env,

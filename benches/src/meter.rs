@@ -1,5 +1,5 @@
-//! Measures the bytes of a stream, by the receiving device's counter, and the CPU time of the machine over the same period,
-//! without the start and the end of the transfer.
+//! Measures the bytes of a stream, by the receiving device's counter, and the machine's CPU time, without start and end of the
+//! transfer.
 
 use std::{
     thread,

@@ -1,5 +1,5 @@
-//! Bench `namespaces`: a bridge and 100 namespaces behind it, each with a veth pair and an address, all up. Only the setup is
-//! timed. Afterwards every guest must reply, so that no contender wins by doing less.
+//! Bench `namespaces`: a bridge with 100 namespaces. Only the setup is timed. Afterwards every guest must reply, so that no
+//! contender wins by doing less.
 
 mod peers;
 mod plumb;

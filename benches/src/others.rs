@@ -1,4 +1,4 @@
-//! Other activity of the machine during a measurement: CPU time of other processes, and steal time.
+//! Other activity of the machine during a measurement.
 //!
 //! A process counts with its own time and that of its reaped children, whose time moves to the parent when they exit. Kernel
 //! threads are excluded, as they work for the contenders.

@@ -1,5 +1,5 @@
-//! Bench `pacing`: lateness of 10,000 scheduled messages per second, compared with a loop that only sleeps until the same
-//! times, which shows the limit of the kernel's timers here.
+//! Bench `pacing`: lateness of 10,000 scheduled messages per second, compared with a loop that only sleeps, which shows the
+//! limit of the kernel's timers.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! A peer's process with private network, mount and PID namespaces.
+//! A peer's process with private namespaces.
 //!
 //! A peer prints `ready` when it can start, `made` after the work, which a line on its standard input triggers, and `checked
 //! ...` with the result.

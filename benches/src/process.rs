@@ -1,4 +1,4 @@
-//! A contender's process: its output lines and its end. Unread output must fit into a pipe (64 KiB, pipe(7)).
+//! A contender's process. Unread output must fit into a pipe (64 KiB, pipe(7)).
 
 use std::{
     env, fs,

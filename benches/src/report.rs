@@ -1,5 +1,4 @@
-//! Bench `report`: an HTML report of a run with a thousand trials, compared with one of a hundred: the time per trial must not
-//! grow with their number.
+//! Bench `report`: reports of a hundred and of a thousand trials. The time per trial must not grow with their number.
 
 use std::{
     fs,

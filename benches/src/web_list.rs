@@ -1,5 +1,4 @@
-//! Bench `web-list`: the run list of `plumb web` over a store with 10,000 runs, compared with one of ten: a page of the list
-//! must not cost more with more runs.
+//! Bench `web-list`: the run list of `plumb web`, which must not cost more with more runs.
 
 use std::{
     io::{Read, Write},

@@ -1,5 +1,4 @@
-//! Passes arbitrary bytes to the target in `FUZZ_TARGET`. Targets that need private items are modules of their crates, in
-//! tests and under `cfg(fuzzing)` only.
+//! Passes arbitrary bytes to the target in `FUZZ_TARGET`. Targets that need private items are modules of their crates.
 #![no_main]
 
 mod import;

@@ -1,5 +1,4 @@
-//! Feeds arbitrary bytes to all parsers of untrusted input and checks invariants, for fuzzers and tests. `codecs` has
-//! the same for its protocols.
+//! Feeds arbitrary bytes to all parsers of untrusted input and checks invariants.
 
 use codecs::iperf3::{PlannedStream, Unread};
 use traffic::handshake;

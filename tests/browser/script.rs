@@ -1,5 +1,4 @@
-//! The script of a report: tooltips for pointer and keyboard, hiding series, zooming into a time series, sorting
-//! tables.
+//! The script of a report: tooltips, hiding series, zooming, sorting tables.
 
 use std::fs;
 

@@ -1,4 +1,4 @@
-//! Another user of the same machine who tries to bind a UDP port: this program under another uid.
+//! Another user of the same machine who tries to bind a UDP port.
 
 use std::{
     collections::BTreeSet,

@@ -1,4 +1,4 @@
-//! iperf3's options, one row each: the flags and a check of their effect. Both roles use the same rows.
+//! iperf3's options, one row each. Both roles use the same rows.
 
 use codecs::iperf3::output::{ConnectionInfo, Interval, Measure, Output, TestStart};
 use serde_json::Value;

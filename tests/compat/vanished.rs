@@ -1,4 +1,4 @@
-//! The path to a client is cut without RST, FIN or ICMP: the server stops sending to it.
+//! The path to a client is cut without RST, FIN or ICMP.
 
 use std::{fs, process::Command, thread, time::Duration};
 

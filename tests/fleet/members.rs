@@ -1,5 +1,4 @@
-//! Hosts reached through members and a real NATS server: a run between two of them, and the loss of a member, the server or
-//! the network.
+//! Hosts reached through members, and the loss of a member, the server or the network.
 
 use std::{
     cell::RefCell,

@@ -1,4 +1,4 @@
-//! A run over many hosts continues without a lost host and a dead path, and measures them when it is resumed.
+//! A run continues without a lost host and a dead path, and measures them when it is resumed.
 
 use std::{collections::BTreeMap, process::Stdio};
 

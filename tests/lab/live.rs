@@ -1,4 +1,4 @@
-//! The live view on a real terminal: the terminal is restored however the run ends, and results are stored.
+//! The live view: the terminal is restored however the run ends, and results are stored.
 
 use std::{
     io::{BufRead, BufReader, Read, Write},

@@ -1,4 +1,4 @@
-//! Labs of several users of one machine: files, processes and labs of other users are neither trusted nor touched.
+//! Files, processes and labs of other users of the machine are neither trusted nor touched.
 #![expect(clippy::disallowed_macros, reason = "prints why a test returns early")]
 
 use std::{

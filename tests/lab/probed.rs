@@ -1,4 +1,4 @@
-//! Runs with probes: only probed trials have their data, and a run survives the loss of the observer.
+//! Runs with probes, which survive the loss of the observer.
 
 use std::{collections::BTreeMap, fs, process::Stdio};
 

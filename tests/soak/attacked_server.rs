@@ -1,5 +1,4 @@
-//! A root server under half an hour of honest and hostile clients: plots its resources and the honest clients' results over
-//! time.
+//! A root server under half an hour of honest and hostile clients.
 
 use std::{
     fs,

@@ -1,4 +1,4 @@
-//! Hostile peers of each kind, thirty lies each: no process panics or exceeds its memory limit, and Ctrl-C ends it.
+//! Hostile peers: no process panics or exceeds its memory limit, and Ctrl-C ends it.
 
 use std::{
     fs::{self, Permissions},

@@ -1,5 +1,4 @@
-//! Long tests of the whole program under competing load, stopped processes and faults. Run by `make soak`; each prints its
-//! success counts.
+//! Long tests of the whole program under competing load and faults, run by `make soak`.
 #![expect(clippy::disallowed_methods, reason = "a soak waits and creates competing load")]
 #![expect(clippy::disallowed_macros, reason = "counts are printed")]
 

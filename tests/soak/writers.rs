@@ -1,4 +1,4 @@
-//! Ten writers store a hundred thousand trials of one run while the database server crashes every few seconds.
+//! Ten writers store a hundred thousand trials while the database server crashes every few seconds.
 
 use std::{
     thread,

@@ -1,4 +1,4 @@
-//! A relay between two honest programs that attacks one of them in thirty ways, independent of the protocol.
+//! A relay between two honest programs that attacks one of them in thirty ways.
 
 use std::{
     io::{self, Read, Write},

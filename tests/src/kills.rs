@@ -1,5 +1,4 @@
-//! Kills processes of a program at random. After each kill nothing may be left behind, no stored trial may be lost, and the
-//! run must be resumable.
+//! Kills processes at random. Nothing may be left behind, no stored trial may be lost, and the run must be resumable.
 
 use std::{
     collections::BTreeMap,

@@ -1,5 +1,5 @@
-//! Shared code of the test programs, which are in the neighbouring folders and belong to the package `plumb`: tests/cli needs
-//! no privileges except for tracing, tests/lab creates real labs, tests/vm boots guests, tests/soak takes hours.
+//! Shared code of the test programs: tests/cli needs no privileges except for tracing, tests/lab creates real labs, tests/vm
+//! boots guests, tests/soak takes hours.
 #![expect(clippy::disallowed_methods, reason = "tests read /proc, files and the clock")]
 #![expect(clippy::disallowed_macros, reason = "the reason for a skip is printed")]
 

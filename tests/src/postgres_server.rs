@@ -1,4 +1,4 @@
-//! A PostgreSQL server for tests, on a socket in a private folder and, on request, on a loopback port.
+//! A PostgreSQL server on a socket in a private folder and, on request, on a loopback port.
 
 use std::{
     fs::{self, File},

@@ -1,5 +1,4 @@
-//! Hosts with an sshd each, in network namespaces held by the test's processes and connected by a bridge. Keys, homes and each
-//! host's /run are files of the test.
+//! Hosts with an sshd each, in network namespaces connected by a bridge.
 
 use std::{
     fs,

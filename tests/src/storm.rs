@@ -1,5 +1,4 @@
-//! A run of all pairs of a fleet, stored in PostgreSQL, under random faults: processes are killed or stopped and networks are
-//! cut. The run is resumed until it is complete. The store and the traffic on the bridge are checked.
+//! A run of all pairs of a fleet, stored in PostgreSQL, under random faults. The run is resumed until it is complete.
 
 mod fault;
 mod judgement;

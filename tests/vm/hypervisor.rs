@@ -1,4 +1,4 @@
-//! Runs in a virtual hypervisor: guests that need nested KVM, and cleanup after the hypervisor or its controller dies.
+//! Runs in a virtual hypervisor: guests that need nested KVM, and cleanup after it dies.
 
 use std::{
     io::{BufRead, BufReader, Read},

@@ -1,4 +1,4 @@
-//! Runs that measure guests: queues as reported by the guest's kernel, and guests of either machine type next to namespaces.
+//! Runs that measure guests of either machine type next to namespaces.
 
 use std::{collections::BTreeSet, time::Duration};
 

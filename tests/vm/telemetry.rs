@@ -1,5 +1,4 @@
-//! Users' own guests with an agent, by the steps of the guide: their memory statistics, and the effect of killing the
-//! rebalancer, the agent or the machine. The guest checks its memory all the time.
+//! Users' own guests with an agent, by the steps of the guide. The guest checks its memory all the time.
 
 use std::{cell::RefCell, fs, process::Stdio, sync::Arc, thread, time::Duration};
 

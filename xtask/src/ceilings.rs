@@ -1,5 +1,5 @@
-//! How many tokens each crate may have; rules/tokens.rs compares this table with the code. `cargo xtask count --tokens` prints
-//! the numbers. They may only fall: a higher number needs a new reason in its line.
+//! How many tokens each crate may have. `cargo xtask count --tokens` prints the numbers. They may only fall: a higher number
+//! needs a new reason in its line.
 
 /// The reason is for a raised ceiling.
 #[rustfmt::skip]

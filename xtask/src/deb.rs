@@ -1,5 +1,4 @@
-//! `cargo xtask deb`: a Debian package with the program, shell completions and manual pages (Filesystem Hierarchy Standard,
-//! Debian Policy 4.6).
+//! `cargo xtask deb`: a Debian package (Filesystem Hierarchy Standard, Debian Policy 4.6).
 
 use std::fs::{self, Permissions};
 use std::os::unix::fs::PermissionsExt;

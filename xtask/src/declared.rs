@@ -1,4 +1,4 @@
-//! A kind of the table as declared by the code: its variants and the methods that identify one.
+//! A kind as declared by the code: its variants and the methods that identify one.
 
 use std::collections::{BTreeMap, BTreeSet};
 

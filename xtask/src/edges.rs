@@ -1,5 +1,4 @@
-//! The edge table: which crate may use which, and which crate keeps which heavy crate to itself. rules/edges.rs compares it
-//! with `cargo metadata`.
+//! Which crate may use which, and which crate keeps which heavy crate to itself.
 
 /// Tests of a crate may use any crate of a lower level.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

@@ -1,5 +1,4 @@
-//! Growing kinds and limits for their spread: the enums that distinguish their variants, their own files, and the number of
-//! other files that may match on them. rules/kinds.rs compares this table with the code.
+//! Growing kinds and limits for their spread.
 
 pub(crate) struct Kind {
     pub(crate) name: &'static str,

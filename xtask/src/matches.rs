@@ -1,5 +1,4 @@
-//! Places where the code distinguishes variants of a kind: patterns (of `match`, `if let`, `let else`, `matches!`),
-//! comparisons, calls of methods that identify a variant, and strings equal to a variant's word.
+//! Places where the code distinguishes variants of a kind.
 //!
 //! Names are followed through `use`, not through types: methods are recognized by name and by having no arguments.
 

@@ -1,5 +1,4 @@
-//! `cargo xtask pictures`: the pictures of docs/guide/pictures.md, drawn by `plumb plot` from real runs and from imports of
-//! the captures in crates/import/tests/data.
+//! `cargo xtask pictures`: the pictures of docs/guide/pictures.md.
 
 use std::path::Path;
 use std::process::{Command, ExitCode};

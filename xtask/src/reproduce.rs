@@ -1,5 +1,5 @@
-//! `cargo xtask reproduce`: builds the packed program twice from copies of the tree in one place, and compares both. The
-//! folder of a build script's output enters the hash of a crate (`rustversion`), so the place is the same.
+//! `cargo xtask reproduce`: builds the packed program twice and compares both. The folder of a build script's output enters
+//! the hash of a crate (`rustversion`), so both are built in one place.
 
 use std::fs;
 use std::path::{Path, PathBuf};

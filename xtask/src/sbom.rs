@@ -1,5 +1,4 @@
-//! `cargo xtask sbom`: the components of the binary as CycloneDX 1.5 (cyclonedx.org/docs/1.5/json): every crate that is linked
-//! into it or ran during its build.
+//! `cargo xtask sbom`: the components of the binary as CycloneDX 1.5 (cyclonedx.org/docs/1.5/json).
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;

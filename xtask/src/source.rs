@@ -1,4 +1,4 @@
-//! The product's code as syntax trees: the modules of every crate below crates/, from lib.rs or main.rs down, without tests.
+//! The product's code as syntax trees, without tests.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;

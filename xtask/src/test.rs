@@ -1,5 +1,4 @@
-//! `cargo xtask test`: builds every test program and runs each as soon as it is built, two per CPU in parallel, the longest
-//! first.
+//! `cargo xtask test`: builds every test program and runs each as soon as it is built, the longest first.
 
 mod beside;
 mod programs;

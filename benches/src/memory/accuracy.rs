@@ -1,4 +1,4 @@
-//! Differences between what a source of access data measures and what the program counts, and the source's cost.
+//! Compares a source of access data with the program's counts.
 
 use std::thread;
 

@@ -1,5 +1,4 @@
-//! Guests with two memory tiers that run the program with known accesses. Slow memory is a second node, here as fast as the
-//! other.
+//! Guests with two memory tiers. Slow memory is a second node, here as fast as the other.
 //!
 //! This binary is also the first process of the guests: it runs the agent and the program, which share one channel. Lines that
 //! begin with [`MARK`] are the program's.

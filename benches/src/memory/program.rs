@@ -1,4 +1,4 @@
-//! Accesses memory in a known pattern, and counts accesses by page and node. A separate process, independent of telemetry.
+//! Accesses memory in a known pattern, in a process independent of telemetry.
 
 use std::{
     collections::BTreeMap,

@@ -1,5 +1,4 @@
-//! Guests with changing working sets, under each way of dividing fast memory between them: the share of their accesses that
-//! fast memory serves.
+//! Guests with changing working sets, under each way of dividing fast memory between them.
 
 use std::{
     collections::BTreeMap,

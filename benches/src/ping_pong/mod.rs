@@ -1,6 +1,5 @@
-//! Benches `ping-pong-udp` and `ping-pong-tcp`: one message of 64 bytes in flight, compared with sockperf: blocking with
-//! unpinned ends, with both on one CPU and on one CPU each, and spinning. Full round trips: sockperf prints half of them by
-//! default.
+//! Benches `ping-pong-udp` and `ping-pong-tcp`: one message of 64 bytes in flight, compared with sockperf. Full round trips:
+//! sockperf prints half of them by default.
 
 mod plumb;
 mod sockperf;

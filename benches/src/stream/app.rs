@@ -1,5 +1,4 @@
-//! Bench `stream-app`: one TCP stream with ordinary writes, compared with iperf3: both with defaults, and both with cubic,
-//! with ends placed by the scheduler or on one CPU.
+//! Bench `stream-app`: one TCP stream with ordinary writes, compared with iperf3.
 
 use workload::Placement::{Free, SameCpu};
 

@@ -1,5 +1,4 @@
-//! Bench `streams-4`: four parallel TCP streams, compared with iperf3: unpinned, and spread, with both ends of a stream on one
-//! CPU, which iperf3 does not support. Before 3.16 it has one thread for all streams.
+//! Bench `streams-4`: four parallel TCP streams, compared with iperf3, which has one thread for all before 3.16.
 
 use workload::{Placement::Free, StreamSettings};
 

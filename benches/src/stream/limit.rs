@@ -1,5 +1,5 @@
-//! Bench `stream-limit`: one TCP stream at minimum cost, compared with iperf3. Most of the gain over iperf3's defaults comes
-//! from settings, so there are also rows with equal settings.
+//! Bench `stream-limit`: one TCP stream at minimum cost, compared with iperf3. Rows with equal settings show how much of the
+//! gain comes from settings.
 
 use workload::Placement::{CrossCpu, Free, SameCpu};
 

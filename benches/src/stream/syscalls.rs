@@ -1,5 +1,5 @@
 //! Bench `syscalls`: system calls per gigabyte over one TCP stream, compared with iperf3. `perf stat` counts them exactly, for
-//! a tenth of a microsecond each; strace would slow both ends down and change what they do.
+//! a tenth of a microsecond each; strace would slow both ends down.
 
 use std::{process::Command, time::Duration};
 

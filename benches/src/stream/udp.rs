@@ -1,5 +1,4 @@
-//! Bench `udp`: datagrams of 1448 bytes at maximum rate, compared with iperf3. iperf3 sends one datagram per call, like
-//! plumb's app mode; the limit mode sends and receives many per call.
+//! Bench `udp`: datagrams of 1448 bytes at maximum rate, compared with iperf3. Only the limit mode sends many per call.
 
 use units::Bytes;
 use workload::{

@@ -1,6 +1,5 @@
-//! Bench `tracers`: overhead of counting and timing a load's system calls, for a ping-pong on one CPU, where every microsecond
-//! is visible, and a stream, where it hardly is. Compares plumb's probe with bpftrace, `perf trace -s`, `strace -c -f`, and no
-//! tracer.
+//! Bench `tracers`: overhead of counting a load's system calls, for a ping-pong on one CPU, where every microsecond is
+//! visible, and a stream, where it hardly is.
 
 mod loads;
 mod tools;

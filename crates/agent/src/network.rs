@@ -1,5 +1,4 @@
-//! Devices of the agent's host. Guest devices are configured; an existing host's interface is found and reserved, and lab
-//! devices are created in namespaces of this process.
+//! Devices of the agent's host.
 
 use std::{
     collections::BTreeMap,

@@ -1,4 +1,4 @@
-//! `observe` and `observed`. Probes are loaded on first use, stay loaded, and are active only during a trial.
+//! `observe` and `observed`. Probes are loaded on first use, and active only during a trial.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 

@@ -1,5 +1,4 @@
-//! Findings of a run: results, cost breakdowns, effects, and claims with evidence and remedy. Produced by `analysis` and shown
-//! by `report`.
+//! Findings of a run. Produced by `analysis` and shown by `report`.
 
 mod alternatives;
 mod answer;

@@ -1,5 +1,4 @@
-//! Fast memory of virtual machines over time and the share of accesses it served, recorded or simulated, per placement
-//! policy.
+//! Fast memory of virtual machines over time, per placement policy.
 
 use schemars::JsonSchema;
 use serde::Serialize;

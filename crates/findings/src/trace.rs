@@ -1,4 +1,4 @@
-//! Traces of existing processes, and comparisons of two traces. A trace is a single sample, so there are no intervals.
+//! Traces of existing processes. A trace is a single sample, so there are no intervals.
 
 use samples::{
     AttributionSource, CpuOwner, DeviceCounters, MissingProbe, Overflow, SoftnetCounters, SyscallCount,

@@ -1,4 +1,4 @@
-//! A running virtual machine: settings, CPU time by role, and findings. A single sample, so there are no intervals.
+//! A running virtual machine. A single sample, so there are no intervals.
 
 use samples::{VmFacts, VmRole};
 use schemars::JsonSchema;

@@ -1,5 +1,5 @@
-//! Abstract sockets (unix(7)) as locks. Within a network namespace each name belongs to one socket of any user, and the kernel
-//! frees it when the last descriptor is closed. Containers have separate names.
+//! Abstract sockets (unix(7)) as locks, which the kernel frees when the last descriptor is closed. Containers have separate
+//! names.
 
 use std::{
     io,

@@ -1,5 +1,5 @@
-//! A blocking interface to a NATS connection, which runs asynchronously on a separate thread. [`INCOMING`] and [`OUTGOING`]
-//! bound the memory that a server can make this process use.
+//! A blocking interface to a NATS connection. [`INCOMING`] and [`OUTGOING`] bound the memory that a server can make this
+//! process use.
 
 use std::{
     collections::HashMap,

@@ -1,4 +1,4 @@
-//! Signatures of a controller's orders and session messages, so that members do not have to trust the NATS server.
+//! Signatures of a controller's messages, so that members do not have to trust the NATS server.
 
 use std::sync::Arc;
 

@@ -1,5 +1,4 @@
-//! A session: an ordered, bounded byte stream in each direction between a controller and an agent, over two subjects. A lost
-//! message ends it.
+//! A session: an ordered, bounded byte stream in each direction between a controller and an agent. A lost message ends it.
 
 use std::{
     io::{self, Read, Write},

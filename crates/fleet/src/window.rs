@@ -1,4 +1,4 @@
-//! State of a session: ordered chunks, a limit for chunks in transit, and a lease that each message renews.
+//! The state of a session: ordered chunks, a limit for chunks in transit, and a lease.
 
 use std::{
     collections::VecDeque,

@@ -1,5 +1,4 @@
 //! Firecracker virtual machines. The agent is the guest's first process, and its channel is a virtual socket.
-//! Firecracker opens only inherited descriptors and files in a memory-backed folder, so it leaves no files behind.
 
 mod api;
 mod error;

@@ -1,5 +1,5 @@
-//! A virtual hypervisor: an emulated machine with KVM and vhost-net in its kernel and QEMU in its image. Its times are those
-//! of an emulated CPU, but counts are valid.
+//! A virtual hypervisor: an emulated machine with KVM and vhost-net. Its times are those of an emulated CPU, but counts are
+//! valid.
 
 mod contents;
 

@@ -1,5 +1,4 @@
-//! QEMU virtual machines. The agent is the guest's first process, and its channel is a virtio-serial port. All streams to QEMU
-//! are inherited descriptors.
+//! QEMU virtual machines. The agent is the guest's first process, and its channel is a virtio-serial port.
 
 mod accelerator;
 mod arguments;

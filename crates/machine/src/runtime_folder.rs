@@ -1,4 +1,4 @@
-//! The folder for data that does not survive a reboot: below /run for root, a private folder for other users.
+//! The folder for data that does not survive a reboot.
 
 use std::{
     fs,

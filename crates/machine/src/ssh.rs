@@ -1,5 +1,4 @@
 //! A host reached by the system's `ssh`. The agent is a cached copy of this program, and its channel is the stdio of `ssh`.
-//! Keys, jump hosts and shared connections are left to ssh_config(5).
 
 mod error;
 mod program_copy;

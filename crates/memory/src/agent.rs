@@ -1,5 +1,5 @@
-//! The agent method: the guest's agent allocates and pins huge pages and reports their addresses, and the host punches holes
-//! into the backing file. It needs no exit or message per page.
+//! The agent method: the guest's agent pins huge pages and reports their addresses, and the host punches holes into the
+//! backing file.
 
 use std::fs::File;
 

@@ -1,4 +1,4 @@
-//! Takes memory from running virtual machines and returns it. There is one method per file, behind a trait.
+//! Takes memory from running virtual machines, by one method per file.
 
 mod agent;
 mod agent_link;

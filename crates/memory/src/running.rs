@@ -1,5 +1,4 @@
-//! A running QEMU virtual machine: memory statistics from guest and host, and the means to move its memory (qapi/machine.json
-//! and docs/interop/virtio-balloon-stats.rst of QEMU 7.2).
+//! A running QEMU virtual machine (qapi/machine.json and docs/interop/virtio-balloon-stats.rst of QEMU 7.2).
 
 mod check;
 mod driver_statistics;

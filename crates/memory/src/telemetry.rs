@@ -1,4 +1,4 @@
-//! Telemetry of a machine's memory: access sources behind a trait, one per file, and kernel counters of a guest.
+//! Telemetry of a machine's memory, one access source per file.
 
 mod damon;
 mod guest;

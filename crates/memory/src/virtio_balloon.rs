@@ -1,5 +1,4 @@
-//! virtio-balloon: the guest's driver takes single pages and reports each, and QEMU frees each. Sources:
-//! qapi/machine.json of QEMU 7.2, VIRTIO 1.2, section 5.5.
+//! virtio-balloon, which frees single pages. Sources: qapi/machine.json of QEMU 7.2, VIRTIO 1.2, section 5.5.
 
 use machine::Monitor;
 use serde_json::json;

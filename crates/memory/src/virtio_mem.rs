@@ -1,5 +1,5 @@
-//! virtio-mem: a device with its own memory, which the guest unplugs in blocks. Sources: qapi/machine.json and
-//! hw/virtio/virtio-mem.c of QEMU 7.2, VIRTIO 1.2, section 5.15.
+//! virtio-mem, which the guest unplugs in blocks. Sources: qapi/machine.json and hw/virtio/virtio-mem.c of QEMU 7.2, VIRTIO
+//! 1.2, section 5.15.
 
 use machine::Monitor;
 use serde_json::{Value, json};

@@ -1,6 +1,4 @@
-//! Distributes DRAM among claims: weighted max-min fairness bounded by needs (water-filling). If not all needs can be met,
-//! claims below their weighted share are met in full, and all others get DRAM in proportion to their weight, within floors and
-//! ceilings.
+//! Distributes DRAM among claims: weighted max-min fairness bounded by needs (water-filling).
 
 /// The last step is far below a byte.
 const HALVINGS: usize = 60;

@@ -1,4 +1,4 @@
-//! The miss curve of a VM, expressed by hits: share of accesses that DRAM serves as a function of its size.
+//! The miss curve of a VM, expressed by hits.
 
 use serde::{Deserialize, Serialize};
 

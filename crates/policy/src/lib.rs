@@ -1,5 +1,4 @@
-//! Decisions of the memory rebalancer: the DRAM of each virtual machine of a host, with reasons. The only clock is the count
-//! of decisions. The same observations give the same moves.
+//! Decides the DRAM of each virtual machine of a host. The same observations give the same moves.
 
 mod allocation;
 mod brake;

@@ -1,4 +1,4 @@
-//! Which VMs give DRAM in this decision: only DRAM that others lack, or that exceeds a ceiling or the capacity.
+//! Which VMs give DRAM in this decision.
 
 use units::Bytes;
 

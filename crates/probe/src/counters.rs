@@ -1,5 +1,5 @@
-//! Counters of the CPUs' backlog queues, as the difference of two readings of /proc/net/softnet_stat (`softnet_seq_show` in
-//! net/core/net-procfs.c). They are per CPU, so all network namespaces show the same numbers.
+//! Counters of the CPUs' backlog queues from /proc/net/softnet_stat (`softnet_seq_show` in net/core/net-procfs.c). All network
+//! namespaces show the same numbers.
 
 use std::fs;
 

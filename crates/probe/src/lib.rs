@@ -1,5 +1,4 @@
-//! Kernel data on a trial: CPU time, system calls, latency breakdown, environment and capabilities of the machine. Reads /proc
-//! and /sys and loads BPF programs.
+//! Reads kernel data on a trial from /proc, /sys and BPF programs.
 
 mod bpf;
 mod capability;

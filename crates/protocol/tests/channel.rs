@@ -1,5 +1,4 @@
-//! Messages over a channel, using the public interface. A separate test, because unit tests would compile all messages
-//! twice.
+//! Messages over a channel. A separate test, since unit tests would compile all messages twice.
 
 use std::{cell::Cell, io::Read};
 

@@ -1,4 +1,4 @@
-//! The state of a device during a trial, as reported by the kernel, with its settings as text.
+//! The state of a device during a trial, with its settings as text.
 
 use std::{collections::BTreeMap, fmt};
 

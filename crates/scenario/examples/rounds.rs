@@ -1,5 +1,4 @@
-//! Measures scheduling all pairs of many hosts in rounds, and expanding such a scenario: `cargo run --release --example
-//! rounds`. Source of the figures in docs/methods/rounds.md.
+//! Times the rounds of all pairs of many hosts, for docs/methods/rounds.md: `cargo run --release --example rounds`.
 #![expect(clippy::disallowed_macros, reason = "prints a table")]
 #![expect(clippy::disallowed_methods, reason = "measures itself with the clock and /proc")]
 

@@ -1,5 +1,4 @@
-//! The document as written: each table of the language, with source positions for checks. The meaning of names across
-//! tables is left to the checks.
+//! The document as written, with source positions for checks.
 
 mod device_table;
 mod lab_tables;

@@ -1,5 +1,4 @@
-//! An existing host: how its agent is reached, and where traffic goes. Devices created on it are in a separate
-//! namespace. Does not start agents.
+//! An existing host: how its agent is reached, and where traffic goes.
 
 use std::{fmt, net::Ipv4Addr};
 

@@ -1,5 +1,4 @@
-//! Expands a scenario into a plan: the matrix of results, with trials in randomised blocks. The order depends only on
-//! the seed, so that a run can be repeated and resumed. Does not run trials.
+//! Expands a scenario into a plan. The order of trials depends only on the seed, so that a run can be repeated and resumed.
 
 use std::collections::{BTreeMap, HashSet};
 

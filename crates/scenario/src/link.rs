@@ -1,4 +1,4 @@
-//! The kinds of link, one file each, and the lists of all kinds. CONTRIBUTING.md, walk 1, describes how to add one.
+//! The kinds of link, one file each. CONTRIBUTING.md, walk 1, describes how to add one.
 
 mod attachment;
 mod bridge;

@@ -1,5 +1,4 @@
-//! The order of trials: blocks with each result, shuffled by the seed only. Simultaneous trials are shuffled as a
-//! unit.
+//! Shuffles trials in blocks with each result. Simultaneous trials stay together.
 
 use rand::{
     SeedableRng,

@@ -1,5 +1,4 @@
-//! Traces a packet through the resolved lab: the devices and layers on its path, and where it stops. Covers policy routes of
-//! gateways, connected and static routes, bridges, links, tunnels over their underlay, and source NAT with its reverse.
+//! Traces a packet through the resolved lab: the devices and layers on its path, and where it stops.
 
 mod segment;
 

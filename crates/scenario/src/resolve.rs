@@ -1,4 +1,4 @@
-//! Resolves a document into a lab and fills in defaults. Unresolved names are left out; checks report them.
+//! Resolves a document into a lab. Checks report names that do not resolve.
 
 mod device;
 mod existing_host;

@@ -1,5 +1,4 @@
-//! Groups pairs into rounds in which each resource occurs at most once, so that all pairs of a round can be measured
-//! simultaneously. This is a proper edge colouring of the graph of resources.
+//! Groups pairs into rounds in which each resource occurs at most once: a proper edge colouring of the graph of resources.
 
 mod misra_gries;
 

@@ -1,5 +1,4 @@
-//! Variants of a scenario: tables merged into its document, for another experiment in the same lab. The result is a document
-//! without variants.
+//! Merges the tables of a variant into its document.
 
 use thiserror::Error;
 use toml_edit::{DocumentMut, Item, TableLike, TomlError, value};

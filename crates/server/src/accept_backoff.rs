@@ -1,4 +1,4 @@
-//! Pauses accepting on a listener after it ran out of descriptors or memory. The caller passes the time.
+//! Pauses accepting on a listener after it ran out of descriptors or memory.
 
 use units::Nanos;
 

@@ -1,5 +1,4 @@
-//! Checks logins on a separate thread, so that the event loop never waits for a decryption. When the queue is full, the client
-//! gets a "busy" reply.
+//! Checks logins on a separate thread, so that the event loop never waits for a decryption.
 
 use std::{
     panic::{AssertUnwindSafe, catch_unwind},

@@ -1,4 +1,4 @@
-//! Drops privileges once the server listens: user, capabilities, files and system calls.
+//! Drops privileges once the server listens.
 //!
 //! A call missing from the list ends the server with a message. An error code instead would only show up as slightly worse
 //! measurements.

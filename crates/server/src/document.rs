@@ -1,4 +1,4 @@
-//! JSON report of a client, one line: iperf3's own document with an additional `plumb` object, or that object only.
+//! The JSON report of a client: iperf3's document with an additional `plumb` object, or that object only.
 
 use serde::Serialize;
 use serde_json::{Value, json};

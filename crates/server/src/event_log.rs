@@ -1,5 +1,5 @@
-//! Asynchronous server log: a thread writes it, so that a slow or stopped reader blocks no client. The queue is bounded;
-//! dropped lines are counted.
+//! The server's log, written by a thread, so that a slow reader blocks no client. The queue is bounded; dropped lines are
+//! counted.
 
 use std::{
     io,

@@ -1,4 +1,4 @@
-//! The event loop: one thread that accepts connections, reads the first bytes and starts sessions. It never blocks on a peer.
+//! The event loop, which never blocks on a peer.
 
 use std::{
     io::{self, ErrorKind},

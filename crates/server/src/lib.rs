@@ -1,7 +1,7 @@
 //! The plumb server, and the drivers of the iperf3 and sockperf protocols in `codecs`.
 //!
 //! One port serves all protocols, which are detected by the first bytes. Until then a peer costs a socket and a few bytes, and
-//! has a deadline. `traffic` moves the data. Events go to a [`Watcher`].
+//! has a deadline.
 
 mod accept_backoff;
 mod admission;

@@ -1,5 +1,5 @@
-//! Connections without a complete request, limited in number, memory and time. When there are too many, the oldest one of the
-//! busiest address is dropped, so half-open connections cannot lock out other peers.
+//! Connections without a complete request. When there are too many, the oldest one of the busiest address is dropped, so
+//! half-open connections cannot lock out other peers.
 
 use std::{
     collections::BTreeMap,

@@ -1,5 +1,4 @@
-//! Handles datagrams on the shared sockets: replies directly or creates a connected socket for the peer. Replies are never
-//! longer than the request.
+//! Handles datagrams on the shared sockets. Replies are never longer than the request.
 
 use std::{
     io::ErrorKind,

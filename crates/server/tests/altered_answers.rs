@@ -1,4 +1,4 @@
-//! A peer that flips single bits in the sequence numbers of its replies. Such numbers were never sent, or at another time.
+//! A peer that flips bits in the sequence numbers of its replies.
 
 use std::{
     io::{Read, Write},

@@ -1,5 +1,4 @@
-//! Invalid, half-open, slow and silent peers do not disturb the server and leave nothing behind. Runs in its own process, so
-//! that memory, threads and descriptors are the server's.
+//! Hostile peers do not disturb the server. Runs in its own process, so that memory, threads and descriptors are the server's.
 
 use std::{
     collections::VecDeque,

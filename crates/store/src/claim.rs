@@ -1,5 +1,4 @@
-//! Claims: locks of running runs, released when the owning process ends for any reason. SQLite uses a kernel lock on a
-//! separate file, PostgreSQL an advisory lock of a connection.
+//! Locks of running runs, released when the owning process ends for any reason.
 
 mod file;
 mod server;

@@ -1,5 +1,4 @@
-//! A PostgreSQL connection polled by its user, with a limit on each wait: the kernel of a stopped server still acknowledges
-//! packets.
+//! A PostgreSQL connection with a limit on each wait: the kernel of a stopped server still acknowledges packets.
 
 use std::{
     future::{self, Future},

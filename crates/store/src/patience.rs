@@ -1,4 +1,4 @@
-//! Retries writes to a temporarily unavailable store. Results stay in memory until they are stored or the user aborts.
+//! Retries writes to a temporarily unavailable store.
 
 use std::{cell::RefCell, thread, time::Duration};
 

@@ -1,4 +1,4 @@
-//! Checks the file, and salvages its readable data to a new file. Never writes to the old file.
+//! Salvages the readable data of a file into a new file.
 
 use std::{
     collections::{BTreeMap, BTreeSet},

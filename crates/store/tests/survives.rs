@@ -1,5 +1,4 @@
-//! A full disk and a read-only location.
-//! Child processes run an ignored test of this binary, with the store in STORE_PATH.
+//! A full disk and a read-only location. Child processes run an ignored test, with the store in STORE_PATH.
 
 mod record;
 

@@ -1,5 +1,4 @@
-//! Starts child processes that end with their parent, or detached ones, and checks whether processes are alive. See prctl(2),
-//! setsid(2), setpgid(2), proc_pid_stat(5).
+//! Starts child processes that end with their parent, or detached ones. See prctl(2), setsid(2), setpgid(2), proc_pid_stat(5).
 #![expect(unsafe_code, reason = "code between fork and exec, and resetting signal dispositions")]
 #![expect(clippy::disallowed_methods, reason = "reads process state from /proc")]
 

@@ -1,5 +1,4 @@
-//! Permanently drops privileges: user, capabilities, new privileges, file access and system calls, of the calling thread and
-//! threads that it starts.
+//! Permanently drops privileges of the calling thread and of threads that it starts.
 
 pub mod calls;
 mod landlock;

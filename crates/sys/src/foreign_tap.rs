@@ -1,5 +1,5 @@
-//! Inspects a tap queue of another process through a temporary duplicate of its descriptor. See linux/if_tun.h, pidfd_getfd(2)
-//! (Linux 5.6).
+//! Inspects a tap queue of another process through a duplicate of its descriptor. See linux/if_tun.h, pidfd_getfd(2) (Linux
+//! 5.6).
 #![expect(unsafe_code, reason = "ioctls without a rustix wrapper")]
 
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};

@@ -1,5 +1,4 @@
-//! A helper process that retains a privilege which this process drops, and passes descriptors to it. See fork(2), unix(7),
-//! close_range(2).
+//! A helper process that keeps a privilege which this process drops. See fork(2), unix(7), close_range(2).
 #![expect(unsafe_code, reason = "fork(2) and close_range(2)")]
 
 use std::{

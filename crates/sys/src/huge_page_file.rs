@@ -1,5 +1,5 @@
-//! A file of huge pages. They stay at their physical addresses, reserved from other processes, even after the process that
-//! allocated them ends. See hugetlbpage.rst and pagemap.rst in Linux' admin-guide.
+//! A file of huge pages, which stay at their physical addresses even after the process that allocated them ends. See
+//! hugetlbpage.rst and pagemap.rst in Linux' admin-guide.
 #![expect(unsafe_code, reason = "mmap and access to mapped memory")]
 #![expect(clippy::disallowed_methods, reason = "the huge page pool is configured by a file")]
 

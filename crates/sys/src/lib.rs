@@ -1,5 +1,4 @@
-//! System calls, socket options, namespaces and CPU affinity. The only crate with unsafe code. Every error contains the
-//! operation, the object and the reason.
+//! System calls. The only crate with unsafe code. Every error contains the operation, the object and the reason.
 
 pub mod affinity;
 pub mod allocation;

@@ -1,5 +1,4 @@
-//! Memory folders (tmpfs) without a path: reachable only by descriptor, and removed with the last one. See fsmount(2),
-//! proc_pid_fd(5).
+//! Memory folders (tmpfs) that are reachable only by descriptor. See fsmount(2), proc_pid_fd(5).
 #![expect(unsafe_code, reason = "unshare")]
 
 use std::fs::File;

@@ -1,5 +1,4 @@
-//! Unnamed network namespaces, each held by a file descriptor and removed with the last one. See namespaces(7),
-//! network_namespaces(7).
+//! Unnamed network namespaces, each held by a file descriptor. See namespaces(7), network_namespaces(7).
 #![expect(unsafe_code, reason = "unshare, and ioctls without a rustix wrapper")]
 #![expect(clippy::disallowed_methods, reason = "opens namespaces through /proc")]
 

@@ -1,5 +1,5 @@
-//! Opens output files so that other users cannot redirect writes. Symlinks are only followed if this user or root owns them,
-//! and files are accessed through the descriptor of their folder. See path_resolution(7), renameat(2).
+//! Opens output files so that other users cannot redirect writes: symlinks are only followed if this user or root owns them.
+//! See path_resolution(7), renameat(2).
 #![expect(clippy::disallowed_methods, reason = "all other modules open output files here")]
 
 use std::ffi::OsStr;

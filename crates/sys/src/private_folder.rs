@@ -1,5 +1,5 @@
-//! Folders that only this user can write, so that their files can be trusted. Each path component is checked and held by its
-//! descriptor, so that it cannot be exchanged after the check. See path_resolution(7), openat(2).
+//! Folders that only this user can write. Each path component is held by its descriptor, so that it cannot be exchanged after
+//! the check. See path_resolution(7), openat(2).
 
 use std::ffi::OsString;
 use std::fs::File;

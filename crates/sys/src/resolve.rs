@@ -1,5 +1,5 @@
-//! Resolves paths component by component, so that each folder and symlink can be checked before it is followed and cannot be
-//! replaced afterwards. See path_resolution(7), openat(2).
+//! Resolves paths component by component, so that a checked folder or symlink cannot be replaced. See path_resolution(7),
+//! openat(2).
 
 use std::ffi::OsString;
 use std::fs::File;

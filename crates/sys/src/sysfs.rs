@@ -1,4 +1,4 @@
-//! An unmounted sysfs that shows the devices of the calling thread's network namespace. See sysfs(5), fsopen(2) (Linux 5.2).
+//! An unmounted sysfs of the calling thread's network namespace. See sysfs(5), fsopen(2) (Linux 5.2).
 #![expect(unsafe_code, reason = "unshare")]
 
 use std::os::fd::{AsRawFd, OwnedFd};

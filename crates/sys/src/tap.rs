@@ -1,5 +1,4 @@
-//! Tap devices: network devices whose packets are read and written by a process. See Documentation/networking/tuntap.rst of
-//! Linux and linux/if_tun.h.
+//! Tap devices. See Documentation/networking/tuntap.rst of Linux and linux/if_tun.h.
 #![expect(unsafe_code, reason = "ioctls without a rustix wrapper")]
 
 use std::{

@@ -1,7 +1,6 @@
-//! Decides which files to trust: those that no other user can have written. Root follows the rule of OpenSSH's `StrictModes`
-//! (sshd_config(5)): the file and all symlinks and folders of its path belong to root, and other users cannot write them,
-//! except for folders such as /tmp. Other users reject files that belong to another user or are world-writable, so that a
-//! umask of 002 keeps working.
+//! Decides which files to trust. Root follows OpenSSH's `StrictModes` (sshd_config(5)): the file and all symlinks and folders
+//! of its path belong to root, and other users cannot write them, except for folders such as /tmp. Other users reject files
+//! that belong to another user or are world-writable, so that a umask of 002 keeps working.
 #![expect(clippy::disallowed_methods, reason = "opens a trusted file by its descriptor")]
 
 use std::fs::{File, OpenOptions};

@@ -1,4 +1,4 @@
-//! Tests that need whole processes. The program starts itself in the roles below; otherwise it is a test harness.
+//! Tests that need whole processes. The program starts itself in the roles below.
 #![expect(clippy::disallowed_methods, clippy::disallowed_macros, reason = "tests wait, read and print")]
 
 use std::io::{BufRead, BufReader};

@@ -1,5 +1,4 @@
-//! CPU affinity of a device: the masks of its queues in sysfs (scaling.rst in the kernel's documentation) and its
-//! interrupts (irq-affinity.rst).
+//! CPU affinity of a device's queues (scaling.rst in the kernel's documentation) and interrupts (irq-affinity.rst).
 
 use std::{fs, path::Path};
 

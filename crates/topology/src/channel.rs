@@ -1,7 +1,7 @@
-//! A netlink socket in a namespace: sends batches of requests and collects the kernel's results.
+//! A netlink socket that sends batches of requests.
 //!
-//! A batch is one `sendmsg`. Only its last message requests an acknowledgement: the kernel processes messages in order and
-//! reports each error anyway (RFC 3549, section 2.3.2.2; net/netlink/af_netlink.c).
+//! Only the last message of a batch requests an acknowledgement: the kernel processes messages in order and reports each error
+//! anyway (RFC 3549, section 2.3.2.2; net/netlink/af_netlink.c).
 
 use std::{future::Future, sync::Arc, time::Duration};
 

@@ -1,7 +1,6 @@
 //! Creates a lab, one batch of messages per namespace and step.
 //!
-//! If the kernel does not support an element, the element is missing, and parts that depend on its devices are left out. Any
-//! other error ends the creation.
+//! Elements that the kernel does not support are missing, along with what depends on them. Any other error ends the creation.
 
 mod verdict;
 mod verify;

@@ -1,5 +1,4 @@
-//! The devices of a lab, with their indexes and MAC addresses. Both are chosen here, so that forwarding tables of tunnels are
-//! filled before the first packet.
+//! Chooses the indexes and MAC addresses of devices, so that forwarding tables of tunnels are filled before the first packet.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -1,5 +1,4 @@
-//! Existing hosts: finds the device for traffic in the namespace of this process, to be read like those of a lab.
-//! Changes nothing on the host.
+//! Finds the device for traffic of an existing host. Changes nothing on it.
 
 use std::{
     collections::{BTreeMap, BTreeSet},

@@ -1,5 +1,4 @@
-//! Egress gateways: the policy route into the tunnel at the node, and the egress address at the far end. Attributes:
-//! linux/fib_rules.h.
+//! The policy route of an egress gateway, and its address at the far end. Attributes: linux/fib_rules.h.
 
 use ipnet::Ipv4Net;
 use nlink::netlink::{MessageBuilder, rule::RuleBuilder};

@@ -1,5 +1,4 @@
-//! The kinds of link, one file each: the requests to the kernel and the checks. CONTRIBUTING.md, walk 1,
-//! describes how to add one.
+//! The kinds of link, one file each. CONTRIBUTING.md, walk 1, describes how to add one.
 
 mod attachment;
 mod bridge;

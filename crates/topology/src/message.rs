@@ -1,4 +1,4 @@
-//! Requests to the kernel, with the part of the lab that each belongs to, and headers of rtnetlink messages (rtnetlink(7)).
+//! Requests to the kernel and headers of rtnetlink messages (rtnetlink(7)).
 
 use std::net::Ipv4Addr;
 

@@ -1,5 +1,4 @@
-//! Parts of a lab that could not be created because the kernel does not support them. Detected by trying, never by kernel
-//! versions or modules.
+//! Parts of a lab that the kernel does not support, detected by trying.
 
 use std::fmt;
 

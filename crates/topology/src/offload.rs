@@ -1,4 +1,4 @@
-//! Offloads: ethtool features over generic netlink, switched by name and read back.
+//! Offloads: ethtool features over generic netlink.
 //!
 //! The ioctl interface does not know all features: disabling TSO with it leaves `tx-tcp-accecn-segmentation` on.
 

@@ -1,5 +1,5 @@
 //! Counters of the devices and hosts of a path (rtnetlink(7), linux/gen_stats.h, nf_conntrack-sysctl in the kernel's
-//! documentation). Trials use the difference of two readings.
+//! documentation).
 
 use std::{
     collections::{BTreeMap, BTreeSet},

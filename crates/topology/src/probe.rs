@@ -1,4 +1,4 @@
-//! Capabilities of this kernel and process, detected by trying each in scratch namespaces with the code of a real lab.
+//! Detects what this kernel and process can do, by trying each in scratch namespaces.
 
 pub(crate) mod scratch;
 

@@ -1,5 +1,5 @@
-//! Per-queue counters, by names in a driver's statistics, or from the kernel's queue statistics, to which virtio_net and
-//! others report since Linux 6.11 (Documentation/netlink/specs/netdev.yaml).
+//! Counters of queues from a driver's statistics, or from the kernel's, to which virtio_net and others report since Linux 6.11
+//! (Documentation/netlink/specs/netdev.yaml).
 
 use nlink::netlink::genl::netdev::{NetdevQstatsReply, NetdevQueueType};
 use samples::QueueCounters;

@@ -1,6 +1,6 @@
-//! A created lab, and the operations on it.
+//! A created lab, removed when dropped.
 //!
-//! Calls block and may come from any thread, but not from an async runtime. Dropping the value removes the lab.
+//! Calls block and may come from any thread, but not from an async runtime.
 
 use std::{
     collections::BTreeMap,

@@ -1,5 +1,4 @@
-//! Cost of basic operations on this machine: reading the clock, a system call, a wake-up. Medians, usually measured in less
-//! than 30 ms.
+//! The cost of basic operations on this machine: reading the clock, a system call, a wake-up.
 
 use std::hint::black_box;
 

@@ -1,5 +1,4 @@
-//! Accepts the connections of a trial. Each must send a valid handshake in time or is closed; unknown, slow and duplicate
-//! peers do not delay others.
+//! Accepts the connections of a trial. Unknown, slow and duplicate peers do not delay others.
 
 use std::{
     collections::BTreeMap,

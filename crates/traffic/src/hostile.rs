@@ -1,4 +1,4 @@
-//! Misbehaving servers that stop, or continue, at the wrong time and keep connections open: clients must still end.
+//! Servers that stop, or continue, at the wrong time: clients must still end.
 
 use std::{
     io::{Read, Write},

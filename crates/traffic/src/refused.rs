@@ -1,7 +1,6 @@
 //! Why a server does not, or no longer, serve a client.
 //!
-//! Over UDP the reason is a number in a greeting. Over TCP it is what iperf3's servers send, a state and usually an error
-//! number, so that iperf3 clients understand as much as possible.
+//! A number in a greeting over UDP. Over TCP, a state and usually an error number, as iperf3's servers send.
 
 use codecs::iperf3::{ErrorCode, NOT_ALLOWED, State};
 use thiserror::Error;

@@ -1,5 +1,4 @@
-//! Threads of an end of a load: started together, observed, ended together. The first failure stops the others; a
-//! panic is a failure.
+//! The threads of an end of a load. The first failure or panic stops the others.
 
 use std::{
     sync::{

@@ -1,4 +1,4 @@
-//! A round trip allocates nothing: fifty times the time and thousands of messages more cause no more allocations.
+//! A round trip allocates nothing: fifty times the time causes no more allocations.
 
 mod both_ends;
 mod counting;

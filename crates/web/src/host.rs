@@ -1,5 +1,5 @@
-//! Checks the `Host` of requests. Otherwise an attacker's name that resolves to this machine (DNS rebinding) would make the
-//! attacker's page same-origin.
+//! Checks the `Host` of requests. Otherwise a name that resolves to this machine (DNS rebinding) would make an attacker's page
+//! same-origin.
 
 use std::net::IpAddr;
 

@@ -1,5 +1,4 @@
-//! Ballooning: memory reclaimed from a running virtual machine, or given back to it. Timed on the host, from the request until
-//! the last byte has moved, or until the guest has touched memory given back.
+//! Ballooning: memory reclaimed from a running virtual machine, or given back to it, timed on the host.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

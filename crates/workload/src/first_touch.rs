@@ -1,5 +1,4 @@
-//! First touch of memory: each thread maps anonymous memory, writes to each page once, unmaps it and starts again. The rate
-//! counts only the time for touching.
+//! First touch of memory. The rate counts only the time for touching.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -1,5 +1,4 @@
-//! The kinds of workload: enums for settings, for one end's measurement and for the combined measurement, and the interface of
-//! each.
+//! The kinds of workload, and the interface of each.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

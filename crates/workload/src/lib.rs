@@ -1,5 +1,4 @@
-//! Workloads and their measurements: settings of each kind, one end's record, and the combined record of both ends. One module
-//! per kind.
+//! Workloads and their measurements, one module per kind.
 
 mod balloon;
 mod column;

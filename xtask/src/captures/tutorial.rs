@@ -1,5 +1,5 @@
-//! The commands of the tutorial, typed one after the other in an empty folder. Text after `$` in a `console` block is typed,
-//! and the output replaces the rest of the block; a block of `toml FILE` is appended to FILE.
+//! Replays the tutorial in an empty folder. Text after `$` in a `console` block is typed, and the output replaces the rest of
+//! the block; a block of `toml FILE` is appended to FILE.
 
 use std::fmt::Write as _;
 use std::fs;

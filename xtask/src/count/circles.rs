@@ -1,4 +1,4 @@
-//! Cycles of modules inside a crate: sets in which each module depends on each other one by the paths it uses.
+//! Cycles of modules inside a crate.
 //!
 //! A module is one with a file. It depends on the module in which one of its paths ends, if the path starts with `crate`,
 //! `super`, `self` or the name of a child module. Re-exports (`use`) are followed to their origin. The use of child modules

@@ -1,4 +1,4 @@
-//! Rule `edges`: crates use only the crates that the table in edges.rs allows, and heavy crates stay in theirs.
+//! Rule `edges`: crates use only the crates that edges.rs allows.
 
 use anyhow::Result;
 use cargo_metadata::{DependencyKind, Metadata};

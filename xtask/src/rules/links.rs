@@ -1,4 +1,4 @@
-//! Rule `links`: relative links in Markdown lead to an existing file, and their anchors to a heading of it.
+//! Rule `links`: relative links and anchors in Markdown exist.
 
 use std::collections::BTreeSet;
 use std::path::{Component, Path, PathBuf};

@@ -1,5 +1,4 @@
-//! Rule `machine-paths`: no file of the project mentions a particular machine: its home folders, scratch folders, this
-//! checkout's path, or its host name.
+//! Rule `machine-paths`: no file mentions a particular machine.
 
 use std::path::Path;
 

@@ -1,5 +1,4 @@
-//! Rule `plain-words`: limits phrases that make a text read like a translation, per crate or top-level folder and separately
-//! for comments, messages and docs.
+//! Rule `plain-words`: limits phrases that make a text read like a translation.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::LazyLock;

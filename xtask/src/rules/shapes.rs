@@ -1,4 +1,4 @@
-//! Rule `shapes`: no two crates declare the same shape, i.e. structs with the same fields or enums with the same variants.
+//! Rule `shapes`: no two crates declare structs with the same fields or enums with the same variants.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -1,5 +1,4 @@
-//! Counts tests from the output of test programs. libtest and libtest-mimic print `running N tests`, `test NAME ... ignored`
-//! with a reason, and `test result: ok. N passed; N failed; ...`. A test that detects at run time that it cannot run prints
+//! Counts tests from the output of libtest and libtest-mimic. A test that detects at run time that it cannot run prints
 //! `skipped: NAME: REASON`.
 
 use std::collections::{BTreeMap, BTreeSet};

@@ -1,5 +1,4 @@
-//! Error numbers that a server sends (`i_errno` in iperf_api.h), and additional ones for the limits of plumb's server, sent
-//! only to plumb clients.
+//! Error numbers that a server sends (`i_errno` in iperf_api.h), and additional ones for plumb clients.
 
 use std::fmt;
 

@@ -1,5 +1,5 @@
-//! A server's reply rule (src/server.h, `server_receive_then_send`): a reply is the message with one bit cleared, so it is
-//! never longer than the request and never causes another reply.
+//! A server's reply (src/server.h, `server_receive_then_send`) is the message with one bit cleared, so it never causes another
+//! reply.
 
 use super::{Flags, Header, may_begin};
 

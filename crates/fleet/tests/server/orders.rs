@@ -1,4 +1,4 @@
-//! Members under attack by their server. Its permissions are off, so that each client can do anything the server could.
+//! Members under attack by their server, which has no permissions: each client can do anything the server could.
 
 use std::{
     collections::BTreeMap,

@@ -1,4 +1,4 @@
-//! Client for Firecracker's API: HTTP/1.1 over a Unix socket, with JSON bodies (docs/design.md and
+//! A client for Firecracker's API: JSON in HTTP/1.1 over a Unix socket (docs/design.md and
 //! src/firecracker/swagger/firecracker.yaml of Firecracker, RFC 9112).
 
 use std::{

@@ -1,5 +1,4 @@
-//! The stream to a guest's agent, which connects during boot. Before that, reads block and writes are buffered. The stream
-//! closes when the monitor exits or the write half is dropped.
+//! The stream to a guest's agent, which connects during boot. It closes when the monitor exits or the write half is dropped.
 
 use std::{
     io::{self, PipeReader, Read, Write},

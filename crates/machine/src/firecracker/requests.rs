@@ -1,5 +1,5 @@
-//! The API requests that configure and start a machine. Source: src/firecracker/swagger/firecracker.yaml of Firecracker 1.17.
-//! All requests exist since 1.8.
+//! The API requests that configure and start a machine, which exist since Firecracker 1.8. Source:
+//! src/firecracker/swagger/firecracker.yaml of 1.17.
 
 use protocol::guest::{VSOCK, VSOCK_PORT};
 use scenario::Vm;

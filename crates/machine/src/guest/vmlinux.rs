@@ -1,4 +1,4 @@
-//! Extracts the ELF kernel from a compressed kernel image (Documentation/arch/x86/boot.rst of Linux, `payload_offset` and
+//! Extracts the ELF kernel from a kernel image (Documentation/arch/x86/boot.rst of Linux, `payload_offset` and
 //! `payload_length`; scripts/extract-vmlinux for the signatures).
 
 use std::{

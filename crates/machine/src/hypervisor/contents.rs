@@ -1,4 +1,4 @@
-//! Files that a virtual hypervisor needs to run guests: QEMU with libraries and firmware, and the guests' kernel.
+//! Files that a virtual hypervisor needs to run guests.
 
 use std::{
     env,

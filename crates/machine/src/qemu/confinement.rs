@@ -1,5 +1,5 @@
-//! Confines QEMU: separate namespaces, no network except inherited descriptors, and a separate user if root starts it and that
-//! user can open the kernel and device files.
+//! Confines QEMU: no network except inherited descriptors, and a separate user if root starts it and that user can open the
+//! kernel and device files.
 
 use std::{
     path::Path,

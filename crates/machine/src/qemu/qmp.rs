@@ -1,5 +1,5 @@
-//! A client for QEMU's monitor protocol, one JSON object per line. Events about the end of a guest are added to its last
-//! output. Sources: docs/interop/qmp-spec.txt and qapi/run-state.json of QEMU 7.2.
+//! A client for QEMU's monitor protocol, one JSON object per line. Sources: docs/interop/qmp-spec.txt and qapi/run-state.json
+//! of QEMU 7.2.
 
 use std::{
     io::{self, ErrorKind, Write},

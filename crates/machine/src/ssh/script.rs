@@ -1,4 +1,4 @@
-//! Scripts for the host: POSIX shell in single quotes, so that any login shell passes them on unchanged.
+//! Scripts for the host, in single quotes, so that any login shell passes them on unchanged.
 
 use std::env::consts;
 

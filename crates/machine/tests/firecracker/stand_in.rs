@@ -1,4 +1,4 @@
-//! A stand-in for the `firecracker` program. It validates every request and runs no guest, but opens the same files.
+//! A stand-in for the `firecracker` program, which validates every request and runs no guest.
 
 use std::{
     fs,

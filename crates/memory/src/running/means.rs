@@ -1,5 +1,4 @@
-//! The means to move a running machine's memory: a virtio-mem device with fast memory, the guest's agent, or a virtio-balloon,
-//! which cannot select a node.
+//! How to move a running machine's memory: virtio-mem, the guest's agent, or a virtio-balloon, which cannot select a node.
 
 use std::time::{Duration, Instant};
 

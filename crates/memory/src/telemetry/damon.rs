@@ -1,6 +1,5 @@
-//! Accesses from DAMON, for physical memory. The kernel samples one page per region, splits and merges regions, and counts the
-//! samples in which each was accessed. One scheme per node and count class sums memory sizes (admin-guide/mm/damon/usage.rst
-//! of Linux 6.12).
+//! Accesses from DAMON, for physical memory. The kernel samples one page per region, and counts the samples in which it was
+//! accessed. One scheme per node and count class sums memory sizes (admin-guide/mm/damon/usage.rst of Linux 6.12).
 
 use std::{collections::BTreeMap, fs, path::Path};
 

@@ -1,7 +1,6 @@
-//! Accesses from page generations (multi-generational LRU; admin-guide/mm/multigen_lru.rst of Linux). Each aging pass moves
-//! pages accessed since the previous pass to the last generation, which shows whether a page was accessed, not how often. Each
-//! look therefore ends with two short windows. The number of pages accessed in both gives the number of constantly accessed
-//! pages, as in capture-recapture estimates (Chapman, Univ. Calif. Publ. Statist. 1, 1951).
+//! Accesses from page generations (admin-guide/mm/multigen_lru.rst of Linux). An aging pass shows whether a page was accessed,
+//! not how often, so each look ends with two short windows. The pages accessed in both give the number of constantly accessed
+//! ones, as in capture-recapture estimates (Chapman, Univ. Calif. Publ. Statist. 1, 1951).
 
 use std::{path::Path, thread, time::Duration};
 

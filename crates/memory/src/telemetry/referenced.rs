@@ -1,6 +1,5 @@
-//! Accesses from the accessed bits of the emulating process on the host, which each look clears. This works only with QEMU's
-//! TCG and file-backed memory: under KVM, guest accesses use other page tables. Sources: proc_pid_clear_refs(5),
-//! proc_pid_smaps(5).
+//! Accesses from the accessed bits of the emulating process. This works only with QEMU's TCG and file-backed memory: under
+//! KVM, guest accesses use other page tables. Sources: proc_pid_clear_refs(5), proc_pid_smaps(5).
 
 use protocol::{AccessClass, AccessSourceKind};
 use sys::anonymous_memory::PAGE;

@@ -1,5 +1,5 @@
-//! Loads embedded BPF objects and attaches their programs to tracepoints. Nothing is pinned, so the kernel unloads everything
-//! when the process ends, even if it is killed.
+//! Loads embedded BPF objects. Nothing is pinned, so the kernel unloads everything when the process ends, even if it is
+//! killed.
 
 mod refusal;
 mod subjects;

@@ -1,5 +1,4 @@
-//! CPU time of the whole machine by owner. If BPF programs are rejected, [`proc_sampling`] replaces [`kernel_sums`]; the
-//! result names the method.
+//! CPU time of the whole machine by owner, from BPF programs or from /proc.
 mod kernel;
 mod kernel_sums;
 mod machine;

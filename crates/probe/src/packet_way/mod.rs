@@ -1,5 +1,5 @@
-//! Latency breakdown along a path: follows one message of a closed loop at a time in the kernel, from the client's send until
-//! the reply returns.
+//! Latency breakdown along a path: follows one message of a closed loop at a time, from the client's send until the reply
+//! returns.
 
 mod histogram;
 mod maps;

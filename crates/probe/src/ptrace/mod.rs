@@ -1,5 +1,5 @@
-//! Counts system calls by stopping each thread at each call: for machines without eBPF, on request only. It is slow, so it
-//! pauses regularly and reports the progress of the processes with and without tracing.
+//! Counts system calls by stopping each thread at each call, for machines without eBPF. It is slow, so it pauses regularly and
+//! reports the progress of the processes with and without tracing.
 
 mod counts;
 mod progress;

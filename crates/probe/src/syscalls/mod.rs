@@ -1,4 +1,4 @@
-//! System calls of chosen processes by thread and call: number, duration, and time running, waiting or executing a guest.
+//! System calls of chosen processes by thread and call.
 
 mod counts;
 mod fold;

@@ -1,5 +1,5 @@
-//! Traffic-related descriptors of a QEMU: tap queues, vhost, KVM (proc_pid_fd(5), proc_pid_fdinfo(5)). `iff:` is the
-//! device name of a tap queue (drivers/net/tun.c).
+//! Traffic-related descriptors of a QEMU (proc_pid_fd(5), proc_pid_fdinfo(5)). `iff:` is the device name of a tap queue
+//! (drivers/net/tun.c).
 
 use std::{fs, io};
 

@@ -1,5 +1,5 @@
-//! Overhead of an observed system call. Ignored by default: it measures time and needs a quiet machine and a release build:
-//! `cargo test --release -p probe --test syscalls -- --ignored --nocapture`
+//! Overhead of an observed system call, on a quiet machine: `cargo test --release -p probe --test syscalls -- --ignored
+//! --nocapture`
 
 use aya::Ebpf;
 use aya::programs::{Program, RawTracePoint};

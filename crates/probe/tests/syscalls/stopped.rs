@@ -1,4 +1,4 @@
-//! The ptrace probe, compared with programs' own counts and with strace, and its effect on the traced processes.
+//! Compares the ptrace probe with programs' own counts and with strace.
 
 use std::{
     io::{Read, Write},

@@ -1,4 +1,4 @@
-//! Factors: valid values, devices where required, no two factors for the same setting, and no factor without effect.
+//! Checks the values and devices of factors.
 
 mod fit;
 mod multiples;

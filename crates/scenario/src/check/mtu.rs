@@ -1,5 +1,4 @@
-//! MTUs: in range, equal within each network segment, and small enough for tunnels. Used for the lab as created and for
-//! each level of a factor that changes MTUs.
+//! Checks MTUs within network segments and tunnels, for the lab as created and for each level of a factor.
 
 use std::collections::BTreeMap;
 

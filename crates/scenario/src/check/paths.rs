@@ -1,4 +1,4 @@
-//! Paths: ends that reach each other in both directions through exactly the declared layers, and a single baseline.
+//! Checks that the ends of paths reach each other through exactly the declared layers.
 
 use std::ops::Range;
 

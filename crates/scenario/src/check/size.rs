@@ -1,4 +1,4 @@
-//! The size of a plan, counted before it is expanded: 12 KB of text can ask for millions of trials.
+//! Counts a plan before it is expanded: 12 KB of text can ask for millions of trials.
 
 use crate::{
     diagnosis::Problem,

@@ -1,4 +1,4 @@
-//! The tables that describe the lab, except links, as written. Field docs are the descriptions in the JSON schema.
+//! The tables that describe the lab, except links. Field docs are the descriptions in the JSON schema.
 
 use std::{net::Ipv4Addr, ops::Range};
 

@@ -1,5 +1,4 @@
-//! Reads TOML text into a [`Document`]. Continues after a problem: each table is read separately, so that one mistake
-//! does not hide the next.
+//! Reads TOML text into a [`Document`], each table separately, so that one mistake does not hide the next.
 
 use std::ops::Range;
 

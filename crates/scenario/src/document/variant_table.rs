@@ -1,4 +1,4 @@
-//! A variant as written: the sections that it merges into the document. Their contents are read when it is applied.
+//! The sections that a variant merges into the document.
 
 use std::borrow::Cow;
 

@@ -1,5 +1,4 @@
-//! Quantities and addresses as written: text (or an integer) parsed into a value, with the error messages. Independent
-//! of the tables of the document.
+//! Quantities and addresses as written.
 
 use std::{borrow::Cow, fmt, marker::PhantomData, net::Ipv4Addr};
 

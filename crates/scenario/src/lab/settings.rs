@@ -1,5 +1,4 @@
-//! Resolved device settings, one file per kind: its keys and values, and what the lab needs so that it can be set
-//! later. `topology` applies the settings.
+//! Resolved device settings, one file per kind. `topology` applies them.
 
 mod big_tcp;
 mod coalescing;

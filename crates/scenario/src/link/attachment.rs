@@ -1,5 +1,4 @@
-//! Attachments: the veth pair of a guest or pod in a namespace, and the tables of guests and pods. Virtual machines
-//! have a `Nic` instead.
+//! The veth pair of a guest or pod in a namespace. Virtual machines have a `Nic` instead.
 
 use std::net::Ipv4Addr;
 

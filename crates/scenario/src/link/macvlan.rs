@@ -1,4 +1,4 @@
-//! Macvlans in bridge mode: a device with its own MAC and IP address on the end of a wire.
+//! Macvlans in bridge mode on the end of a wire.
 
 use ipnet::Ipv4Net;
 use schemars::JsonSchema;

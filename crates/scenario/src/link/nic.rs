@@ -1,4 +1,4 @@
-//! Network devices of virtual machines: virtio in the guest, a tap device on the host of its bridge. Written as guests.
+//! Network devices of virtual machines: virtio in the guest, a tap device on the host of its bridge.
 
 use ipnet::Ipv4Net;
 use serde::{Deserialize, Serialize};

@@ -1,5 +1,5 @@
-//! The plumb extension of iperf3's results: all intervals of all connections, and thread CPU times. Records too long for the
-//! peer are omitted. Received records are rejected if they exceed what the test could have produced.
+//! The plumb extension of iperf3's results: all intervals, and thread CPU times. Received records are rejected if they exceed
+//! what the test could have produced.
 
 use std::{
     fmt,

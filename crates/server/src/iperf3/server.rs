@@ -1,5 +1,4 @@
-//! Runs the server side of one iperf3 test, from checked parameters to the exchanged results. Engine threads move the data
-//! while this thread talks to the client.
+//! The server side of one iperf3 test. Engine threads move the data while this thread talks to the client.
 
 mod control;
 mod prepare;

@@ -1,5 +1,4 @@
-//! Client for stock `sockperf server`; every message requests a reply. An initial message checks that the server replies. It
-//! is missing from the results but included in the server's count.
+//! The client for stock `sockperf server`. An initial message checks that the server replies; only the server counts it.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 

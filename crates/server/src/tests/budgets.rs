@@ -1,5 +1,4 @@
-//! Clients that exhaust resources: slots held by occasional bytes, and connection floods, next to honest clients of other
-//! addresses.
+//! Clients that exhaust resources, next to honest clients of other addresses.
 
 use std::{
     io::{ErrorKind, Read, Write},

@@ -1,4 +1,4 @@
-//! Claims next to an SQLite file: a lock file per run, unlocked by the kernel when its owner ends.
+//! Claims next to an SQLite file: a lock file per run.
 
 use std::{
     ffi::OsStr,

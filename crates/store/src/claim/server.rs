@@ -1,5 +1,5 @@
-//! Claims on a PostgreSQL server: an advisory lock of a separate connection, released by the server when the connection
-//! ends (<https://www.postgresql.org/docs/current/explicit-locking.html#ADVISORY-LOCKS>).
+//! Claims on a PostgreSQL server: an advisory lock of a separate connection
+//! (<https://www.postgresql.org/docs/current/explicit-locking.html#ADVISORY-LOCKS>).
 
 use std::{
     fmt,

@@ -1,5 +1,5 @@
-//! Rejects SQLite files with other tables, indexes, views or triggers than plumb creates: a trigger could delete rows,
-//! and a view could be an endless query.
+//! Rejects SQLite files with other tables, indexes, views or triggers than plumb creates: a trigger could delete rows, and a
+//! view could be an endless query.
 
 use std::path::Path;
 

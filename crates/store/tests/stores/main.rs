@@ -1,5 +1,4 @@
-//! Tests of both kinds of stores: an SQLite file and a PostgreSQL database, for which this program starts a server.
-//! Tests for only one kind come last.
+//! Tests of both kinds of stores, with a PostgreSQL server of their own. Tests for only one kind come last.
 
 mod altered;
 mod baselines;

@@ -1,5 +1,5 @@
-//! Concurrent processes and threads, some of them killed. Child processes run this test program, controlled by STORE_CHILD
-//! (the action), STORE_PATH and STORE_RUN.
+//! Concurrent processes and threads, some of them killed. Child processes run this program, controlled by STORE_CHILD (the
+//! action), STORE_PATH and STORE_RUN.
 
 use std::{
     env,

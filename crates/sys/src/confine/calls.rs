@@ -1,5 +1,4 @@
-//! Groups of system calls by purpose, combined into filters. All calls are used by some server test (tests/compat), except
-//! those of [`RARE`].
+//! Groups of system calls by purpose. All calls are used by some server test (tests/compat), except those of [`RARE`].
 
 use super::seccomp::Call::{self, Any, Bit, With};
 

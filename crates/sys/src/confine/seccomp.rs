@@ -1,5 +1,5 @@
-//! System call filters. A call outside the filter ends the process with a message, because it is either a bug in the list or
-//! an attack. See seccomp(2), linux/filter.h, linux/seccomp.h.
+//! System call filters. A call outside the filter ends the process: it is either a bug in the list or an attack. See
+//! seccomp(2), linux/filter.h, linux/seccomp.h.
 #![expect(unsafe_code, reason = "installs a filter and a signal handler that only makes system calls")]
 
 use std::mem::offset_of;

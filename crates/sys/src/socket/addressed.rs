@@ -1,6 +1,5 @@
-//! Datagrams on sockets bound to all addresses: the destination address of received ones, and the source address of sent ones.
-//! Otherwise the route selects the source, and peers drop replies from an unexpected address. See IP_PKTINFO in ip(7),
-//! IPV6_RECVPKTINFO in ipv6(7).
+//! The destination address of received datagrams, and the source address of sent ones, which the route would select otherwise.
+//! See IP_PKTINFO in ip(7), IPV6_RECVPKTINFO in ipv6(7).
 #![expect(unsafe_code, reason = "the standard library does not support control messages")]
 
 use std::io;

@@ -1,6 +1,6 @@
-//! BIG TCP: the maximum packet size of segmentation and receive offload, as link attributes.
+//! BIG TCP: the maximum packet size of segmentation and receive offload.
 //!
-//! IPv4 has separate attributes since Linux 6.3; before, one size applied to IPv4 and IPv6.
+//! IPv4 has separate attributes since Linux 6.3; before, one size applied to both families.
 
 use std::fmt;
 

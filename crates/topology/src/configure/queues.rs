@@ -1,5 +1,4 @@
-//! Queues, over ethtool channels. A device has combined channels, or separate receive and transmit channels, which are
-//! set to the same number here.
+//! Queues, over ethtool channels. Separate receive and transmit channels are set to the same number.
 
 use std::{fmt, time::Duration};
 

@@ -1,4 +1,4 @@
-//! Verifies the created lab, and waits until it can carry traffic.
+//! Waits until the created lab can carry traffic.
 //!
 //! The kernel propagates a carrier to the bridge from a work queue, and after the first hundred devices delays others by up to
 //! a second.

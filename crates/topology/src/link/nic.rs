@@ -1,5 +1,4 @@
-//! Network devices of virtual machines: tap devices on the host of the bridge, and the guest's device, which the monitor
-//! creates and which is found by its MAC address.
+//! Network devices of virtual machines: the monitor creates the guest's device, which is found by its MAC address.
 
 use std::{
     collections::{BTreeMap, BTreeSet},

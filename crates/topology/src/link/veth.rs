@@ -1,5 +1,4 @@
-//! Veth pairs: one message creates both ends; the far namespace is passed as a file descriptor. Attributes: linux/if_link.h,
-//! linux/veth.h.
+//! Veth pairs, created by one message for both ends. Attributes: linux/if_link.h, linux/veth.h.
 
 use std::os::fd::{AsFd, AsRawFd};
 

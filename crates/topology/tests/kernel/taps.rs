@@ -1,4 +1,4 @@
-//! Tap devices of virtual machines: bridge ports with the lab's settings, removed with the topology. Needs no guest.
+//! Tap devices of virtual machines: bridge ports with the lab's settings.
 #![expect(clippy::disallowed_methods, reason = "reads sysfs")]
 
 use std::{collections::BTreeMap, fs, fs::File};

@@ -1,4 +1,4 @@
-//! Connections with one request and response each: their rate and times.
+//! Connections with one request and response each.
 //!
 //! The **server closes first**: the side that does keeps the connection in TIME-WAIT for a minute. At the client this would
 //! use up its ports in seconds. At the server Linux lets the client's next connection from the same port take it over (RFC

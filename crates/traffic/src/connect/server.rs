@@ -1,4 +1,4 @@
-//! Server side: a few more threads than the client has. An unknown peer occupies a thread for at most two seconds.
+//! The server side, with a few more threads than the client has.
 
 use std::{
     io,

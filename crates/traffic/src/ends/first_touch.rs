@@ -1,4 +1,4 @@
-//! First touch of memory: each thread maps its part, writes to every page, unmaps it and repeats for the load's duration.
+//! First touch of memory: each thread maps its part, writes to every page, unmaps it and repeats.
 
 use samples::{ThreadCpu, ThreadRole};
 use sys::{

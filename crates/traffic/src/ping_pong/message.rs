@@ -1,7 +1,7 @@
-//! The message of a ping-pong: its number and, in a datagram, its token.
+//! The message of a ping-pong.
 //!
 //! Big endian: number (8), token (8), padding. A shorter message has the low bytes of the number and as much of the token as
-//! fits; a 1-byte message counts modulo 256 and is identified only by its peer's address.
+//! fits; a 1-byte message is identified only by its peer's address.
 
 use super::greeting::Greeting;
 use crate::{handshake::TOKEN, refused::RefusalCode};

@@ -1,5 +1,4 @@
-//! The socket of an end: sends and receives whole messages, blocking or spinning. Over TCP, messages are separated by their
-//! length only.
+//! Sends and receives whole messages. TCP messages are separated by their length only.
 
 use std::{
     io::{self, Read, Write},

@@ -1,5 +1,4 @@
-//! Ping-pong over TCP or UDP, in a closed or open loop, blocking or spinning, with or without a background stream. [`Format`]
-//! abstracts message numbering, so that other protocols share the loops.
+//! Ping-pong over TCP or UDP. [`Format`] abstracts message numbering, so that other protocols share the loops.
 
 mod answer;
 mod client;

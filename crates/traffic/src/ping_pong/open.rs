@@ -1,5 +1,5 @@
-//! Open loop: sends every message on schedule, whether or not earlier ones have returned. A message delayed by a late wake-up
-//! or a full socket keeps its scheduled time, so a stall affects all messages it delays.
+//! The open loop, which sends every message on schedule. A delayed message keeps its scheduled time, so a stall affects all
+//! messages that it delays.
 
 use std::{
     hint::spin_loop,

@@ -1,5 +1,4 @@
-//! Records replies on a measuring thread. The watching thread returns the memory of completed intervals, so that a few
-//! histograms serve all.
+//! Records replies on a measuring thread. The watching thread returns the memory of completed intervals.
 
 use std::mem;
 

@@ -1,7 +1,6 @@
-//! Setup and end of a UDP ping-pong at both ends.
+//! Setup and end of a UDP ping-pong.
 //!
-//! The server's socket is connected to the client and returns any datagram with the token, of any length; MTU probes use this,
-//! too.
+//! The server's socket is connected to the client and returns any datagram with the token, of any length; MTU probes use this.
 
 use std::net::{IpAddr, SocketAddr, UdpSocket};
 

@@ -1,4 +1,4 @@
-//! The background stream of a ping-pong, over the same path, from before the first message until after the last.
+//! The background stream of a ping-pong, from before the first message until after the last.
 
 use std::{
     net::{TcpListener, TcpStream},

@@ -1,4 +1,4 @@
-//! Window of messages in flight: the sender adds each before sending, and the receiver removes it when the reply arrives.
+//! The window of messages in flight.
 //!
 //! A message number in a reply is accepted only if it is found here. One word per message, lock-free. The number determines
 //! the slot; with more messages in flight than slots, the oldest is displaced.

@@ -1,5 +1,4 @@
-//! Streams: bulk transfer over TCP and UDP with one thread per connection. Each direction has its own connections. All start
-//! together once all are established.
+//! Streams: bulk transfer over TCP and UDP with one thread per connection.
 
 mod client;
 mod flow;

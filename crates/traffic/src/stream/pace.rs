@@ -1,9 +1,9 @@
-//! Schedule of a rate-limited sender, and sleeping by it.
+//! The schedule of a rate-limited sender.
 //!
-//! Open loop: message n (from 0) is due n periods after the start. If messages are due more often than every [`GAP`] (in limit
-//! mode [`WIDE_GAP`], so that many datagrams are sent per call), a thread wakes up once per gap and sends the messages of a
-//! gap together. A late sender catches up without sleeping, by at most the messages of [`DEBT`]. If it falls back further, the
-//! schedule is shifted, so that a stall of minutes does not cause a flood. The shift is recorded.
+//! Message n (from 0) is due n periods after the start. If messages are due more often than every [`GAP`] (in limit mode
+//! [`WIDE_GAP`], so that many datagrams are sent per call), a thread sends the messages of a gap together. A late sender
+//! catches up by at most the messages of [`DEBT`]. If it falls back further, the schedule is shifted and the shift recorded,
+//! so that a stall of minutes does not cause a flood.
 
 use sys::clock::{monotonic, sleep_until};
 use units::Nanos;

@@ -1,5 +1,4 @@
-//! A QMP client for untrusted monitors: all waits are bounded and all replies are checked (docs/interop/qmp-spec.txt of QEMU
-//! 7.2).
+//! A QMP client for untrusted monitors, with limits on waits and replies (docs/interop/qmp-spec.txt of QEMU 7.2).
 
 use std::{
     io::{self, BufRead, BufReader, ErrorKind, Write},

@@ -1,4 +1,4 @@
-//! A process that works on request and stops itself when done, so that its CPU time can be read.
+//! A process that works on request and stops itself when done.
 
 use std::io::Write;
 use std::process::{Child, Command, Stdio};

@@ -1,4 +1,4 @@
-//! Where time is spent: the steps add up to the total, and a slow layer is shown in its place.
+//! The steps of a latency breakdown add up to the total, and a slow layer is shown in its place.
 
 use aya::{
     Ebpf, EbpfLoader,

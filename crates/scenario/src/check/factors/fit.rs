@@ -1,5 +1,4 @@
-//! Checks each factor against its paths and workloads: it has an effect, MTUs match at every level, and the number of
-//! results is limited.
+//! Checks each factor against its paths and workloads.
 
 use std::{collections::BTreeMap, ops::Range};
 use workload::{PingPongSettings, Placement, Schedule, StreamSettings};

@@ -1,4 +1,4 @@
-//! Ring sizes: packet slots per queue. Limited by the size at creation, which the monitor sets for a guest.
+//! Ring sizes. The monitor sets the limit of a guest's device when it is created.
 
 use serde::{Deserialize, Serialize};
 

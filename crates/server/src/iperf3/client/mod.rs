@@ -1,5 +1,4 @@
-//! iperf3 client, for stock and plumb servers. The calling thread handles the control connection, forwards engine events and
-//! decides when the test ends; engine threads move the data.
+//! The iperf3 client. The calling thread decides when the test ends; engine threads move the data.
 
 mod connect;
 mod control;

@@ -1,4 +1,4 @@
-//! Watches a running test: ends it when the client does, a limit is exceeded or the server stops.
+//! Watches a running test and ends it.
 
 use std::{
     io::Write,

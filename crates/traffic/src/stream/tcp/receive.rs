@@ -1,5 +1,4 @@
-//! Receiving end of a connection: reads of the message's size, with or without copying, until the sender has
-//! finished.
+//! The receiving end of a connection, with or without copying.
 
 use std::{
     io::{self, Read},

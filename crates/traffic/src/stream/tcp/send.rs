@@ -1,5 +1,4 @@
-//! Sending end of a connection: messages for the load's duration or everything is sent, at a rate or as fast as
-//! possible.
+//! The sending end of a connection, at a rate or as fast as possible.
 
 use std::{
     io::{self, Read, Write},

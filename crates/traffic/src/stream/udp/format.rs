@@ -1,4 +1,4 @@
-//! Datagram header of streams, the same as iperf3's.
+//! The datagram header of streams, the same as iperf3's.
 //!
 //! Big endian: seconds (4) and microseconds (4) of the sender's clock, number (4 or 8) from 1. plumb ends a stream with a
 //! header alone, whose number has its highest bit set and contains the number of datagrams sent.

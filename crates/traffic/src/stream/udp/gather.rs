@@ -1,5 +1,4 @@
-//! Server setup of datagram streams: one port for greetings, and a connected socket on the same port for each client with the
-//! token.
+//! The server setup of datagram streams: one port for greetings, and a connected socket on the same port for each client.
 
 use std::{
     collections::BTreeMap,

@@ -1,8 +1,8 @@
-//! Handshake of a datagram stream.
+//! The handshake of a datagram stream.
 //!
-//! The client sends a greeting with its handshake; the server replies with the same and a cookie; the client returns that to
-//! start. So only an address that receives the server's datagrams ever gets a stream. Layout: handshake (32), cookie (8, big
-//! endian; zero in a greeting).
+//! The client sends a greeting; the server replies with the same and a cookie; the client returns that to start. So only an
+//! address that receives the server's datagrams ever gets a stream. Layout: handshake (32), cookie (8, big endian; zero in a
+//! greeting).
 
 use crate::handshake::{self, Handshake};
 

@@ -1,4 +1,4 @@
-//! Receiving end of a datagram stream, with one or many datagrams per call. Its time starts with the first datagram.
+//! The receiving end of a datagram stream. Its time starts with the first datagram.
 
 use std::{net::UdpSocket, time::Duration};
 

@@ -2,7 +2,7 @@
 //!
 //! A number at most [`WINDOW`] above the highest so far is accepted. A higher one is accepted if the next one is close to it
 //! (RFC 3550, appendix A.1), otherwise it is a stray. Counts are exact while datagrams arrive at most [`WINDOW`] numbers late;
-//! an older one counts as reordered. Numbers start with 1.
+//! an older one counts as reordered.
 
 use units::Nanos;
 use workload::DatagramSample;

@@ -1,5 +1,4 @@
-//! An SVG chart of a result over runs (<https://www.w3.org/TR/SVG2/>): a point with its interval per run, a line per level,
-//! and a mark at each level shift.
+//! An SVG chart of a result over runs (<https://www.w3.org/TR/SVG2/>), with a mark at each level shift.
 
 use std::sync::Arc;
 
