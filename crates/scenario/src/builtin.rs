@@ -4,7 +4,6 @@ use crate::nearest;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Builtin {
-    /// The name for `plumb run`.
     pub name: &'static str,
     pub text: &'static str,
 }

@@ -10,7 +10,6 @@ pub(crate) struct Problem {
     /// Byte range in the text.
     pub(crate) span: Range<usize>,
     pub(crate) message: String,
-    /// A word or two under the underline.
     pub(crate) label: String,
     pub(crate) help: Option<String>,
 }
@@ -51,7 +50,6 @@ impl Diagnosis {
         Self { source: NamedSource::new(source_name, Arc::from(text)).with_language("TOML"), problems }
     }
 
-    /// A file name, or the name of a built-in scenario.
     #[must_use]
     pub fn source_name(&self) -> &str {
         self.source.name()

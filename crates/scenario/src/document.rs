@@ -88,7 +88,7 @@ pub(crate) struct Document {
     pub(crate) broken: Broken,
 }
 
-/// Unreadable parts of a document, so that checks do not report them as missing.
+/// Unreadable parts, which checks do not report as missing.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Broken {
     pub(crate) lab: bool,

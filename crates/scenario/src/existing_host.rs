@@ -17,11 +17,9 @@ pub struct ExistingHost {
     pub access: Access,
     /// The address for traffic; `None` until the host has reported it.
     pub address: Option<Ipv4Addr>,
-    /// The device with that address; `None` until the host has reported it.
     pub interface: Option<DeviceName>,
     /// Port to listen on as a server, instead of the workload's.
     pub port: Option<u16>,
-    /// `None` until the host has reported it.
     #[serde(default)]
     pub mtu: Option<u32>,
     /// Name of a resource shared with other hosts, such as an uplink.
@@ -38,7 +36,6 @@ pub enum Access {
 }
 
 impl Access {
-    /// Empty for this machine.
     pub(crate) fn machine(&self) -> &str {
         match self {
             Self::Local => "",

@@ -27,19 +27,16 @@ const OVERHEAD: Nanos = Nanos::from_millis(150);
 /// Assumed rate of streams with a fixed number of bytes, in bytes per second.
 const GUESSED_SPEED: f64 = 1e9;
 
-/// The default plans the whole scenario.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct PlanOptions {
     pub trials: Option<u32>,
     /// Paths to plan; empty means all. The baseline is always included because the others are shown relative to it.
     pub paths: Vec<PathName>,
-    /// An empty list means all workloads.
     pub workloads: Vec<WorkloadName>,
     pub budget: Option<Nanos>,
     /// Target half-width of intervals, as a share of the median.
     pub precision: Option<f64>,
     pub objective: Option<Objective>,
-    /// Probes; an empty list means none.
     pub probes: Option<Vec<ProbeKind>>,
 }
 
@@ -58,7 +55,6 @@ impl PlanOptions {
         self.trials(scenario, &self.design(&scenario.schedule.design))
     }
 
-    /// A schedule for a full matrix has too few trials for an adaptive run.
     fn trials(&self, scenario: &Scenario, design: &Design) -> u32 {
         let written = &scenario.schedule;
         let becomes_adaptive = design.is_adaptive() && !written.design.is_adaptive();
@@ -128,7 +124,6 @@ fn duration_estimate(load: &WorkloadSettings) -> Nanos {
     kind.flows_for().unwrap_or(Nanos((sent.0 as f64 / speed * 1e9) as u64))
 }
 
-/// Expands only the planned results, because the full matrix may be too large.
 pub(crate) fn cells(scenario: &Scenario, options: &PlanOptions) -> Vec<Cell> {
     let mut cells = Vec::new();
     let wanted = scenario.workloads.iter().filter(|workload| options.wants_workload(workload));
@@ -192,7 +187,6 @@ fn cell(scenario: &Scenario, path: &Path, workload: &Workload, choice: &[Option<
     }
 }
 
-/// Returns the label, which notes a capped number of streams.
 fn apply_level(
     scenario: &Scenario,
     choice: &[Option<usize>],

@@ -15,14 +15,11 @@ use crate::{
 pub use workload_setting::WorkloadSetting;
 pub(crate) use workload_setting::congestion;
 
-/// Applies where it has an effect: a workload factor on workloads that have the setting, a device factor on paths through one
-/// of its devices. `paths` and `workloads` restrict it further.
+/// `paths` and `workloads` restrict where it applies.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Factor {
     pub name: FactorName,
-    /// An empty list means all paths.
     pub paths: Vec<PathName>,
-    /// An empty list means all workloads.
     pub workloads: Vec<WorkloadName>,
     /// The devices to set; empty for workload factors.
     pub devices: Vec<DeviceRef>,
@@ -43,7 +40,6 @@ impl Factor {
         selected && self.levels.first().is_some_and(changes)
     }
 
-    /// Does nothing for workload factors.
     pub(crate) fn set(&self, level: usize, settings: &mut BTreeMap<DeviceRef, DeviceSettings>) {
         if let Some(level) = self.levels[level].setting.device_settings_of_level() {
             for device in &self.devices {

@@ -46,13 +46,11 @@ impl Lab {
         self.links.iter().flat_map(Link::devices)
     }
 
-    /// `None` for a namespace.
     #[must_use]
     pub fn vm(&self, host: &HostName) -> Option<&Vm> {
         self.host(host)?.vm.as_ref()
     }
 
-    /// `None` for a namespace or virtual machine.
     #[must_use]
     pub fn existing(&self, host: &HostName) -> Option<&ExistingHost> {
         self.host(host)?.existing.as_ref()
@@ -76,8 +74,7 @@ impl Lab {
         self.vm(host).is_some() || self.is_remote(host)
     }
 
-    /// The part of the lab in namespaces of this machine: without the inside of virtual machines and without existing
-    /// hosts.
+    /// The part of the lab in namespaces of this machine.
     #[must_use]
     pub fn outside(&self) -> Self {
         let outside = |host: &HostName| self.vm(host).is_none() && self.seat(host).is_none();
@@ -93,9 +90,8 @@ impl Lab {
         link.devices().iter().any(|device| self.seat(&device.at.host).is_some())
     }
 
-    /// The part of the lab that the agent of `host` creates. In a virtual machine, its own devices, addresses and
-    /// routes. On an existing host, everything on all existing hosts, because each tunnel end needs the others'
-    /// addresses.
+    /// The part of the lab that the agent of `host` creates. An existing host gets everything on all existing hosts, because
+    /// each tunnel end needs the others' addresses.
     #[must_use]
     pub fn inside(&self, host: &HostName) -> Self {
         if self.existing(host).is_some() {
@@ -127,8 +123,7 @@ impl Lab {
         self.seat(&at.host) == Some(host) && self.link_devices().any(|device| device.at == at)
     }
 
-    /// Fills in reports of existing hosts about their devices: first tunnels, then devices on top of them, then
-    /// devices behind those.
+    /// Fills in reports of existing hosts: first tunnels, then devices on top of them, then devices behind those.
     pub fn locate(&mut self) {
         const LEVELS: usize = 3;
         for _ in 0..LEVELS {
@@ -143,8 +138,7 @@ impl Lab {
         Some((misfit.blamed, format!("{}; {}", misfit.message, misfit.help)))
     }
 
-    /// MTU of a device under `settings`, in bytes of IP packet. `None` for unknown devices and for hosts that have not
-    /// reported it yet.
+    /// Bytes of IP packet. `None` for unknown devices and for hosts that have not reported.
     #[must_use]
     pub fn mtu(&self, device: &DeviceRef, settings: &BTreeMap<DeviceRef, DeviceSettings>) -> Option<u32> {
         let existing = || self.existing(&device.host)?.mtu;
@@ -161,7 +155,6 @@ impl Lab {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum HostKind {
-    /// A node, hypervisor, router or switch.
     Host,
     Guest,
     Pod,
@@ -171,15 +164,12 @@ pub enum HostKind {
 pub struct Host {
     pub name: HostName,
     pub kind: HostKind,
-    /// Set if a route or gateway needs it.
     pub forwards: bool,
-    /// `None` for a namespace.
     #[serde(default)]
     pub vm: Option<Vm>,
-    /// Devices created on it are in a separate namespace.
     #[serde(default)]
     pub existing: Option<ExistingHost>,
-    /// The existing host that it is created on; `None` if it is created on this machine or is an existing host.
+    /// `None` for this machine and for an existing host itself.
     #[serde(default)]
     pub on: Option<HostName>,
 }
@@ -196,7 +186,6 @@ impl Host {
 pub struct Gateway {
     pub name: String,
     pub node: HostName,
-    /// Matched by a policy rule.
     pub sources: Ipv4Net,
     pub destinations: Ipv4Net,
     pub tunnel: DeviceName,

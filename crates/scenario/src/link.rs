@@ -170,7 +170,6 @@ impl Layer {
         Self::Network,
     ];
 
-    /// The word used in scenarios and reports.
     #[must_use]
     pub fn word(self) -> &'static str {
         match self {

@@ -59,7 +59,6 @@ impl DeviceRef {
         Self { host: HostName::new(host), device: DeviceName::new(device) }
     }
 
-    /// A device named in a table of `host`: `eth0`, or in full, `node1:eth0`.
     pub(crate) fn named_in(host: &str, text: &str) -> Self {
         let rest = text.strip_prefix(host).and_then(|rest| rest.strip_prefix(':'));
         Self::new(host, rest.unwrap_or(text))

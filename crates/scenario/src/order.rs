@@ -17,12 +17,10 @@ const MIN_INDIVIDUAL: usize = 3;
 /// One more for each this many rounds.
 const ROUNDS_PER_INDIVIDUAL: usize = 10;
 
-/// Results measured simultaneously, by index, and the arm.
 type Group = (Vec<usize>, Arm);
 
-/// One trial per result and two per baseline, shuffled per block. The first blocks also have a probed trial of each result
-/// that a probe supports. The results in each of `rounds` are measured simultaneously; a sample of them is also measured
-/// individually.
+/// One trial per result and two per baseline, shuffled per block. The first blocks also have probed trials. A sample of
+/// simultaneous results is also measured individually.
 pub(crate) fn trials(
     cells: &[Cell],
     rounds: &[Vec<usize>],
@@ -74,7 +72,6 @@ fn one_block(cells: &[Cell], rounds: &[Vec<usize>]) -> Vec<Group> {
 }
 
 impl Plan {
-    /// The plan restricted to `probes`, without trials that none of them supports. The others keep their order.
     #[must_use]
     pub fn limited_to(&self, probes: &[ProbeKind]) -> Self {
         let probes: Vec<ProbeKind> =

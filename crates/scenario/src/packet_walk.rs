@@ -28,7 +28,6 @@ pub(crate) struct Trip {
 }
 
 impl Trip {
-    /// The network between two existing hosts is unknown.
     pub(crate) fn between_existing(from: &DeviceRef, to: &DeviceRef) -> Self {
         Self { devices: vec![from.clone(), to.clone()], layers: vec![Layer::Network], translation: None }
     }
@@ -40,7 +39,6 @@ impl Trip {
     }
 }
 
-/// A source NAT: the egress host rewrites `inner` to `outer`, and back in replies.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Translation {
     host: HostName,
@@ -59,7 +57,6 @@ pub(crate) enum StopReason {
     NoRoute(Ipv4Addr),
     NotARouter,
     NoSuchAddress(DeviceRef, Ipv4Addr),
-    /// The packet has already passed this host.
     Loop,
     TunnelDepth,
     /// The route to a tunnel's far end uses a device other than the tunnel's.
@@ -130,14 +127,12 @@ impl<'l> World<'l> {
         self.walk(&from.host, packet, None, None, 0)
     }
 
-    /// Traces the reply to a packet that took `trip`.
     pub(crate) fn back(&self, from: &PathEnd, to: &PathEnd, trip: &Trip) -> Result<Trip, Stop> {
         let translation = trip.translation.as_ref();
         let destination = translation.map_or(from.address, |translation| translation.outer);
         self.walk(&to.host, Packet { source: to.address, destination }, translation, None, 0)
     }
 
-    /// Traces a tunnel's packet, sent from the underlay device.
     pub(crate) fn under(&self, from: (&DeviceRef, Ipv4Addr), to: Ipv4Addr) -> Result<Trip, Stop> {
         self.tunnel(from, to, 0)
     }
@@ -252,7 +247,6 @@ impl<'l> World<'l> {
         packet.source = outer;
     }
 
-    /// Returns the receiving host.
     fn cross(&self, hop: &Hop<'_>, trip: &mut Trip, depth: usize) -> Result<HostName, Stop> {
         let no_such_address = || Stop {
             host: hop.device.host.clone(),

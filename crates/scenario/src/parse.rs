@@ -60,7 +60,6 @@ fn resolve_document(
     if problems.is_empty() { Ok(scenario) } else { Err(problems) }
 }
 
-/// `None` if the lab has problems.
 fn traced_paths(document: &Document, draft: &Draft, problems: &mut Vec<Problem>) -> Option<Vec<Path>> {
     let mut found = check::words(document, draft);
     if found.is_empty() && !document.broken.lab {

@@ -12,10 +12,8 @@ use crate::{
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PathEnd {
-    /// The host whose agent sends or receives.
     pub host: HostName,
     pub device: DeviceRef,
-    /// Bound at the client's end, connected to at the server's.
     pub address: Ipv4Addr,
 }
 
@@ -26,7 +24,6 @@ pub struct Path {
     pub about: String,
     pub from: PathEnd,
     pub to: PathEnd,
-    /// The layers in between, in the order in which a packet reaches them.
     pub layers: Vec<Layer>,
     /// The devices in the order in which a packet reaches them.
     pub devices: Vec<DeviceRef>,
@@ -35,7 +32,7 @@ pub struct Path {
 }
 
 impl Path {
-    /// A single host, for single-ended workloads. It addresses the host's agent; no traffic uses it.
+    /// A host without traffic, for single-ended workloads.
     pub(crate) fn at(host: &HostName) -> Self {
         let device = DeviceRef { host: host.clone(), device: DeviceName::new("lo") };
         let end = PathEnd { host: host.clone(), device, address: Ipv4Addr::LOCALHOST };
@@ -50,7 +47,7 @@ impl Path {
         }
     }
 
-    /// The smallest MTU of the path, in bytes of IP packet.
+    /// Bytes of IP packet.
     #[must_use]
     pub fn mtu(&self, lab: &Lab, settings: &BTreeMap<DeviceRef, DeviceSettings>) -> u32 {
         self.devices.iter().filter_map(|device| lab.mtu(device, settings)).min().unwrap_or(1500)

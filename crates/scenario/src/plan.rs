@@ -19,11 +19,9 @@ pub struct Cell {
     pub id: CellId,
     pub path: PathName,
     pub workload: WorkloadName,
-    /// Levels of applicable factors, by label.
     pub levels: BTreeMap<FactorName, String>,
     pub load: WorkloadSettings,
     pub placement: Placement,
-    /// All device settings of the lab, with the levels applied.
     pub devices: BTreeMap<DeviceRef, DeviceSettings>,
     /// Whether it is the baseline of its workload: the baseline path with all factors at their first level.
     pub baseline: bool,
@@ -34,7 +32,6 @@ pub struct PlannedTrial {
     pub index: u32,
     /// Counted from 0. A block has one trial per result, two per baseline, and one for each probed result.
     pub block: u32,
-    /// An index into [`Plan::cells`].
     pub cell: usize,
     pub arm: Arm,
     /// Trials of a block with the same number run simultaneously; `None` runs on its own.
@@ -52,7 +49,6 @@ impl PlannedTrial {
 /// An adaptive run may skip some trials.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Plan {
-    /// Equal seeds give equal plans.
     pub seed: u64,
     pub cells: Vec<Cell>,
     #[serde(default)]

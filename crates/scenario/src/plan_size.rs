@@ -32,7 +32,6 @@ impl PlanSize {
 }
 
 impl PlanOptions {
-    /// Fails if [`Plan::expand`](crate::Plan::expand) would create too many trials.
     pub fn check_size(&self, scenario: &Scenario) -> Result<(), PlanTooLarge> {
         let cells =
             scenario.workloads.iter().filter(|workload| self.wants_workload(workload)).map(|workload| {

@@ -6,17 +6,14 @@ use serde::{Deserialize, Serialize};
 /// Default number of blocks with probed trials: enough for an interval.
 const USUAL_BLOCKS: u32 = 7;
 
-/// The default is no probes.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Probes {
-    /// Sorted like [`ProbeKind::ALL`].
     pub kinds: Vec<ProbeKind>,
     /// The first blocks; `None` for the default.
     pub trials: Option<u32>,
 }
 
 impl Probes {
-    /// Number of blocks with probed trials.
     #[must_use]
     pub fn blocks(&self, total: u32) -> u32 {
         self.trials.unwrap_or(USUAL_BLOCKS).min(total)

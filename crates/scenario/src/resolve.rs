@@ -35,7 +35,6 @@ pub(crate) struct Places {
     pub(crate) devices: Vec<(DeviceRef, Range<usize>)>,
     pub(crate) addresses: Vec<(DeviceRef, Ipv4Net, Range<usize>)>,
     pub(crate) mtus: BTreeMap<DeviceRef, Range<usize>>,
-    /// Where it joins its network segment.
     pub(crate) segments: BTreeMap<DeviceRef, Range<usize>>,
 }
 
@@ -172,7 +171,6 @@ fn gateway(entry: &Entry<GatewayTable>, table: u32, lab: &Lab) -> Gateway {
     }
 }
 
-/// The address of `host` inside the tunnel with devices named `tunnel`.
 fn inside(lab: &Lab, tunnel: &DeviceName, host: &HostName) -> Option<Ipv4Addr> {
     let mut addresses = lab.addresses();
     addresses.find(|(at, _)| at.host == *host && at.device == *tunnel).map(|(_, address)| address.addr())

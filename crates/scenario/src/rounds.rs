@@ -15,7 +15,7 @@ pub fn rounds(ways: &[[usize; 2]]) -> Vec<Vec<usize>> {
     for (place, [one, other]) in ways.iter().enumerate() {
         pairs.entry([*one.min(other), *one.max(other)]).or_default().push(place);
     }
-    // Both ways of a pair share its resources: one is in a round of its colour, the other in a second one.
+    // The other way of a pair is in a second round of its colour.
     let mut rounds: BTreeMap<(usize, usize), Vec<usize>> = BTreeMap::new();
     let edges: Vec<[usize; 2]> = pairs.keys().copied().collect();
     for (colour, places) in colours(&edges).into_iter().zip(pairs.into_values()) {

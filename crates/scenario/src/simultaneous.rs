@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 
 use crate::{existing_host::ExistingHost, names::HostName, path::Path, plan::Cell, scenario::Scenario};
 
-/// Results of a round have the same workload and levels.
 pub(crate) fn rounds(scenario: &Scenario, cells: &[Cell]) -> Vec<Vec<usize>> {
     if !scenario.schedule.at_once {
         return Vec::new();
@@ -44,7 +43,6 @@ fn rounds_of(cells: &[(usize, [&str; 2])]) -> Vec<Vec<usize>> {
 }
 
 impl ExistingHost {
-    /// Carries one measurement at a time: the shared uplink, or else the machine.
     fn resource(&self) -> &str {
         self.uplink.as_deref().unwrap_or_else(|| self.access.machine())
     }

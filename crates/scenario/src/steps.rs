@@ -64,7 +64,6 @@ impl<'c> Index<'c> {
         Self { cells, layers, of_path, of_layers, baselines }
     }
 
-    /// The results of the largest path contained in this one, at equal levels of common factors.
     fn beneath(&self, cell: &Cell) -> Vec<usize> {
         let own = &self.layers[&cell.path];
         let within = self.of_layers[&cell.workload]
@@ -79,7 +78,6 @@ impl<'c> Index<'c> {
         same_path.filter(|place| agree(cell, &self.cells[*place])).collect()
     }
 
-    /// The same result with one factor at its first level, for each factor.
     fn first_levels(&self, cell: &Cell) -> Vec<usize> {
         let same_path = &self.of_path[&(&cell.workload, &cell.path)];
         let first = |factor: &FactorName| {

@@ -54,8 +54,7 @@ pub fn of_members(name: &str, members: &[impl AsRef<str>]) -> String {
     format!("{before}{hosts}{FIRST_WORKLOAD}{after}")
 }
 
-/// A host name for a member, with `end` appended. Node names can exceed the limit for host names; the middle is cut
-/// because their ends distinguish nodes from pods.
+/// Node names can exceed the limit for host names. The middle is cut, because their ends distinguish nodes from pods.
 fn host_name(member: &str, end: &str) -> String {
     let name = member.trim_start_matches(['-', '_']);
     let room = LONGEST - end.len();

@@ -20,13 +20,7 @@ pub(crate) struct Word<S: 'static> {
 pub(crate) enum Values<S: 'static> {
     Switch(fn(bool) -> S),
     Words(&'static [(&'static str, S)]),
-    Numbers {
-        range: RangeInclusive<u32>,
-        /// Start of the message for a value out of range, e.g. `0 queues are`.
-        describe: fn(u32) -> String,
-        set: fn(u32) -> S,
-    },
-    /// Examples, and the function that parses it.
+    Numbers { range: RangeInclusive<u32>, describe: fn(u32) -> String, set: fn(u32) -> S },
     Texts(&'static [&'static str], fn(&Label<'_>) -> Result<S, Problem>),
 }
 

@@ -23,8 +23,8 @@ pub fn names(text: &str) -> Vec<String> {
     text.parse::<DocumentMut>().map(|document| known(document.get(KEY))).unwrap_or_default()
 }
 
-/// Applied in order, table by table and key by key; comments stay. The name and title show the variants. Fails if the document
-/// has no such variant, or is not TOML.
+/// Merges key by key; comments stay. The name and title show the variants. Fails if the document has no such variant, or is
+/// not TOML.
 pub fn lay_over(text: &str, variants: &[&str]) -> Result<String, VariantError> {
     let mut document: DocumentMut = text.parse()?;
     if variants.is_empty() {

@@ -9,11 +9,9 @@ use workload::BalloonMethod;
 pub struct Vm {
     #[serde(default)]
     pub monitor: Monitor,
-    /// The machine type, if the monitor has several.
     pub board: Board,
     pub vcpus: u32,
     pub memory: Bytes,
-    /// How memory can be reclaimed from the running guest; `None` if it cannot.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub balloon: Option<BalloonMethod>,
     /// Size of a second NUMA node without CPUs, which emulates slow memory; 0 for none.
@@ -37,7 +35,6 @@ impl Vm {
     /// Block size in which a guest kernel onlines hotplugged memory.
     const MEMORY_BLOCK: u64 = 128 << 20;
 
-    /// Size of the virtio-mem device: half of the memory, in whole blocks.
     #[must_use]
     pub fn pluggable(&self) -> Bytes {
         Bytes(if self.balloon == Some(BalloonMethod::VirtioMem) {
@@ -141,7 +138,6 @@ pub enum Monitor {
 }
 
 impl Monitor {
-    /// The word used in scenarios and reports.
     #[must_use]
     pub fn word(self) -> &'static str {
         match self {
@@ -160,7 +156,7 @@ impl Monitor {
         self == Self::Qemu
     }
 
-    /// Whether it opens a tap device by name, in the tap's network namespace. Otherwise it inherits file descriptors.
+    /// A monitor opens a tap device by name in the tap's network namespace, or inherits file descriptors.
     #[must_use]
     pub fn opens_taps(self) -> bool {
         self == Self::Firecracker
@@ -177,7 +173,6 @@ pub enum Board {
 }
 
 impl Board {
-    /// The word used in scenarios and reports, and by QEMU.
     #[must_use]
     pub fn word(self) -> &'static str {
         match self {

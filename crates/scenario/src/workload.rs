@@ -24,7 +24,6 @@ impl Workload {
         self.paths.iter().collect()
     }
 
-    /// A copy for a cell. There is one cell per path, so it omits the list of paths.
     pub(crate) fn without_paths(&self) -> Self {
         let Self { name, load, default_message, placement, paths: _ } = self;
         let (name, load, placement) = (name.clone(), load.clone(), placement.clone());
@@ -38,8 +37,7 @@ impl Workload {
     }
 }
 
-/// Default size of a stream's writes, or of its datagrams' payload. Datagrams of 1400 bytes fit a VXLAN tunnel over
-/// Ethernet (1450, minus 28 for IPv4 and UDP), and so most labs.
+/// Datagrams of 1400 bytes fit a VXLAN tunnel over Ethernet (1450, minus 28 for IPv4 and UDP), and so most labs.
 pub(crate) const fn stream_message(transport: Transport, mode: Mode) -> Bytes {
     match (transport, mode) {
         (Transport::Udp, _) => Bytes(1400),

@@ -49,7 +49,6 @@ pub(super) fn segments(draft: &Draft, problems: &mut Vec<Problem>) {
     }
 }
 
-/// The devices of a link, and each device with the one below it, with the place to report.
 fn edges(draft: &Draft) -> Vec<(String, String, std::ops::Range<usize>)> {
     let place = |at: &DeviceRef| draft.places.segments.get(at).cloned().unwrap_or(0..0);
     let mut edges = Vec::new();

@@ -57,7 +57,6 @@ pub(crate) fn misfits(lab: &Lab, settings: &BTreeMap<DeviceRef, DeviceSettings>)
 pub(crate) struct Fits(BTreeMap<DeviceRef, u32>);
 
 impl Fits {
-    /// `None` for unknown devices and unknown MTUs.
     pub(crate) fn of(&self, device: &DeviceRef) -> Option<u32> {
         self.0.get(device).copied()
     }

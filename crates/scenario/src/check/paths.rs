@@ -125,7 +125,6 @@ fn unreachable(
     Problem::new(place.span(), message, "unreachable").help(format!("following {which}, {stop}"))
 }
 
-/// The far end's address and a suggested one, if both ends share a network segment but not a subnet.
 fn in_another_network(
     stop: &Stop,
     (near, far): (&PathEnd, &PathEnd),

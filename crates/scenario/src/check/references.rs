@@ -59,8 +59,7 @@ impl<'c> Checker<'c> {
         false
     }
 
-    /// Reports a bridge port: the kernel does not allow a macvlan on it, and a device on top of it would take packets
-    /// away from the bridge.
+    /// The kernel allows no macvlan on a bridge port, and a device on top of it would take packets away from the bridge.
     pub(crate) fn free_wire_end(&mut self, host: &str, device: &Spanned<String>) {
         let at = DeviceRef::named_in(host, device.get_ref());
         let bridges = self.document.links.bridges.iter().filter(|bridge| bridge.device().host == at.host);

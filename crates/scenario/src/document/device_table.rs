@@ -40,7 +40,6 @@ impl JsonSchema for DeviceTable {
         "DeviceTable".into()
     }
 
-    /// [`crate::schema`] adds the keys.
     fn json_schema(_: &mut SchemaGenerator) -> Schema {
         json_schema!({
             "type": "object",
@@ -56,7 +55,6 @@ impl JsonSchema for Vary {
         "VaryWord".into()
     }
 
-    /// [`crate::schema`] adds the values.
     fn json_schema(_: &mut SchemaGenerator) -> Schema {
         json_schema!({ "type": "string", "description": "The setting to vary." })
     }

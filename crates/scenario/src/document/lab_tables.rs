@@ -43,7 +43,6 @@ pub(crate) struct HostTable {
 }
 
 impl HostTable {
-    /// None for a namespace, more than one by mistake.
     pub(crate) fn ways(&self) -> Vec<(&'static str, Range<usize>)> {
         let local = self.local.as_ref().filter(|local| *local.get_ref());
         let ways = [

@@ -21,7 +21,6 @@ pub(crate) fn lab_keys() -> impl Iterator<Item = &'static str> + Clone {
     ["hosts"].into_iter().chain(LinkTables::KEYS.iter().copied()).chain(others)
 }
 
-/// A variant cannot change these.
 pub(crate) const FIXED: &[&str] = &["schema", "name", variant::KEY];
 
 /// Unreadable parts are reported, left out, and recorded in [`Document::broken`]. Fails on a syntax error.
@@ -86,7 +85,6 @@ impl<'t> Reader<'t> {
         }
     }
 
-    /// Whether an unknown top-level key is probably a misspelling of this one.
     fn is_misspelt(&self, key: &str) -> bool {
         let mut typed = self.root.keys().map(|typed| typed.get_ref());
         typed.any(|typed| keys().all(|known| known != typed) && nearest::word(typed, keys()) == Some(key))
@@ -156,8 +154,7 @@ impl<'t> Reader<'t> {
         read
     }
 
-    /// Reads one value. After an unknown key it reads again without that key to find further problems. A misspelled key
-    /// is not also reported as missing.
+    /// Reads again without an unknown key to find further problems.
     fn value<T: Deserialize<'t>>(&mut self, mut value: Spanned<DeValue<'t>>) -> Option<T> {
         let mut clean = true;
         let mut misspelled: Vec<String> = Vec::new();
@@ -211,7 +208,6 @@ fn not_a_section(span: Range<usize>, key: &str) -> Problem {
 const MISSING: &str = "missing field";
 const UNKNOWN: &str = "unknown field";
 
-/// The parts in backticks.
 fn quoted(message: &str) -> Vec<&str> {
     message.split('`').skip(1).step_by(2).collect()
 }

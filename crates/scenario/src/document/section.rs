@@ -6,7 +6,6 @@ use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::{Deserialize, Deserializer, de};
 use toml::Spanned;
 
-/// Named entries, e.g. `[hosts.node1]`.
 #[derive(Debug, Clone)]
 pub(crate) struct Section<T>(pub(crate) Vec<Entry<T>>);
 

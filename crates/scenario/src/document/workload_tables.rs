@@ -200,7 +200,6 @@ pub(crate) enum Loop {
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum PlacementValue {
-    /// The scheduler decides.
     Free,
     SameCpu,
     CrossCpu,

@@ -10,10 +10,8 @@ use units::{BitRate, Bytes, Nanos, Share};
 use crate::names::DeviceRef;
 
 pub(crate) trait TextValue: Sized {
-    /// The kind of value, for type errors.
     const WHAT: &'static str;
     const EXAMPLES: &'static [&'static str];
-    /// The error states what to write.
     fn from_text(text: &str) -> Result<Self, String>;
     fn from_number(_number: u64) -> Option<Self> {
         None
@@ -152,7 +150,6 @@ impl TextValue for Option<Ipv4Net> {
     }
 }
 
-/// Its meaning depends on the varied setting.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Value(pub(crate) String);
 

@@ -13,7 +13,6 @@ use crate::{names::FactorName, workload::Workload};
 #[serde(rename_all = "kebab-case")]
 pub enum WorkloadSetting {
     Streams(u32),
-    /// A multiple of another factor's value.
     StreamsPer {
         of: FactorName,
         times: u32,
@@ -25,15 +24,12 @@ pub enum WorkloadSetting {
     Congestion(String),
     Placement(Placement),
     Mode(Mode),
-    /// A rate limit per connection; `None` is unlimited.
     Rate(Option<BitRate>),
     Waiting(Waiting),
-    /// Whether a ping-pong uses the schedule of its workload, or a closed loop.
     Open(bool),
 }
 
 impl WorkloadSetting {
-    /// Returns false if the workload does not have it.
     pub(crate) fn put(&self, workload: &mut Workload) -> bool {
         let load = &mut workload.load;
         match self {
@@ -88,7 +84,6 @@ fn tcp(load: &mut WorkloadSettings) -> Option<&mut SocketSettings> {
     load.kind_mut().socket_mut().filter(|_| is_tcp)
 }
 
-/// `kernel` selects the host's default.
 pub(crate) fn congestion(word: &str) -> Option<String> {
     (word != "kernel").then(|| word.to_owned())
 }

@@ -48,7 +48,7 @@ pub enum DeviceSettingKind {
 }
 
 impl DeviceSettingKind {
-    /// All kinds, in the order in which they are applied.
+    /// In the order in which they are applied.
     pub const ALL: [Self; 6] =
         [Self::Mtu, Self::BigTcp, Self::Offloads, Self::Queues, Self::Rings, Self::Coalescing];
 
@@ -63,7 +63,6 @@ impl DeviceSettingKind {
         }
     }
 
-    /// The noun for messages: `MTU`, `queues`.
     #[must_use]
     pub fn noun(self) -> &'static str {
         self.setting().noun()
@@ -108,7 +107,6 @@ impl DeviceSettings {
 trait DeviceSetting: Sync {
     fn noun(&self) -> &'static str;
 
-    /// Most general first.
     fn words(&self) -> &'static [Word<DeviceSettings>];
 
     fn put(&self, settings: &mut DeviceSettings, other: &DeviceSettings);
@@ -119,7 +117,6 @@ trait DeviceSetting: Sync {
         true
     }
 
-    /// The value that other factors can use multiples of.
     fn count(&self) -> Option<fn(&DeviceSettings) -> Option<u32>> {
         None
     }

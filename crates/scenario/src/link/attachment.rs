@@ -108,7 +108,6 @@ impl LinkTable for Entry<GuestTable> {
 pub struct Attachment {
     pub name: String,
     pub at: DeviceRef,
-    /// The bridge port.
     pub port: DeviceRef,
     pub address: Ipv4Net,
     /// Bytes of IP packet.

@@ -43,7 +43,6 @@ impl Entry<BridgeTable> {
         DeviceRef::new(self.table.host.get_ref(), device)
     }
 
-    /// Ports listed by the bridge itself.
     pub(crate) fn listed(&self) -> impl Iterator<Item = DeviceName> {
         let host = self.table.host.get_ref();
         self.table.ports.iter().map(move |port| DeviceRef::named_in(host, port.get_ref()).device)

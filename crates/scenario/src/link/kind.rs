@@ -29,22 +29,18 @@ pub(crate) trait LinkTable {
     fn devices(&self, document: &Document) -> Vec<WrittenDevice>;
     /// The MTU at creation, if it can be derived from `mtus`.
     fn made_mtu(&self, document: &Document, mtus: &Mtus) -> Option<u32>;
-    /// Whether that MTU follows from its bridge.
     fn follows_bridge(&self) -> bool {
         false
     }
-    /// The device that it adds to the bridge as a port.
     fn port_of(&self, _bridge: &Entry<BridgeTable>) -> Option<DeviceName> {
         None
     }
-    /// Whether its devices can be created in a separate namespace on an existing host.
+    /// Whether it fits an existing host, where its devices are in a separate namespace.
     fn fits_existing(&self) -> bool {
         false
     }
-    /// `None` if a name does not resolve.
     fn link(&self, resolver: &Resolver<'_>) -> Option<Link>;
     fn references(&self, checker: &mut Checker<'_>);
-    /// Reports problems in a lab in which all names resolve.
     fn check(&self, _document: &Document, _draft: &Draft, _problems: &mut Vec<Problem>) {}
     /// Reports packets sent by the link itself that do not arrive. All links have passed their own checks.
     fn walk(&self, _world: &World<'_>, _draft: &Draft, _problems: &mut Vec<Problem>) {}
@@ -54,7 +50,6 @@ pub(crate) trait LinkTable {
 pub(crate) struct WrittenDevice {
     pub(crate) at: DeviceRef,
     pub(crate) place: Range<usize>,
-    /// Where it joins its network segment.
     pub(crate) segment: Range<usize>,
     pub(crate) address: Option<(Ipv4Net, Range<usize>)>,
 }
@@ -72,19 +67,16 @@ impl WrittenDevice {
 pub(crate) trait LinkKind {
     fn name(&self) -> &str;
     fn layer(&self) -> Layer;
-    /// All devices, which share a network segment.
     fn devices(&self) -> Vec<LinkDevice<'_>>;
     /// Pairs of a device and the device on top of it that receives its frames.
     fn above(&self) -> Vec<(DeviceRef, &DeviceRef)> {
         Vec::new()
     }
-    /// Where a frame can go when it is sent from `out`.
     fn sent(&self, out: &DeviceRef) -> Vec<Way<'_>>;
     /// Whether a received frame is forwarded like a sent one.
     fn passes_on(&self) -> bool {
         false
     }
-    /// The VLAN ID of frames below its device.
     fn tag(&self) -> Option<u16> {
         None
     }
@@ -92,7 +84,6 @@ pub(crate) trait LinkKind {
         false
     }
     fn locate(&mut self, _lab: &Lab) {}
-    /// MTU mismatches within the link or with the devices under it.
     fn misfits(&self, mtus: &Fits) -> Vec<Misfit>;
 }
 
@@ -115,16 +106,7 @@ impl LinkDevice<'_> {
 
 /// The next step of a frame.
 pub(crate) enum Way<'l> {
-    /// Received by the device at the other end.
     In(&'l DeviceRef),
-    /// Sent by another device of the same host.
     Out(DeviceRef),
-    Tunnel {
-        over: DeviceRef,
-        local: Ipv4Addr,
-        remote: Ipv4Addr,
-        /// The device under the tunnel at the far end.
-        far: DeviceRef,
-        to: &'l DeviceRef,
-    },
+    Tunnel { over: DeviceRef, local: Ipv4Addr, remote: Ipv4Addr, far: DeviceRef, to: &'l DeviceRef },
 }

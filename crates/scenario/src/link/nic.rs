@@ -21,7 +21,6 @@ pub struct Nic {
     pub port: DeviceRef,
     pub address: Ipv4Net,
     pub mtu: u32,
-    /// Queues per direction, at creation.
     pub queues: u32,
 }
 

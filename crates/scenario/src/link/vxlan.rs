@@ -303,13 +303,10 @@ pub struct Vxlan {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct VxlanMember {
     pub at: DeviceRef,
-    /// The host's device that carries the encapsulated packets.
     pub underlay: DeviceName,
-    /// The tunnel endpoint: the host's address on the underlay.
     pub local: Ipv4Addr,
-    /// The device's address inside the overlay; `None` for a bridge port.
     pub address: Option<Ipv4Net>,
-    /// Whether the underlay is the network of an existing host. The device is then in a separate namespace there.
+    /// Whether the device is in a separate namespace on an existing host.
     #[serde(default)]
     pub existing: bool,
 }

@@ -120,7 +120,6 @@ pub struct Wire {
     pub ends: [LinkEnd; 2],
     /// Bytes of IP packet.
     pub mtu: u32,
-    /// A rate limit for each direction.
     pub rate: Option<BitRate>,
 }
 

@@ -15,16 +15,9 @@ use crate::{
 pub(super) enum Step<'l> {
     Device(&'l DeviceRef),
     Layer(Layer),
-    /// A tunnel's underlay, traced as a separate packet.
-    Tunnel {
-        over: DeviceRef,
-        local: Ipv4Addr,
-        remote: Ipv4Addr,
-        far: DeviceRef,
-    },
+    Tunnel { over: DeviceRef, local: Ipv4Addr, remote: Ipv4Addr, far: DeviceRef },
 }
 
-/// Links by device, and links on top of each device.
 pub(super) struct Segments<'l> {
     devices: BTreeMap<DeviceRef, (&'l DeviceRef, &'l dyn LinkKind)>,
     above: BTreeMap<DeviceRef, Vec<(&'l DeviceRef, &'l dyn LinkKind)>>,
@@ -59,7 +52,6 @@ struct Search<'s, 'l, W> {
 }
 
 impl<'l, W: Fn(&DeviceRef) -> bool> Search<'_, 'l, W> {
-    /// Returns whether it reaches the wanted device.
     fn send(&mut self, out: &DeviceRef) -> bool {
         let Some((at, link)) = self.segments.devices.get(out).copied() else { return false };
         if !self.seen.insert(at) {
@@ -115,7 +107,6 @@ impl<'l, W: Fn(&DeviceRef) -> bool> Search<'_, 'l, W> {
         link.filter(|link| link.passes_on()).is_some_and(|link| self.leave(at, link))
     }
 
-    /// Runs `step`, and restores everything but `seen` if the frame does not arrive.
     fn or_undo(&mut self, step: impl FnOnce(&mut Self) -> bool) -> bool {
         let (mark, tags) = (self.way.len(), self.tags.clone());
         let arrived = step(self);

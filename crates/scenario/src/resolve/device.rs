@@ -9,7 +9,6 @@ use crate::{
     nearest,
 };
 
-/// The settings in the table, with specific keys overriding general ones, and its problems.
 pub(crate) fn device_settings(table: &DeviceTable) -> (DeviceSettings, Vec<Problem>) {
     let (mut settings, mut problems) = (DeviceSettings::default(), Vec::new());
     let words = || DeviceSettingKind::ALL.into_iter().flat_map(DeviceSettingKind::words);

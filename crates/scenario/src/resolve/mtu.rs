@@ -5,7 +5,6 @@ use std::collections::BTreeMap;
 use super::device_settings;
 use crate::{document::Document, link::LinkTable, names::DeviceRef};
 
-/// Maximum nesting of links for derived MTUs.
 const DEPTH: usize = 8;
 
 pub(crate) struct Mtus {

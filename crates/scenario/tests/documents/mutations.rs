@@ -209,7 +209,6 @@ fn swapped(mut parts: Vec<String>, one: f64, other: f64) -> String {
     parts.concat()
 }
 
-/// Returns whether it plans.
 fn check(text: &str) -> Result<bool, TestCaseError> {
     let diagnosis = match Scenario::parse("mutated", text) {
         Ok(scenario) => {

@@ -65,7 +65,6 @@ fn pairs(scenario: &Scenario) -> impl Iterator<Item = (&Path, &Workload)> {
     })
 }
 
-/// Valid message sizes depend on the workloads that the factor applies to.
 fn messages(entry: &Entry<FactorTable>, factor: &Factor, scenario: &Scenario) -> Vec<Problem> {
     let loads = pairs(scenario).filter(|(path, workload)| factor.applies_to(path, workload));
     let ranges = loads.map(|(_, workload)| match StreamSettings::of(&workload.load) {
@@ -102,7 +101,6 @@ fn without_period(entry: &Entry<FactorTable>, factor: &Factor, scenario: &Scenar
     Some(Problem::new(place, message, "no period").help(help))
 }
 
-/// Two factors, or a factor and a workload, can together make both ends spin on one CPU.
 fn spin_on_one_cpu(document: &Document, scenario: &Scenario) -> Option<Problem> {
     let _varied = scenario.factors.first()?;
     let cells = expand::cells(scenario, &PlanOptions::default());

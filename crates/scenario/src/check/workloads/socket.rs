@@ -36,7 +36,6 @@ pub(super) fn settings(
     }
 }
 
-/// Names have at most 15 bytes (`TCP_CA_NAME_MAX`).
 pub(in crate::check) fn not_congestion(word: &str, place: Range<usize>) -> Option<Problem> {
     let part = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || matches!(c, '_' | '-');
     let valid = !word.is_empty() && word.len() < 16 && word.chars().all(part);

@@ -16,7 +16,6 @@ use crate::{
 const FEWEST: u32 = 32;
 const MOST: u32 = 32_768;
 
-/// Entries per ring; `None` leaves the ring unchanged.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RingSizes {
     pub rx: Option<u32>,
