@@ -33,7 +33,6 @@ impl Channel {
         Ok(Self { runtime: Arc::clone(runtime), socket: NetlinkSocket::new(Protocol::Route)? })
     }
 
-    /// Returns an optional error per message.
     pub(crate) fn transact(
         &self,
         messages: impl IntoIterator<Item = MessageBuilder>,
@@ -121,7 +120,6 @@ fn add_flags(bytes: &mut [u8], message_start: usize, more: u16) {
     bytes[at..at + 2].copy_from_slice(&flags.to_ne_bytes());
 }
 
-/// Returns whether the last message's result is among them.
 fn collect_results(
     datagram: &[u8],
     first_seq: u32,
@@ -148,7 +146,6 @@ fn refusal_of(header: &NlMsgHdr, payload: &[u8]) -> Result<Option<Refusal>, Refu
     Ok(Some(error.to_error(header.nlmsg_flags, payload).into()))
 }
 
-/// Returns whether the reply is complete.
 fn collect(datagram: &[u8], seq: u32, payloads: &mut Vec<Vec<u8>>) -> Result<bool, Refusal> {
     for message in MessageIter::new(datagram) {
         let (header, payload) = message?;

@@ -149,7 +149,6 @@ trait SettingDriver: Send {
     fn trial(&self) -> Option<Trial>;
     fn devices(&self) -> Vec<DeviceRef>;
     fn remember(&mut self, kernel: &mut Kernel<'_>, device: &Device) -> Result<(), ConfigureError>;
-    /// Returns whether it changed anything.
     fn set(
         &self,
         kernel: &mut Kernel<'_>,

@@ -25,10 +25,8 @@ pub(crate) struct Device {
     pub(crate) mac: [u8; 6],
     pub(crate) mtu: u32,
     pub(crate) element: Element,
-    /// The bridge that it is a port of.
     pub(crate) master: Option<DeviceRef>,
     pub(crate) link: usize,
-    /// Number of devices below it.
     pub(crate) depth: usize,
 }
 
@@ -112,8 +110,7 @@ impl Devices {
         self.all().filter(|device| device.element == *element).map(|device| device.at.clone()).collect()
     }
 
-    /// The MAC addresses reachable through the tunnel device: its own, or those of its bridge and behind the bridge's
-    /// other ports.
+    /// Includes the bridge's other ports.
     pub(crate) fn macs_behind(&self, tunnel: &Device) -> Vec<[u8; 6]> {
         let Some(bridge) = &tunnel.master else { return vec![tunnel.mac] };
         let mut seen = BTreeSet::from([tunnel.at.clone()]);

@@ -20,12 +20,7 @@ pub enum CreateError {
     Twice { element: Element, device: DeviceRef },
     /// The kernel rejected a supported operation.
     #[error("{element}: cannot {operation}: {refusal}; {}", refusal.remedy())]
-    Refused {
-        element: Element,
-        /// A verb phrase, with the host.
-        operation: String,
-        refusal: Refusal,
-    },
+    Refused { element: Element, operation: String, refusal: Refusal },
     #[error(
         "device `{device}` has {what} {found} instead of {wanted}; this is a bug in Plumbline or the kernel"
     )]
@@ -35,13 +30,7 @@ pub enum CreateError {
         "virtual machine `{host}` has {setting} {found} instead of {wanted}: its monitor, the guest's driver or this \
          machine's kernel does not support it; remove the setting, or request {found}"
     )]
-    NotTaken {
-        host: HostName,
-        /// The name of the setting in a scenario, or of the feature.
-        setting: &'static str,
-        wanted: Box<str>,
-        found: Box<str>,
-    },
+    NotTaken { host: HostName, setting: &'static str, wanted: Box<str>, found: Box<str> },
     #[error("host `{host}` has no device with the MAC address {mac}; it has {found}")]
     NoSuchMac { host: HostName, mac: String, found: String },
     #[error(transparent)]
@@ -91,12 +80,7 @@ pub enum ReadError {
 #[derive(Debug, Error)]
 pub enum FindError {
     #[error("host `{host}` has no device `{device}`; its devices are {existing}")]
-    NoDevice {
-        host: HostName,
-        device: DeviceName,
-        /// The names of its devices.
-        existing: String,
-    },
+    NoDevice { host: HostName, device: DeviceName, existing: String },
     #[error("host `{host}` does not have the address {address}; its addresses are {existing}")]
     NoAddress { host: HostName, address: Ipv4Addr, existing: String },
     #[error("the device of host `{host}` has no IPv4 address; its addresses are {existing}")]

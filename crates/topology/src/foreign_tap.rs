@@ -19,12 +19,11 @@ pub struct ForeignTapState {
     pub namespace: u64,
     /// Whether packets have a virtio header with offload information.
     pub header: Option<bool>,
-    /// The bridge that it is a port of.
     pub master: Option<VmMaster>,
 }
 
-/// Descriptor `number` of process `pid` is a queue of the device. Searches the namespace of the calling thread if the kernel
-/// does not report the device's own. Blocks; not for use in an async runtime.
+/// Searches the namespace of the calling thread if the kernel does not report the device's own. Blocks; not for use in an
+/// async runtime.
 pub fn foreign_tap(pid: u32, number: i32, name: &str) -> Result<ForeignTapState, Refusal> {
     match sys::foreign_tap::look(pid, number) {
         Ok(tap) => {

@@ -43,10 +43,8 @@ pub(crate) struct Site<'a> {
 pub(crate) trait LinkKind {
     fn noun(&self) -> &'static str;
 
-    /// Names of capabilities.
     fn needs(&self) -> Vec<&'static str>;
 
-    /// `None` if another kernel creates it.
     fn device(&self, at: &DeviceRef, lab: &Lab) -> Option<DeviceKind>;
 
     /// `None` for a generated address.
@@ -149,8 +147,7 @@ impl DeviceKind {
         Self::Other,
     ];
 
-    /// The word in records and reports, the kernel's word, and whether the operational state reflects the carrier: that of a
-    /// tunnel is "unknown", and a bridge without ports has no carrier.
+    /// The operational state of a tunnel is "unknown", and a bridge without ports has no carrier.
     const fn facts(self) -> (&'static str, &'static str, bool) {
         match self {
             Self::Veth => ("veth", "veth", true),

@@ -7,13 +7,9 @@ use scenario::{DeviceRef, DeviceSettingKind, HostName};
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Element {
     Host(HostName),
-    Link {
-        noun: &'static str,
-        name: String,
-    },
+    Link { noun: &'static str, name: String },
     Rate(String),
     Gateway(String),
-    /// A static route of a host, as `to via next-hop`.
     Route(HostName, String),
     Setting(DeviceSettingKind, DeviceRef),
 }

@@ -64,7 +64,6 @@ struct HostNamespace {
     namespace: NetNs,
     channel: Channel,
     handles: OnceLock<NamespaceHandles>,
-    /// Whether this is the namespace of this process.
     is_own: bool,
 }
 

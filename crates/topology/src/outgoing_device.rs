@@ -25,8 +25,7 @@ use crate::{
 /// `RTN_UNICAST`.
 const UNICAST: u8 = 1;
 
-/// Looks up the route from the calling thread's network namespace. `None` if the address is local. Blocks; not for use in an
-/// async runtime.
+/// `None` if the address is local. Blocks; not for use in an async runtime.
 pub fn device_towards(to: SocketAddr, from: Option<IpAddr>) -> Result<Option<DeviceState>, Refusal> {
     let runtime = Arc::new(namespaces::runtime()?);
     let channel = Channel::open_here(&runtime)?;

@@ -8,14 +8,11 @@ use crate::{configure, link, topology::Topology};
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Capability {
-    /// The name in messages, e.g. `vxlan`.
     pub name: &'static str,
     pub available: bool,
-    /// The operation, or why it failed.
     pub detail: String,
     pub needed_for: &'static str,
     pub remedy: &'static str,
-    /// Whether some paths cannot work without it.
     pub required: bool,
 }
 

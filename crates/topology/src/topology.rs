@@ -50,9 +50,7 @@ impl fmt::Debug for Topology {
 pub struct PresentDevice {
     pub at: DeviceRef,
     pub kind: DeviceKind,
-    /// Inode of its network namespace (nsfs).
     pub namespace: u64,
-    /// Interface index in the namespace.
     pub index: u32,
 }
 
@@ -62,8 +60,8 @@ impl Topology {
         create::create(lab)
     }
 
-    /// In a guest, configures the devices of `host`. On an existing host, in whose own namespace the calling thread is,
-    /// creates the part of the lab on it, in namespaces removed with this value.
+    /// On an existing host, the calling thread is in the host's own namespace, and the part of the lab is removed with this
+    /// value.
     pub fn inside(lab: &Lab, host: &HostName) -> Result<Self, CreateError> {
         create::inside(&lab.inside(host), host)
     }

@@ -88,7 +88,6 @@ impl Sizes {
         Self { gso: bytes, gro: bytes, gso_ipv4: bytes, gro_ipv4: bytes, most }
     }
 
-    /// Receive and segmentation offload. Older kernels have no separate sizes for IPv4.
     pub(crate) fn ipv4_sizes(&self) -> (u32, u32) {
         let or = |own: u32, both: u32| if own == 0 { both } else { own };
         (or(self.gso_ipv4, self.gso), or(self.gro_ipv4, self.gro))

@@ -29,7 +29,6 @@ pub(crate) type Taps = BTreeMap<DeviceRef, Vec<File>>;
 
 #[derive(Debug)]
 pub struct Tap {
-    /// One file descriptor per queue; empty if the monitor opens the device by name.
     pub queues: Vec<File>,
     pub at: DeviceRef,
     /// MAC address for the guest's device.
@@ -70,7 +69,6 @@ impl LinkKind for Nic {
         "network device of guest"
     }
 
-    /// Other requirements of virtual machines are tested with them.
     fn needs(&self) -> Vec<&'static str> {
         Vec::new()
     }

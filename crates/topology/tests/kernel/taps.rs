@@ -30,7 +30,6 @@ fn lab() -> Lab {
     lab
 }
 
-/// Prints a message if not.
 #[expect(clippy::disallowed_macros, reason = "reports a skipped test")]
 fn can_tap(test: &str) -> bool {
     let opened = File::options().read(true).write(true).open("/dev/net/tun");

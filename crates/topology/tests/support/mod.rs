@@ -17,7 +17,6 @@ use topology::Topology;
 
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// Prints a message if not.
 pub(crate) fn can_create_namespaces(test: &str) -> bool {
     if sys::userns::has_net_admin() {
         return true;
@@ -212,7 +211,6 @@ pub(crate) fn egress_gateway() -> Lab {
     lab
 }
 
-/// Returns the peer address that the server saw.
 pub(crate) fn converse(topology: &Topology, from: &str, to: &str, address: &str) -> IpAddr {
     let inside = |name: &str| topology.namespace(&HostName::new(name)).expect("a host of the lab");
     meet([inside(from), inside(to)], address)
