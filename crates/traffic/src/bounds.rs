@@ -18,11 +18,9 @@ const SECOND: u64 = 1_000_000_000;
 
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Bounds {
-    /// Time in which at least three whole messages must arrive.
     pub idle: Nanos,
     pub duration: Option<Nanos>,
     pub bytes: Option<Bytes>,
-    /// Rate of messages, over a second or more.
     pub rate: Option<BitRate>,
 }
 

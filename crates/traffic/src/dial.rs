@@ -31,12 +31,10 @@ pub struct Dial<'a> {
     pub bind: IpAddr,
     pub server: SocketAddr,
     pub settings: &'a SocketSettings,
-    /// Added to a fixed source port.
     pub number: u32,
 }
 
 impl Dial<'_> {
-    /// Socket waits are limited to [`TICK`].
     pub(crate) fn connect(&self, handshake: Handshake, stop: &Stop) -> Result<TcpStream> {
         let mut stream = self.connect_plain(stop)?;
         match stream.write_all(&handshake.encode()) {

@@ -35,9 +35,7 @@ pub struct FlowId {
 pub struct Progress {
     pub elapsed: Nanos,
     pub covers: Nanos,
-    /// Payload.
     pub received: Bytes,
     pub sent: Bytes,
-    /// Round trips, or connections.
     pub round_trips: u64,
 }

@@ -7,7 +7,6 @@ use thiserror::Error;
 
 use crate::error::Error;
 
-/// Maximum length over TCP.
 pub(crate) const LONGEST: usize = 9;
 /// Error numbers that iperf3 does not use.
 const OURS: i32 = 9000;

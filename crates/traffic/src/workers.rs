@@ -25,7 +25,6 @@ use crate::{
 pub(crate) struct SharedState<'a> {
     stop: &'a Stop,
     failed: AtomicBool,
-    /// Time just before the threads were started.
     created: u64,
     /// 0 before the first connection starts.
     begun: AtomicU64,
@@ -261,7 +260,6 @@ fn watch(
     progress(started, last, shared, observer);
 }
 
-/// Returns the current time.
 fn progress(started: u64, last: u64, shared: &SharedState<'_>, observer: &dyn Observer) -> u64 {
     let now = monotonic();
     observer.progress(Progress {

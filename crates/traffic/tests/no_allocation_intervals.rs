@@ -10,7 +10,6 @@ use workload::{Measurement, PingPongSettings, Schedule, Transport, WorkloadSetti
 const CHANCE: u64 = 40;
 const AN_INTERVAL: u64 = 4;
 
-/// Allocations of both ends, and the recorded intervals.
 fn run(schedule: Schedule, duration: Nanos) -> (u64, u64) {
     let interval = Nanos::from_millis(10);
     let load =

@@ -13,7 +13,6 @@ const MORE: u64 = 2_000;
 /// Seconds; on a busy machine each message of a spinning thread takes a time slice.
 const LONG: [u64; 5] = [1, 2, 4, 16, 64];
 
-/// Allocations of both ends, and the number of round trips.
 fn run(load: &PingPongSettings, duration: Nanos) -> (u64, u64) {
     let (taken, outcome) =
         both_ends::run(WorkloadSettings::PingPong(PingPongSettings { duration, ..load.clone() }));

@@ -19,8 +19,7 @@ use crate::{
 /// Bytes.
 const PIECE: usize = 64 << 10;
 
-/// Fails if the connection fails, violates the protocol, takes longer than `limit`, or the server stops. Adds bytes of both
-/// directions to `carried` as they pass.
+/// Fails if the connection takes longer than `limit`, or the server stops. Adds bytes of both directions to `carried`.
 pub fn serve(
     socket: &TcpStream,
     handshake: Handshake,
@@ -46,7 +45,6 @@ pub(super) struct RequestServer<'a> {
 }
 
 impl<'a> RequestServer<'a> {
-    /// `limit` applies to each connection.
     pub(super) fn new(limit: Nanos, carried: &'a AtomicU64) -> Self {
         Self { piece: vec![0xA5; PIECE], carried, limit, until: 0 }
     }

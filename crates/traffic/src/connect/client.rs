@@ -35,7 +35,6 @@ const END: &str = "client";
 const PAUSE: Duration = Duration::from_millis(1);
 const PIECE: usize = 64 << 10;
 
-/// Fails if the server cannot be reached, or no connection succeeds for a while.
 pub(crate) fn run_client(
     spec: &ClientSpec<ConnectSettings>,
     stop: &Stop,
@@ -71,7 +70,6 @@ struct Part {
     connects: LatencyHistogram,
     exchanges: LatencyHistogram,
     failed: u64,
-    /// Successful and failed, per interval.
     counts: Vec<(u64, u64)>,
     facts: Option<SocketFacts>,
     span: Option<(u64, u64)>,

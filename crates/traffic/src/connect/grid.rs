@@ -22,7 +22,6 @@ impl Grid {
         (self.warm - self.begin).div_ceil(self.interval) as usize
     }
 
-    /// Later times belong to the last interval.
     pub(super) fn place(&self, now: u64) -> usize {
         if now < self.warm {
             return ((now - self.begin) / self.interval) as usize;

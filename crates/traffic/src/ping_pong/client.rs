@@ -84,7 +84,6 @@ pub fn exchange<F: Format>(
 struct Part {
     thread: ThreadCpu,
     recorded: ThreadNotes,
-    /// The sender's lateness or the receiver's round trips, in an open loop.
     histogram: Option<LatencyHistogram>,
 }
 

@@ -66,7 +66,6 @@ impl Message {
     }
 }
 
-/// The latest number below `next` with the lowest `bits` of `number`, or `number` if there is none.
 const fn latest(number: u64, bits: u32, next: u64) -> u64 {
     if bits >= u64::BITS || number >= next {
         return number;

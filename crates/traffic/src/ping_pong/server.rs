@@ -105,7 +105,7 @@ fn serve(
     single_worker(job, &shared, observer)
 }
 
-/// Messages may have any length. Fails if the connection fails, the client exceeds `bounds`, or on a stop request.
+/// Messages may have any length.
 pub fn serve_tcp(socket: TcpStream, bounds: Bounds, stop: &Stop) -> Result<Outcome<PingPongEnd>> {
     limit_waits(&socket, TICK)?;
     sys::socket::set_nodelay(&socket, true)?;
@@ -115,8 +115,8 @@ pub fn serve_tcp(socket: TcpStream, bounds: Bounds, stop: &Stop) -> Result<Outco
     serve_any(&socket, 0, bounds, stop)
 }
 
-/// The socket is connected to the client, whose address `greeting` has verified. Ends with the closing datagram, or when the
-/// client is silent for too long. Fails if the client exceeds `bounds`, or on a stop request.
+/// `greeting` has verified the address of the client, which the socket is connected to. Ends with the closing datagram, or
+/// when the client is silent.
 pub fn serve_udp(
     socket: UdpSocket,
     greeting: Greeting,

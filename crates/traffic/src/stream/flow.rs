@@ -26,7 +26,6 @@ pub const SERVER: &str = "server";
 
 #[derive(Debug)]
 pub struct Flow<'a> {
-    /// Index within its direction, from 0.
     pub id: u32,
     /// Never `both`.
     pub direction: Direction,

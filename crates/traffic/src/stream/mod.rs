@@ -26,9 +26,9 @@ use crate::error::{Error, Result};
 /// Time beyond the requested duration; without a duration, the longest time without progress.
 const GRACE: Nanos = Nanos::from_secs(5);
 
-/// After an external end, a receiver continues until nothing arrives for this long,
+/// A receiver continues after an external end until nothing arrives for this long.
 const QUIET: Nanos = Nanos::from_millis(20);
-/// but at most for this time, unless earlier data is still queued.
+/// The limit of [`QUIET`], unless earlier data is still queued.
 const RUNDOWN: Nanos = Nanos::from_millis(500);
 
 fn connections(settings: &StreamSettings) -> impl Iterator<Item = (Direction, u32)> {

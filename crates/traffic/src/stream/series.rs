@@ -141,7 +141,6 @@ fn both<T>(before: Option<T>, rest: Option<T>, join: impl FnOnce(T, T) -> T) -> 
     }
 }
 
-/// Adds counters, and takes the later states.
 fn joined(before: TcpSample, after: TcpSample) -> TcpSample {
     TcpSample {
         retransmits: before.retransmits + after.retransmits,

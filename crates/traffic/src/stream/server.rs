@@ -68,7 +68,6 @@ impl Server {
         flow::run(flows, stop, observer)
     }
 
-    /// Sorted like `places`, by direction and number.
     fn gather(&self, places: &[(Direction, u32)], stop: &Stop) -> Result<Vec<(FlowSocket, Start)>> {
         let Self { spec, listening, .. } = self;
         let transport = spec.load.transport;

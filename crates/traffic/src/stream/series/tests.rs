@@ -12,7 +12,6 @@ fn settings(warmup: u64, interval: u64) -> StreamSettings {
     }
 }
 
-/// Reads the clock at `times` (ms after the start), with a byte and a loss each.
 fn series(warmup: u64, interval: u64, times: &[u64]) -> Vec<Interval> {
     let origin = 77 * MS;
     let mut series = Series::new(&settings(warmup, interval));

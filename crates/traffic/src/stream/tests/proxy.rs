@@ -23,8 +23,7 @@ use crate::{
 const COUNT: u64 = 200;
 const LENGTH: usize = 64;
 
-/// Of every ten, the tenth (including the last) is dropped, the fifth is duplicated, the seventh follows the eighth, and the
-/// third is duplicated with its copy after the fourth.
+/// Drops the tenth of every ten, duplicates the fifth, and delays the seventh and a copy of the third by one.
 fn fate(number: u64, forward: &mut impl FnMut(u64)) {
     match number % 10 {
         0 | 7 => {}

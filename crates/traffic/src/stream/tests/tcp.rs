@@ -15,7 +15,6 @@ use crate::{
     testing::{HERE, TOKEN},
 };
 
-/// No gaps, the warm-up first and cut at its end, a sample at each interval.
 fn check_series(series: &EndSeries, load: &StreamSettings) {
     let intervals = &series.intervals;
     assert_eq!(intervals[0].start, Nanos(0));

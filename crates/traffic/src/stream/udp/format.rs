@@ -13,15 +13,10 @@ pub enum DatagramFormat {
     Counter64,
 }
 
+/// `sent` is a time of the sender's clock in nanoseconds, or the number of datagrams in `Closing`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Head {
-    /// A datagram of the stream.
-    Data {
-        number: u64,
-        /// Nanoseconds by a clock of the sender.
-        sent: u64,
-    },
-    /// The end of the stream, with the number of datagrams sent.
+    Data { number: u64, sent: u64 },
     Closing { sent: u64 },
 }
 

@@ -8,7 +8,6 @@ use crate::handshake::{self, Handshake};
 
 pub(super) const LENGTH: usize = handshake::LENGTH + 8;
 
-/// A handshake and the server's cookie.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Opening {
     pub(super) handshake: Handshake,

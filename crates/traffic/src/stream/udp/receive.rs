@@ -44,7 +44,6 @@ pub(super) struct Receiver<'a> {
 
 struct StreamHeaders {
     format: DatagramFormat,
-    /// Whether the sender ends the stream with a closing datagram.
     is_closed_by_sender: bool,
     begun: bool,
     closed: Option<(u64, u64)>,
@@ -216,7 +215,6 @@ impl<'a> Receiver<'a> {
         }
     }
 
-    /// A reply that cannot be sent now is lost and will be requested again.
     fn send(&self, bytes: &[u8]) -> Result<()> {
         match self.socket.send(bytes) {
             Ok(_) => Ok(()),

@@ -66,7 +66,6 @@ impl Arrivals {
         }
     }
 
-    /// Returns the new payload that this confirms.
     #[inline]
     pub(super) fn note(&mut self, datagram: Datagram) -> usize {
         if datagram.number == 0 {
