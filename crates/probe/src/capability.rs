@@ -12,23 +12,20 @@ mod virtualisation;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Capability {
-    /// Lower-case letters and dashes.
     pub id: &'static str,
     pub title: &'static str,
     pub needed_for: &'static str,
     pub area: Area,
     pub state: State,
-    /// What was tried or read, with the result.
     pub detail: String,
     pub remedy: Option<String>,
-    /// Whether current paths or workloads require it; otherwise it only improves results.
+    /// Results need it; otherwise it only improves them.
     pub required: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum State {
     Works,
-    /// Available but not ideal, or unknown.
     Limited,
     Missing,
 }

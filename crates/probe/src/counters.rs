@@ -15,7 +15,6 @@ pub struct SoftnetReading {
 }
 
 impl SoftnetReading {
-    /// `None` if the kernel does not provide the counters.
     #[must_use]
     pub fn now() -> Option<Self> {
         fs::read_to_string(FILE).ok().and_then(|text| read(&text))
@@ -37,7 +36,6 @@ impl SoftnetReading {
     }
 }
 
-/// `None` for an invalid line.
 fn read(text: &str) -> Option<SoftnetReading> {
     let mut sum = SoftnetCounters::default();
     for line in text.lines() {

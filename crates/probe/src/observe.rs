@@ -6,7 +6,7 @@ use thiserror::Error;
 
 use crate::{cpu_owners, packet_way, syscalls};
 
-/// Does not start the probe. Fails with [`ProbeError::Unavailable`] if the kernel or the permissions do not allow it.
+/// Fails with [`ProbeError::Unavailable`] if the kernel or the permissions do not allow it.
 pub fn probe(kind: ProbeKind) -> Result<Box<dyn Probe>, ProbeError> {
     match kind {
         ProbeKind::Cpu => cpu_owners::probe(),
@@ -19,13 +19,10 @@ pub fn probe(kind: ProbeKind) -> Result<Box<dyn Probe>, ProbeError> {
 pub trait Probe: Send {
     fn kind(&self) -> ProbeKind;
 
-    /// Clears the results.
     fn start(&mut self, watch: &Watch) -> Result<(), ProbeError>;
 
-    /// Adds the results since the start.
     fn read(&mut self, seen: &mut ProbeResults) -> Result<(), ProbeError>;
 
-    /// There is no overhead until the next start. Results remain readable.
     fn stop(&mut self);
 }
 

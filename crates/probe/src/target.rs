@@ -46,7 +46,6 @@ pub fn called(names: &[&str]) -> Vec<u32> {
     all().filter(is_called).filter_map(|process| number(&process)).collect()
 }
 
-/// False for zombies.
 #[must_use]
 pub fn is_alive(pid: u32) -> bool {
     open(pid).and_then(|process| process.stat().ok()).is_some_and(|stat| !matches!(stat.state, 'Z' | 'X'))

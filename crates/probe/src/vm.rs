@@ -62,7 +62,6 @@ impl VmReading {
         queues.map(|(descriptor, tap)| VmQueue { descriptor: *descriptor, tap: tap.clone() }).collect()
     }
 
-    /// Thread activity is since `before`.
     #[must_use]
     pub fn facts(&self, before: &Self) -> VmFacts {
         let (line, group) = (&self.line, self.group.as_ref());

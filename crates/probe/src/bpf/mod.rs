@@ -54,7 +54,6 @@ impl BpfObject {
         Self::load(object, hooks, sizes).map_err(|refusal| refusal.explain())
     }
 
-    /// Attaches all programs or none.
     pub(crate) fn attach(&mut self) -> Result<(), ProbeError> {
         if !self.links.is_empty() {
             return Ok(());
@@ -72,7 +71,6 @@ impl BpfObject {
         Ok(())
     }
 
-    /// Maps keep their content.
     pub(crate) fn detach(&mut self) {
         for (name, link) in std::mem::take(&mut self.links) {
             // Fails only if the program is not attached.
@@ -121,7 +119,6 @@ impl BpfObject {
         self.ebpf.map_mut(name).ok_or_else(|| failed("open", name, &"the object has no such map"))
     }
 
-    /// An iterator, or a program that user space runs.
     pub(crate) fn program(&mut self, name: &str) -> Option<&mut Program> {
         self.ebpf.program_mut(name)
     }

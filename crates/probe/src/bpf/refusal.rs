@@ -41,7 +41,6 @@ impl Refusal {
         })
     }
 
-    /// BPF programs see PIDs of the initial namespace.
     pub(super) fn numbers() -> Result<(), Self> {
         let own = fs::metadata("/proc/self/ns/pid");
         if own.is_ok_and(|own| own.ino() != FIRST_PID_NAMESPACE) { Err(Self::OtherNumbers) } else { Ok(()) }
@@ -108,7 +107,6 @@ impl MissingCapability {
     }
 }
 
-/// The kernel supports eBPF and BTF, so a rejected program uses a newer feature.
 fn too_old(kernel: &str, what: &str, reason: Option<String>) -> (String, String) {
     let reason = reason.map(|reason| format!(" ({reason})")).unwrap_or_default();
     (

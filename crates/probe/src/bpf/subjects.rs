@@ -6,7 +6,6 @@ use protocol::Subject;
 
 const PLACES: &str = ".data.places";
 
-/// The first of equal keys counts.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Subjects {
     processes: Vec<(u32, u32)>,

@@ -101,7 +101,6 @@ mod tests {
 
     #[test]
     fn remedy_depends_on_cpu_flags() {
-        // Any access to a missing file gives the error of a missing device.
         let absent = sys::netns::NetNs::open("/proc/self/ns/missing").expect_err("no such file");
         let remedy = |hardware| judge_kvm(Err(absent.clone()), hardware).remedy.expect("one");
         assert!(remedy(Some(true)).starts_with("modprobe"));

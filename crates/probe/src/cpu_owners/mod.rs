@@ -25,7 +25,6 @@ pub(crate) fn probe() -> Result<Box<dyn Probe>, ProbeError> {
     }
 }
 
-/// The number counts tasks without room.
 fn add_result((cpu, left_out): (OwnedCpu, u64), results: &mut ProbeResults) {
     results.elapsed = results.elapsed.max(cpu.elapsed);
     results.cpu = Some(cpu);

@@ -62,7 +62,6 @@ fn per_cpu(thread: &str) -> Option<u32> {
     thread.rsplit_once('/').and_then(|(_, cpu)| cpu.parse().ok())
 }
 
-/// Merges all kworkers.
 fn pool(thread: &str) -> Option<String> {
     match thread.starts_with("kworker/") {
         true => named("kworker"),

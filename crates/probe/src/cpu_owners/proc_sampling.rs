@@ -28,7 +28,7 @@ pub struct ProcessTimes {
 }
 
 impl ProcessTimes {
-    /// `subjects` define the owners. Fails with [`ProbeError::Unavailable`] if /proc cannot be read.
+    /// Fails with [`ProbeError::Unavailable`] if /proc cannot be read.
     pub fn from_now(subjects: Vec<Subject>) -> Result<Self, ProbeError> {
         Ok(Self { subjects, before: Reading::now()? })
     }
@@ -57,7 +57,6 @@ impl ProcessTimes {
 
 #[derive(Default)]
 pub(super) struct ProcSampling {
-    /// Why the exact probe is not used.
     because: String,
     start: Option<ProcessTimes>,
     stopped: Option<Result<(OwnedCpu, u64), ProbeError>>,

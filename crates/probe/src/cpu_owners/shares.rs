@@ -10,7 +10,6 @@ use super::names::OwnerName;
 /// Shares below 1/10,000 of the total are merged.
 const SMALL: u64 = 10_000;
 
-/// Largest first; omits empty shares.
 pub(super) fn shares(times: impl IntoIterator<Item = (OwnerName, u64)>) -> Vec<OwnerShare> {
     let by_name = summed(times);
     let whole: u64 = by_name.values().sum();

@@ -10,7 +10,6 @@ use protocol::Subject;
 
 use crate::observe::ProbeError;
 
-/// Limit on tasks.
 pub(super) const MOST: usize = 65_536;
 
 /// `PF_KTHREAD` of include/linux/sched.h.
@@ -51,7 +50,6 @@ impl Tasks {
             remedy: "mount /proc".to_owned(),
         })?;
         let mut tasks = Self::default();
-        // Tasks may end in the meantime.
         for process in processes.filter_map(Result::ok) {
             tasks.add(&process);
         }
@@ -109,7 +107,6 @@ pub(super) fn belongs_to(pid: u32, subject: &Subject) -> bool {
                 .any(|inode| subject.cgroups.contains(&inode))
 }
 
-/// Control group version 2.
 fn group_and_above(pid: u32) -> Vec<String> {
     let text = crate::file::line(format!("/proc/{pid}/cgroup")).unwrap_or_default();
     let Some(group) = text.lines().find_map(|line| line.strip_prefix("0::/")) else { return Vec::new() };

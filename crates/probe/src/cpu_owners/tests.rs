@@ -67,7 +67,6 @@ fn in_one_of_five(test: impl Fn()) {
     test();
 }
 
-/// The kernel's task time includes interrupts and excludes steal time.
 fn assert_time(cpu: &OwnedCpu, owner: CpuOwner, known: u64, percent: u64) {
     let found = time_of(cpu, owner);
     let apart = time_of(cpu, CpuOwner::Softirq) + time_of(cpu, CpuOwner::Irq) + cpu.steal.0;
@@ -185,7 +184,6 @@ fn cpu_of_loopback_flood_is_softirq_time() {
     assert!(by_cpu || time_of(&cpu, CpuOwner::Softirq) == 0, "{cpu:#?}");
 }
 
-/// 300 ms of CPU time; returns the time used.
 fn flood() -> sys::Result<u64> {
     plumb_tests::bring_loopback_up();
     let to = std::net::UdpSocket::bind("127.0.0.1:0").expect("loopback is up");

@@ -81,7 +81,6 @@ impl Maps<'_> {
         Ok(RouteMaps { lost, events_left_out: get(self.0, "counts", EVENTS_LEFT_OUT)?, ways })
     }
 
-    /// Times from the previous point to `place`, or of the whole route for 0.
     pub(super) fn times(&mut self, way: usize, place: usize) -> Result<LatencyHistogram, ProbeError> {
         let number = u32::try_from(way * POINTS + place).expect("16 ways of 64 points");
         Ok(histogram::open(&get::<[u32; BUCKETS]>(self.0, "times", number)?))

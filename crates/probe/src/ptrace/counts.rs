@@ -21,7 +21,6 @@ pub(super) struct Caller {
 #[derive(Debug, Default)]
 pub(super) struct Tallies {
     calls: HashMap<(u32, u64), Tally>,
-    /// Latest names of threads.
     caller: HashMap<u32, Caller>,
     pub(super) stopping: PtraceSlices,
     pub(super) looking_since: Option<Instant>,

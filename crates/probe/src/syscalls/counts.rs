@@ -17,7 +17,6 @@ pub(super) struct Counts {
     pub(super) under_way: Vec<SyscallCount>,
 }
 
-/// Names are the latest known ones.
 pub(super) fn counts(ended: &[Slot], under_way: &[Slot], subjects: &[Subject]) -> Counts {
     let all: Vec<&Slot> = ended.iter().chain(under_way).collect();
     let (threads, processes) = (thread_names(&all), process_names(&all));
@@ -56,7 +55,6 @@ fn numbers(slot: &Slot) -> SyscallCount {
     }
 }
 
-/// The latest slot has the latest name.
 fn thread_names<'a>(slots: &[&'a Slot]) -> HashMap<u32, &'a Slot> {
     let mut latest: HashMap<u32, &'a Slot> = HashMap::new();
     for slot in slots {
@@ -68,7 +66,6 @@ fn thread_names<'a>(slots: &[&'a Slot]) -> HashMap<u32, &'a Slot> {
     latest
 }
 
-/// The latest name of its first thread, otherwise the latest seen by another thread.
 fn process_names<'a>(slots: &[&'a Slot]) -> HashMap<u32, ((bool, u64), &'a str)> {
     let mut names = HashMap::new();
     for slot in slots {

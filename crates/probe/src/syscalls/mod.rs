@@ -45,7 +45,6 @@ struct Syscalls {
     slots: u32,
     epoch: u32,
     subjects: Vec<Subject>,
-    /// Calls in progress when it was stopped.
     stopped: Option<Vec<Slot>>,
 }
 
@@ -56,7 +55,6 @@ impl Syscalls {
         Ok(Self { loaded, slots, epoch: 0, subjects: Vec::new(), stopped: Some(Vec::new()) })
     }
 
-    /// Skips slots that are being initialized.
     fn slots(&mut self, taken: u32) -> Result<Vec<Slot>, ProbeError> {
         let array = self.loaded.array::<Words>("slots")?;
         let read = (0..taken).map(|index| array.get(&index, 0).map(|words| Slot::of(&words)));

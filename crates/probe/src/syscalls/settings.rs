@@ -19,7 +19,6 @@ pub(super) struct Counters {
     pub(super) overflowed: u64,
 }
 
-/// The program must not be attached.
 pub(super) fn begin(loaded: &mut BpfObject, watch: &Watch, epoch: u32, slots: u32) -> Result<(), ProbeError> {
     let subjects = (1..).zip(&watch.subjects).filter(|(_, subject)| subject.syscalls);
     let subjects = Subjects::of(subjects);

@@ -64,7 +64,6 @@ pub(super) fn halves(word: u64) -> (u32, u32) {
     (half(0), half(4))
 }
 
-/// At most 15 bytes, up to the zero.
 pub(super) fn text(words: &[u64]) -> String {
     let bytes: Vec<u8> =
         words.iter().flat_map(|word| word.to_ne_bytes()).take_while(|byte| *byte != 0).collect();

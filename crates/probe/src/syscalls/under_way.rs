@@ -22,7 +22,6 @@ pub(super) fn load(loaded: &mut BpfObject) -> Result<(), ProbeError> {
 /// No call, -1 in the kernel's registers.
 const NONE: u32 = u32::MAX;
 
-/// One slot without count per call, with its time so far.
 pub(super) fn calls(loaded: &mut BpfObject) -> Result<Vec<Slot>, ProbeError> {
     let program = program(loaded)?;
     let link = program.attach().and_then(|id| program.take_link(id));

@@ -8,7 +8,6 @@ pub(super) struct CommandLine {
     pub(super) cpu: Option<String>,
     pub(super) cpus: Option<u32>,
     pub(super) memory: Option<Bytes>,
-    /// `Some(true)` for KVM, `Some(false)` for emulation.
     pub(super) kvm: Option<bool>,
     pub(super) libvirt: bool,
     pub(super) netdevs: Vec<Netdev>,

@@ -14,7 +14,6 @@ pub(super) struct ControlGroup {
     pub(super) throttled: Option<u64>,
 }
 
-/// `None` without a version 2 group below the root.
 pub(super) fn of(process: &Process) -> Option<ControlGroup> {
     let groups = process.cgroups().ok()?;
     let path = groups.into_iter().find(|group| group.hierarchy == 0)?.pathname;

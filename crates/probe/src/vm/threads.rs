@@ -20,7 +20,6 @@ pub(super) struct Reading {
     guest: u64,
 }
 
-/// Includes the vhost workers of its guest that are kernel threads.
 pub(super) fn read(process: &Process) -> Vec<Reading> {
     let pid = process.pid;
     let own = process.tasks().into_iter().flatten().filter_map(Result::ok);

@@ -48,7 +48,6 @@ fn watching(probe: &mut dyn Probe, pid: u32) -> f64 {
     nanos
 }
 
-/// The 10 % quantile: slower measurements were disturbed.
 fn nanos_per_call() -> f64 {
     let mut measured: Vec<u64> = (0..REPEATS)
         .map(|_| {

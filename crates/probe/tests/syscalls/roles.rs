@@ -13,7 +13,6 @@ use samples::ProbeKind;
 
 use crate::watched::pids;
 
-/// Calls of the first thread, of each of the four others, and of each of the three children of [`KNOWN`].
 pub(crate) const KNOWN_CALLS: [u64; 3] = [1000, 2000, 700];
 pub(crate) const KNOWN: &str = "role-known";
 pub(crate) const CHILD: &str = "role-child";
@@ -93,7 +92,6 @@ fn open(path: &str) -> File {
     File::open(path).expect("Linux")
 }
 
-/// Prints for each kind its duration and CPU time as measured by the thread.
 fn split() {
     wait_for_go();
     let mut output = String::new();
@@ -154,7 +152,6 @@ fn come_and_go(threads: u64) {
     }
 }
 
-/// Prints the ids of the programs used, and waits to be killed.
 fn trace(pid: u64) {
     let mut probe = probe(ProbeKind::Syscalls).expect("tried by the test");
     probe.start(&pids(&[pid as u32])).expect("loaded");

@@ -48,7 +48,6 @@ fn split_once(probe: &mut dyn Probe) -> Vec<String> {
     .concat()
 }
 
-/// The process sleeps since after the start, or waits since before it.
 pub(crate) fn under_way() -> Result<(), Failed> {
     let Some(mut probe) = probe_or_skip("calls under way") else { return Ok(()) };
     let mut sleeper = Command::new("sh");

@@ -25,7 +25,6 @@ fn whole() -> Box<dyn Probe> {
     ptrace_counter(None)
 }
 
-/// The tracer thread waits for a traced child, so this does not.
 fn finish(mut child: Child) {
     go(&mut child);
     let mut output = Vec::new();

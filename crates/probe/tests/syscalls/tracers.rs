@@ -38,9 +38,8 @@ pub(crate) fn strace() -> Result<(), Failed> {
     Ok(())
 }
 
-/// perf starts the program and follows its children; the probe observes perf from before that. perf sometimes loses calls
-/// silently: it must see all calls in one of several attempts, otherwise the result is undecided. Calls that only perf sees
-/// always fail the test.
+/// perf starts the program; the probe observes perf from before that. perf sometimes loses calls silently: it must see all
+/// calls in one of several attempts. Calls that only perf sees always fail the test.
 pub(crate) fn perf() -> Result<(), Failed> {
     let Some(mut probe) = probe_or_skip("perf trace") else { return Ok(()) };
     let mut lost = String::new();
@@ -71,7 +70,6 @@ fn perf_once(probe: &mut dyn probe::Probe) -> Result<PerfResult, Failed> {
     let mut tracer = shell.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::piped()).spawn()?;
     let started = tracer.id();
     probe.start(&pids(&[started])).expect("loaded");
-    // A line for the shell, and a byte for the program.
     tracer.stdin.take().expect("piped").write_all(b"\ng")?;
     let output = end(tracer);
     let mut perf_table = tables_of_perf(&output);
@@ -132,7 +130,6 @@ pub(crate) fn ours(probe: &mut dyn probe::Probe, of: impl Fn(&SyscallCount) -> b
     table
 }
 
-/// Name, calls, and errors if any.
 pub(crate) fn of_strace(words: &[&str]) -> Option<Row> {
     let [name, calls, errors @ ..] = words else { return None };
     let errors = errors.first().map_or(Some(0), |text| text.parse().ok())?;

@@ -7,7 +7,6 @@ use probe::{Probe, ProbeError, Watch};
 use protocol::Subject;
 use samples::{CpuOwner, ProbeKind, ProbeResults, SyscallCount};
 
-/// `None` on machines without the probe.
 pub(crate) fn probe_or_skip(test: &str) -> Option<Box<dyn Probe>> {
     match probe::probe(ProbeKind::Syscalls) {
         Ok(probe) => Some(probe),

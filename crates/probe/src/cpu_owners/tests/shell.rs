@@ -7,7 +7,6 @@ use std::time::Duration;
 use procfs::process::Process;
 use sys::netns::NetNs;
 
-/// Timeout of the whole test.
 const PATIENCE: u64 = 120_000_000_000;
 
 pub(super) struct Shell {

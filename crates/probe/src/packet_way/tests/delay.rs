@@ -15,7 +15,6 @@ const DELAYED: u64 = 200_000;
 struct Delay(Ebpf);
 
 impl Delay {
-    /// `None` on kernels without TCX.
     fn at(lab: &Lab, host: &str, device: &str) -> Option<Self> {
         if !has_tcx(&sys::uname::kernel_release()) {
             skip(&"programs at a device (TCX) need Linux 6.6");

@@ -16,7 +16,6 @@ pub(super) struct Lab {
 }
 
 impl Lab {
-    /// `None` if namespaces cannot be created.
     pub(super) fn new(hosts: &[&'static str]) -> Option<Self> {
         match NetNs::create_many(hosts.len()) {
             Ok(made) => Some(Self { hosts: hosts.iter().copied().zip(made).collect(), devices: vec![] }),

@@ -2,7 +2,6 @@
 
 use super::lab::Lab;
 
-/// 198.18.1.1 and 198.18.1.2.
 pub(super) fn wire() -> Option<Lab> {
     let mut lab = Lab::new(&["a", "b"])?;
     lab.wire("a:eth0", "b:eth0");
@@ -48,7 +47,6 @@ pub(super) fn gateway() -> Option<Lab> {
     Some(lab)
 }
 
-/// 198.18.1.1 and 198.18.1.2, with host `mid` between them.
 pub(super) fn bridges(n: usize) -> Option<Lab> {
     let mut lab = Lab::new(&["a", "mid", "b"])?;
     lab.wire("a:eth0", "mid:l0");

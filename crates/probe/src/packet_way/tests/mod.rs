@@ -17,7 +17,6 @@ use crate::bpf::load_or_panic;
 use lab::{Lab, skip};
 use play::Play;
 
-/// `None` if programs cannot be loaded. A program that the verifier rejects fails the test.
 fn probe_here() -> Option<LatencyBreakdownProbe> {
     let Some(loaded) = load_or_panic(OBJECT, &HOOKS) else {
         skip(&"eBPF programs cannot be loaded here");

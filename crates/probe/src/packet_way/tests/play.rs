@@ -27,13 +27,10 @@ pub(super) struct Play {
     pub(super) server: Ipv4Addr,
     pub(super) port: u16,
     pub(super) messages: u32,
-    /// Follow one of this many messages.
     pub(super) every: u32,
     pub(super) token: u64,
-    /// The server drops one of this many messages.
     pub(super) lose: Option<u32>,
     pub(super) spin: bool,
-    /// A stream from the same process to the same port (TCP only).
     pub(super) beside: bool,
 }
 
@@ -55,7 +52,6 @@ impl Play {
         }
     }
 
-    /// Both ends run on one CPU. Returns the median round trip in nanoseconds.
     pub(super) fn run(&self, lab: &Lab, ends: [&str; 2]) -> u64 {
         let cpu = if self.spin { [0, 1] } else { [0, 0] };
         thread::scope(|scope| {
