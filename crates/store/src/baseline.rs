@@ -22,7 +22,6 @@ impl Store {
             .map_err(self.place.explain("list the baselines of"))
     }
 
-    /// The error lists the existing baselines.
     pub fn baseline(&self, name: &str) -> Result<RunId, StoreError> {
         let known = self.baselines()?;
         known
@@ -44,7 +43,6 @@ impl Store {
         })
     }
 
-    /// The run remains in the store.
     pub fn remove_baseline(&mut self, name: &str) -> Result<RunId, StoreError> {
         let run = self.baseline(name)?;
         self.write("remove a baseline from", |transaction| {

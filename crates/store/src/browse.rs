@@ -10,29 +10,24 @@ use crate::{
     store::Store,
 };
 
-/// The default selects all runs.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct RunFilter {
     /// Substring of the run's name, scenario name or title. Ignores the case of ASCII letters.
     pub text: String,
     pub scenario: Option<String>,
     pub state: Option<RunState>,
-    /// Whether the run was imported from another tool's logs.
     pub imported: Option<bool>,
 }
 
-/// The last run of a page.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RunPosition(pub i64);
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RunPart {
     pub runs: Vec<RunListing>,
-    /// Start of the next page; `None` after the last page.
     pub next: Option<RunPosition>,
 }
 
-/// Equal values mean equal trials.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RunProgress {
     pub made: u32,
@@ -43,8 +38,7 @@ pub struct RunProgress {
 }
 
 impl Store {
-    /// Returns up to `most` runs after `after`. The cost does not depend on the number of stored runs, except for those
-    /// skipped by the filter.
+    /// The cost does not depend on the number of stored runs, except for those skipped by the filter.
     pub fn browse(
         &self,
         filter: &RunFilter,
@@ -52,7 +46,6 @@ impl Store {
         most: usize,
     ) -> Result<RunPart, StoreError> {
         let (conditions, mut values) = filter.conditions(&self.database, after);
-        // One extra row shows whether another page exists.
         values.push(Value::from(i64::try_from(most + 1).unwrap_or(i64::MAX)));
         let mut found = self
             .database
@@ -75,7 +68,7 @@ impl Store {
         found.map_err(self.place.explain("read a run from"))?.ok_or_else(|| StoreError::no_such_run(run))
     }
 
-    /// Trials stored after number `newest` ([`RunProgress::newest`]; 0 for all), in the order in which they were run.
+    /// 0 for all; in the order in which they were run.
     pub fn trials_after(&self, run: &RunId, newest: i64) -> Result<Vec<Trial>, StoreError> {
         let sql = "SELECT place, record, checksum FROM trial
                    WHERE run = (SELECT number FROM run WHERE id = ?1) AND number > ?2 ORDER BY number";
@@ -133,7 +126,6 @@ mod tests {
     use super::*;
     use crate::{claim, database::Row};
 
-    /// Every third title contains `Bridge`.
     fn store_of(runs: i64) -> (tempfile::TempDir, Store) {
         let folder = tempfile::tempdir().expect("a folder");
         let mut store = Store::open(folder.path().join("runs.db")).expect("a new file");

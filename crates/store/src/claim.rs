@@ -12,7 +12,6 @@ pub(crate) use self::file::lock_path;
 pub(crate) use self::server::ServerClaim;
 use crate::{database::Database, error::StoreError, store::Store};
 
-/// The exclusive right to add trials to a run, until dropped.
 #[derive(Debug)]
 pub struct Claim {
     _lock: ClaimedLock,
@@ -49,7 +48,6 @@ impl Store {
         }
     }
 
-    /// Appends a number if the name is taken.
     pub fn claim_new(&self, wanted: &str) -> Result<(RunId, Claim), StoreError> {
         let mut id = RunId(wanted.to_owned());
         for number in 2.. {

@@ -22,7 +22,6 @@ use crate::database::DatabaseError;
 
 type Connection = Pin<Box<dyn Future<Output = Result<(), Error>> + Send>>;
 
-/// Closes the connection immediately on drop.
 pub(crate) struct Client {
     client: tokio_postgres::Client,
     connection: Polled,

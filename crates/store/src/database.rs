@@ -34,10 +34,8 @@ pub(crate) enum Row<'a> {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum TransactionKind {
-    /// Reads a consistent snapshot.
     Read,
     Write,
-    /// Writes only to tables of this connection.
     Private,
 }
 
@@ -64,7 +62,6 @@ pub(crate) enum DatabaseError {
 }
 
 impl Database {
-    /// Returns the number of rows read or written.
     pub(crate) fn ask(
         &self,
         sql: &str,
@@ -102,7 +99,6 @@ impl Database {
         }
     }
 
-    /// `None` if there is no row.
     pub(crate) fn query_row<T>(
         &self,
         sql: &str,
@@ -112,7 +108,6 @@ impl Database {
         Ok(self.query(sql, values, read)?.pop())
     }
 
-    /// Returns the number of rows written.
     pub(crate) fn execute(&self, sql: &str, values: &[Value<'_>]) -> Result<u64, DatabaseError> {
         match self {
             Self::File { connection, .. } => {
@@ -130,7 +125,6 @@ impl Database {
         }
     }
 
-    /// Rolled back unless committed.
     pub(crate) fn transaction(&self, access: TransactionKind) -> Result<Transaction<'_>, DatabaseError> {
         match (self, access) {
             (Self::File { connection, .. }, TransactionKind::Write) => {
@@ -150,7 +144,6 @@ impl Database {
         Ok(Transaction { database: self, is_open: true })
     }
 
-    /// Ignores the case of ASCII letters.
     pub(crate) fn contains(&self, text: &str, part: &str) -> String {
         match self {
             Self::File { .. } => format!("instr(lower({text}), lower({part})) > 0"),
@@ -289,7 +282,6 @@ fn small(number: i64) -> Result<u32, DatabaseError> {
 }
 
 impl DatabaseError {
-    /// Whether the server is unreachable, possibly temporarily.
     pub(crate) fn is_away(&self) -> bool {
         match self {
             Self::Away(_) => true,
@@ -299,7 +291,6 @@ impl DatabaseError {
     }
 }
 
-/// Includes the causes, except for errors sent by the server.
 pub(crate) fn message(error: &tokio_postgres::Error) -> String {
     if let Some(reply) = error.as_db_error() {
         let detail = reply.detail().map(|detail| format!(" ({detail})")).unwrap_or_default();

@@ -50,24 +50,13 @@ pub enum StoreError {
          changed in the file. {advice}, or choose another file",
         path = path.display(), name = name.escape_debug(), advice = without(kind)
     )]
-    UnknownObject {
-        path: PathBuf,
-        /// SQLite's object type: `table`, `index`, `trigger` or `view`.
-        kind: String,
-        name: String,
-    },
+    UnknownObject { path: PathBuf, kind: String, name: String },
     #[error(
         "{place} was written by {writer} (format {found}, this plumb reads up to {known}); use that version or a \
          later one, or another {} for this version",
         place.kind()
     )]
-    Newer {
-        place: Location,
-        found: u32,
-        known: u32,
-        /// The program that wrote it, e.g. `plumb 0.3.0`.
-        writer: String,
-    },
+    Newer { place: Location, found: u32, known: u32, writer: String },
     #[error(
         "cannot read {what} of run {run} in {place}: {reason}; to continue without the run, remove it with `plumb runs remove {run}`"
     )]
@@ -83,11 +72,7 @@ pub enum StoreError {
     #[error("no run is called `{text}`; {hint}")]
     Unknown { text: String, hint: String },
     #[error("`{text}` matches several runs: {matches}; use a longer prefix")]
-    Ambiguous {
-        text: String,
-        /// Matching runs, newest first.
-        matches: String,
-    },
+    Ambiguous { text: String, matches: String },
     #[error("no baseline is called `{name}`; {hint}")]
     NoBaseline { name: String, hint: String },
     #[error(
@@ -119,7 +104,6 @@ pub enum StoreError {
 }
 
 impl StoreError {
-    /// Retrying is worthwhile.
     #[must_use]
     pub const fn may_pass(&self) -> bool {
         matches!(self, Self::Locked { .. } | Self::Moved { .. } | Self::CannotOpen { .. } | Self::Away { .. })

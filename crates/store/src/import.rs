@@ -48,9 +48,8 @@ struct SpooledTrial {
 }
 
 impl Store {
-    /// `work` adds the trials and returns the header. Other processes can write in the meantime, because everything is
-    /// committed in a short transaction at the end. If `work` fails, nothing is stored. Returns the name of the run, with a
-    /// number appended if it is taken.
+    /// Everything is committed in a short transaction at the end, so other processes can write in the meantime. Nothing is
+    /// stored if `work` fails. Returns the name of the run, with a number appended if it is taken.
     pub fn import<E: From<StoreError>>(
         &mut self,
         run: &RunId,
@@ -106,7 +105,6 @@ impl Store {
     }
 }
 
-/// Appends a number to the name if it is taken. Returns the row number.
 pub(crate) fn insert_under_free_name(
     transaction: &Transaction<'_>,
     header: &mut RunHeader,
@@ -126,7 +124,6 @@ pub(crate) fn insert_under_free_name(
 }
 
 impl Importing<'_> {
-    /// `work` must return the error.
     pub fn trial(&mut self, trial: &Trial) -> Result<(), StoreError> {
         let text = record::trial_text_into(&mut self.text, &self.run, trial)?;
         if self.spool.file().is_none() {

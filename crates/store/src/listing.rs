@@ -21,9 +21,7 @@ pub struct RunListing {
     pub started: UnixMillis,
     pub state: RunState,
     pub imported: bool,
-    /// Stored trials.
     pub made: u32,
-    /// Planned trials.
     pub planned: u32,
 }
 
@@ -41,14 +39,14 @@ impl Store {
         list(&self.database, &sql, &[]).map_err(self.place.explain("list the runs of"))
     }
 
-    /// Runs of a scenario (by the digest of its text) that can be resumed, newest first.
+    /// Newest first.
     pub fn unfinished(&self, scenario_digest: &str) -> Result<Vec<RunListing>, StoreError> {
         let sql = format!("{LISTED} WHERE digest = ?1 AND complete = FALSE {NEWEST_FIRST}");
         list(&self.database, &sql, &values![scenario_digest])
             .map_err(self.place.explain("list the unfinished runs of"))
     }
 
-    /// Runs of a scenario (by the digest of its text) with at least one trial, newest first.
+    /// Newest first; only runs with trials.
     pub fn runs_of(&self, scenario_digest: &str) -> Result<Vec<RunListing>, StoreError> {
         let made = "EXISTS (SELECT 1 FROM trial WHERE trial.run = run.number)";
         let sql = format!("{LISTED} WHERE digest = ?1 AND {made} {NEWEST_FIRST}");
@@ -56,8 +54,7 @@ impl Store {
             .map_err(self.place.explain("list the runs of a scenario in"))
     }
 
-    /// Altered or unreadable parts are omitted and listed in the record. Fails if the header cannot be read, or the database
-    /// is damaged.
+    /// Unreadable parts are omitted and listed in the record. Fails if the header cannot be read, or the database is damaged.
     pub fn load(&self, run: &RunId) -> Result<RunRecord, StoreError> {
         let explain = self.place.explain("read a run from");
         let snapshot = self.database.transaction(TransactionKind::Read).map_err(&explain)?;
@@ -109,7 +106,6 @@ pub(crate) struct HeaderRow {
 }
 
 impl HeaderRow {
-    /// Reads number, complete, header and checksum from the columns at `first`.
     pub(crate) fn of(row: &Row<'_>, first: usize) -> Result<Self, DatabaseError> {
         let (number, complete) = (row.get(first)?, row.get(first + 1)?);
         Ok(Self { number, complete, text: row.get(first + 2)?, checksum: row.optional_count(first + 3)? })

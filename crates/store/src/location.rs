@@ -38,7 +38,6 @@ const PORT: u16 = 5432;
 const SILENCE: Duration = Duration::from_secs(30);
 const PROBES: (Duration, u32) = (Duration::from_secs(10), 3);
 
-/// Displayed without its password.
 #[derive(Debug, Clone)]
 pub enum Location {
     File(PathBuf),
@@ -64,8 +63,8 @@ pub(crate) enum Certificate {
 }
 
 impl Location {
-    /// A file name, or an address with `postgres://` or `postgresql://`. Rejects addresses in other forms: they may contain a
-    /// password, which would become part of a file name.
+    /// Rejects addresses in other forms than `postgres://` or `postgresql://`: a password in them would become part of a file
+    /// name.
     pub fn parse(place: &Path) -> Result<Self, StoreError> {
         let strip =
             |text: &str| SCHEMES.iter().find_map(|scheme| text.strip_prefix(scheme)).map(str::to_owned);
@@ -168,7 +167,6 @@ impl<'a> Parameters<'a> {
         Ok(hosts)
     }
 
-    /// `HOST`, `HOST:PORT`, or with an IPv6 address `[HOST]:PORT`.
     fn host(&self, written: &str) -> Result<(String, u16), String> {
         let (host, behind) = match written.strip_prefix('[') {
             Some(rest) => rest.split_once(']').ok_or("an IPv6 address has no closing bracket")?,
@@ -223,7 +221,6 @@ fn mistaken_address(text: &str) -> Option<&'static str> {
     (has_password && !is_path).then_some("`postgres://` is missing before the user")
 }
 
-/// Hosts are omitted: they are tried one by one.
 fn settings(user: Option<&str>, database: &str, others: &[&str]) -> Result<Config, String> {
     let user = user.map(|user| format!("{user}@")).unwrap_or_default();
     let address = format!("postgresql://{user}/{database}?{}", others.join("&"));

@@ -16,7 +16,7 @@ pub struct PatientStore<'a> {
 }
 
 impl<'a> PatientStore<'a> {
-    /// `notify` receives a message when a wait starts and ends; `is_stopped` returns whether the user has asked to stop.
+    /// `notify` receives a message when a wait starts and ends.
     pub fn new(store: &'a mut Store, notify: &'a dyn Fn(&str), is_stopped: &'a dyn Fn() -> bool) -> Self {
         Self { store: RefCell::new(store), notify, is_stopped }
     }

@@ -44,7 +44,6 @@ pub(crate) fn intact(text: &str, stored: Option<u32>) -> Result<&str, String> {
     }
 }
 
-/// `written` is the record version of its run.
 pub(crate) fn trial_of(written: u32, text: &str, stored: Option<u32>) -> Result<Trial, String> {
     Trial::read(written, intact(text, stored)?).map_err(|error| error.to_string())
 }

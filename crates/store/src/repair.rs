@@ -60,8 +60,8 @@ impl Store {
             .collect())
     }
 
-    /// Replaces this file, which is renamed. Runs that lost trials become unfinished, so that the trials can be repeated.
-    /// Fails without changes when a run is in progress, nothing can be read, or the store is a server.
+    /// Renames the old file. Runs that lost trials become unfinished, so that the trials can be repeated. Fails without
+    /// changes when a run is in progress, nothing can be read, or the store is a server.
     pub fn repair(self) -> Result<Repair, StoreError> {
         let Database::File { path, .. } = &self.database else {
             return Err(StoreError::NotAFile { place: self.place.location });
@@ -135,7 +135,6 @@ impl Store {
         Ok((kept, lost))
     }
 
-    /// Candidates if the row numbers cannot all be listed.
     fn numbers(&self, table: &str) -> Vec<i64> {
         let mut numbers: Vec<i64> = Vec::new();
         let sql = format!("SELECT number FROM {table} NOT INDEXED ORDER BY number");
@@ -157,7 +156,6 @@ impl Store {
         self.header(&id, &row).map(Some).map_err(|error| error.to_string())
     }
 
-    /// `None` if there is no such row.
     #[expect(
         clippy::type_complexity,
         reason = "a row that may be missing, with a record that may be unreadable"

@@ -4,13 +4,11 @@ use samples::RunId;
 
 use crate::{error::StoreError, listing::RunListing, store::Store};
 
-/// Runs in a hint.
 const NAMED: usize = 5;
 /// Jaro-Winkler similarity, 0 to 1.
 const NEAR: f64 = 0.9;
 
 impl Store {
-    /// The error lists the nearest runs.
     pub fn resolve(&self, text: &str) -> Result<RunId, StoreError> {
         match text.strip_prefix("baseline:") {
             Some(name) => self.baseline(name),
@@ -31,7 +29,6 @@ impl StoreError {
     }
 }
 
-/// `runs` is sorted, newest first.
 fn choose(text: &str, runs: &[RunListing]) -> Result<RunId, StoreError> {
     if text == "latest" {
         return newest(text, None, runs);

@@ -25,7 +25,6 @@ const OF_FILES: &[&str] = &[
     include_str!("schema/4.sql"),
 ];
 
-/// PostgreSQL has its own format numbers.
 const OF_SERVERS: &[&str] = &[include_str!("schema/postgres/1.sql")];
 
 /// Rejects foreign and newer databases.
@@ -113,7 +112,6 @@ fn format(database: &Database, place: &Place) -> Result<u32, StoreError> {
     }
 }
 
-/// `None` if unmarked.
 fn is_marked(database: &Database) -> Result<Option<bool>, DatabaseError> {
     if database.file().is_none() {
         return Ok(has_migrations(database)?.then_some(true));
@@ -122,7 +120,6 @@ fn is_marked(database: &Database) -> Result<Option<bool>, DatabaseError> {
     Ok(mark.filter(|mark| *mark != 0).map(|mark| mark == i64::from(APPLICATION)))
 }
 
-/// Ignores tables of extensions.
 fn has_tables(database: &Database) -> Result<bool, DatabaseError> {
     let sql = match database {
         Database::File { .. } => "SELECT count(*) > 0 FROM sqlite_schema",

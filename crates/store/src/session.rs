@@ -138,7 +138,6 @@ fn broken() -> DatabaseError {
     DatabaseError::Away("the connection broke in a transaction".to_owned())
 }
 
-/// The first host that replies.
 pub(crate) fn connected(address: &ServerAddress, patience: Duration) -> Result<Client, DatabaseError> {
     let reach = address.settings.get_connect_timeout().copied().unwrap_or(patience.max(LEAST_PATIENCE));
     let limits = (reach, patience + ANSWER);
@@ -175,7 +174,6 @@ fn connected_to(
     }))
 }
 
-/// Stops at the first attempt that does not time out or fail to connect.
 fn first(attempts: impl Iterator<Item = Result<Client, DatabaseError>>) -> Result<Client, DatabaseError> {
     let mut last = DatabaseError::Away("the host has no address".to_owned());
     for attempt in attempts {
@@ -187,7 +185,6 @@ fn first(attempts: impl Iterator<Item = Result<Client, DatabaseError>>) -> Resul
     Err(last)
 }
 
-/// `limits`: for connecting and for each reply.
 fn connect<T>(
     settings: &Config,
     tls: T,
@@ -204,8 +201,8 @@ where
     })
 }
 
-/// The same lock timeout as for files; detects dead clients within a minute, and permits idle connections during measurements.
-/// Settings unknown to older servers are omitted.
+/// Detects dead clients within a minute, and permits idle connections during measurements. Settings unknown to older servers
+/// are omitted.
 fn session_settings(patience: Duration) -> String {
     let patience = patience.as_millis().clamp(1, i32::MAX as u128);
     format!(

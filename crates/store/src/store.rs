@@ -29,8 +29,8 @@ pub struct Store {
 }
 
 impl Store {
-    /// Creates the file and its folder, or opens the database of an address (`postgres://...`), and migrates it to the current
-    /// format. Fails if it is locked for 5 s, damaged, another program's, or written by a newer version.
+    /// Creates the file if it is missing, and migrates it to the current format. Fails if it is locked for 5 s, damaged,
+    /// another program's, or written by a newer version.
     pub fn open(place: impl AsRef<Path>) -> Result<Self, StoreError> {
         Self::open_with_patience(place, PATIENCE)
     }
@@ -54,7 +54,6 @@ impl Store {
         &self.place.location
     }
 
-    /// Appends a number to the run's name if that is taken, and returns the name.
     pub fn keep(&mut self, record: &RunRecord) -> Result<RunId, StoreError> {
         let mut header = record.header.clone();
         self.write("store a run in", |transaction| {
@@ -78,7 +77,6 @@ impl Store {
         Ok(())
     }
 
-    /// Rolled back on failure.
     pub(crate) fn write<T>(
         &mut self,
         doing: &'static str,
@@ -171,7 +169,6 @@ pub(crate) fn number_of(database: &Database, run: &RunId) -> Result<i64, WriteEr
         .ok_or_else(|| WriteError::Refused(StoreError::no_such_run(run)))
 }
 
-/// Returns the row number.
 pub(crate) fn insert_run(
     transaction: &Transaction<'_>,
     header: &RunHeader,

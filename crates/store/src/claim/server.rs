@@ -28,7 +28,6 @@ pub(crate) struct ServerClaim {
 
 struct HeldLock {
     client: Client,
-    /// PID of the server process of this connection.
     backend: i64,
 }
 
@@ -82,7 +81,6 @@ fn acquire(mut client: Client, run: &RunId, before: Option<i64>) -> Result<HeldL
     Err(DatabaseError::Refused(Box::new(StoreError::UnderWay { run: run.clone(), owner })))
 }
 
-/// The application name, e.g. `plumb 4711 on h1`.
 pub(super) fn owner(database: &Database, run: &RunId) -> Result<Option<String>, DatabaseError> {
     database.query_row(&owner_sql(), &[Value::from(&run.0)], |row| row.get(0))
 }

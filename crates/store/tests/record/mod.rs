@@ -78,7 +78,6 @@ fn cell() -> CellRecord {
     }
 }
 
-/// A trial: even ones are streams, odd ones are ping-pongs.
 pub(crate) fn trial(index: u32) -> Trial {
     Trial {
         index,

@@ -18,7 +18,6 @@ fn stored_run(place: &Place) -> (Store, RunHeader) {
     (store, header)
 }
 
-/// Alters the store by SQL.
 fn check(place: &Place, sql: &str, omitted: &[&str], because: &str) {
     let (mut store, header) = stored_run(place);
     assert!(place.other().change(sql) > 0, "{sql}");

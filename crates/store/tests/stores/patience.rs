@@ -76,7 +76,6 @@ pub(crate) fn recreates_deleted_file_and_reports_it(place: &Place) {
     assert_eq!(reopened.trials, [trial(0), trial(1)]);
 }
 
-/// An invalid value fails immediately.
 pub(crate) fn fails_immediately_on_permanent_errors(place: &Place) {
     let mut store = place.open();
     let header = header("quick-20261121-1", 1);

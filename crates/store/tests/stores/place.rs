@@ -54,7 +54,6 @@ impl Place {
         self.is_file().then(|| fs::metadata(&self.path).expect("exists").len())
     }
 
-    /// Blocks writes of trials.
     pub(crate) const fn locks(&self) -> &'static [&'static str] {
         match self.is_file() {
             true => &["BEGIN EXCLUSIVE", "BEGIN IMMEDIATE", "BEGIN; SELECT count(*) FROM run"],
