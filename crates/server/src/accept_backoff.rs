@@ -8,7 +8,6 @@ const BACKOFF: Nanos = Nanos::from_millis(100);
 pub(super) struct AcceptBackoff(Vec<(usize, u64)>);
 
 impl AcceptBackoff {
-    /// Restarts the pause of a paused listener.
     pub(super) fn pause(&mut self, index: usize, now: u64) {
         self.0.retain(|(paused, _)| *paused != index);
         self.0.push((index, now + BACKOFF.0));

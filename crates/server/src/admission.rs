@@ -28,7 +28,6 @@ use crate::iperf3::server::{AdmittedTest, DataConnection, Memory};
 
 /// Failed login.
 const UNKNOWN: Denial = Denial { reply: (ErrorCode::AUTHORIZATION, 0), because: Refusal::Unknown };
-/// The waiting limit of the address or the server is exhausted.
 const TOO_MANY: Denial = Denial { reply: (ErrorCode::ACCESS_DENIED, 0), because: Refusal::AddressLimit };
 /// Connections waiting for a client thread.
 const REQUESTS: usize = 256;
@@ -128,7 +127,6 @@ impl<'scope> EventLoop<'scope, '_> {
         }
     }
 
-    /// Starts tests whose turn it is and refuses those without a chance.
     pub(super) fn admit_waiting(&mut self, now: u64) {
         while let Some(test) =
             self.queue.next(|test| admission(test, &self.sessions, &self.ledger, &self.context))
@@ -186,7 +184,6 @@ impl<'scope> EventLoop<'scope, '_> {
         )
     }
 
-    /// The requested amounts, reduced to the remaining budget.
     fn memory(&self, source: Source, params: &Params) -> std::result::Result<[Share; 3], Exhausted> {
         let (wanted, least) = Memory::of(params, &self.context.config.limits);
         let Ledger { buffers, intervals, send_buffers, .. } = &self.ledger;
@@ -273,7 +270,6 @@ impl<'scope> EventLoop<'scope, '_> {
         self.ledger.places.take(address.into(), 1)
     }
 
-    /// The address with the most clients loses its newest one, which has the least progress to lose.
     fn make_place(&self, source: Source) {
         if let Some(debtor) = self.ledger.places.debtor(source) {
             self.sessions.displace_newest_of(debtor);
@@ -324,8 +320,7 @@ impl<'scope> EventLoop<'scope, '_> {
         work: impl FnOnce(ServerContext<'_>, &SessionId) + Send + 'scope,
     ) -> Result<()> {
         let context = self.context;
-        // An iperf3 test is ended by its own thread, which can send the reason. Other protocols have no such message,
-        // so the event loop ends them.
+        // An iperf3 test is ended by its own thread, which can send the reason. Other protocols have no such message.
         let limit = (!matches!(ingress, Some(Ingress::Streams(_)))).then_some(context.config.limits.duration);
         let held = holdings.clone();
         let work = move |number, stop: &Stop| {
@@ -339,7 +334,6 @@ impl<'scope> EventLoop<'scope, '_> {
         !(self.context.config.queue && self.sessions.has_test())
     }
 
-    /// Does not end the server.
     fn report_failure(&self, started: Result<()>) {
         if let Err(error) = started {
             self.context.watcher.event(Event::Trouble { error: &error });

@@ -30,7 +30,6 @@ impl LoginKeys {
         Ok(Self { key, users: Users::parse(&auth.users), skew })
     }
 
-    /// Well-formed enough to [`check`](Self::check).
     pub(super) fn may_know(&self, params: &Params) -> bool {
         params.authtoken.as_deref().is_some_and(|token| Claim::may_open(token, &self.key))
     }
@@ -57,7 +56,6 @@ impl LoginKeys {
     }
 }
 
-/// Makes the login check panic, for a test.
 #[cfg(test)]
 pub(super) const DEFECT: &str = "finds a defect";
 

@@ -46,12 +46,10 @@ pub(super) struct QueuedTest {
 pub(super) enum Admission {
     Now,
     Later,
-    /// Queueing is off.
     Busy(Exhausted),
 }
 
 impl AdmissionQueue {
-    /// Tests ahead of this one; `None` if it is not queued.
     pub(super) fn position(&self, order: u64) -> Option<usize> {
         self.tests.iter().position(|test| test.order == order)
     }
@@ -99,7 +97,6 @@ impl AdmissionQueue {
         }
     }
 
-    /// The client has sent something, which usually means that it has disconnected.
     pub(super) fn check_activity(&mut self, order: u64, log: &mut LogLimiter<'_>, now: u64) {
         let Some(position) = self.position(order) else { return };
         let test = &mut self.tests[position];
@@ -123,7 +120,6 @@ impl QueuedTest {
             return dismiss(&self.socket, &mut self.machine);
         }
         if (&self.socket).write_all(&access_denied()).is_ok() {
-            // Best effort: the peer may have disconnected.
             let _ = self.socket.shutdown(Shutdown::Write);
         }
     }

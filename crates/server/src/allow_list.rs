@@ -48,7 +48,6 @@ impl Prefix {
     }
 }
 
-/// Address left-aligned in 128 bits, and whether it is IPv4.
 fn bits(address: IpAddr) -> (u128, bool) {
     match address.to_canonical() {
         IpAddr::V4(address) => (u128::from(address.to_bits()) << 96, true),

@@ -20,7 +20,6 @@ use super::{
 const LOGINS: usize = 32;
 
 pub(super) struct AuthWorker {
-    /// `None` without authentication.
     channels: Option<Channels>,
 }
 
@@ -36,15 +35,13 @@ pub(super) struct CheckedLogin {
 
 pub(super) enum Login {
     NotRequired(QueuedTest),
-    /// The result arrives through [`AuthWorker::next_checked`].
     Pending,
-    /// Malformed, or too many failures from this address.
     Refused(QueuedTest),
     Busy(QueuedTest),
 }
 
 impl AuthWorker {
-    /// `None` without keys. The thread ends when the worker is dropped.
+    /// The thread ends when the worker is dropped.
     pub(super) fn new<'scope>(
         scope: &'scope Scope<'scope, '_>,
         keys: Option<&'scope LoginKeys>,

@@ -18,7 +18,6 @@ const READ: [&str; 2] = ["/proc/self", "/proc/sys/net/ipv4"];
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Confinement {
-    /// `None` if unchanged.
     user: Option<User>,
     landlock: Landlock,
 }

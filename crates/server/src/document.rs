@@ -14,7 +14,6 @@ struct Document<'a, T> {
     plumb: Value,
 }
 
-/// `None` except for the end of a client.
 #[must_use]
 pub fn document(event: &Event<'_>) -> Option<String> {
     let Event::Ends { client, report } = event else { return None };

@@ -23,10 +23,8 @@ pub enum Event<'a> {
         proven: bool,
         confinement: Option<&'a Confinement>,
     },
-    /// The client is admissible.
     Waits {
         peer: SocketAddr,
-        /// Clients ahead.
         before: usize,
     },
     Begins {
@@ -49,7 +47,6 @@ pub enum Event<'a> {
     MoreRefused {
         count: u64,
     },
-    /// The server continues.
     Trouble {
         error: &'a Error,
     },
@@ -75,7 +72,6 @@ pub enum ServedProtocol {
 #[derive(Debug, Clone, PartialEq)]
 pub enum Work {
     Stream(Box<StreamSettings>),
-    /// Echoed messages.
     PingPong(Transport),
     Connect,
 }
@@ -83,14 +79,12 @@ pub enum Work {
 #[derive(Debug, Default)]
 pub struct Report {
     pub lasted: Nanos,
-    /// Local measurements.
     pub here: Option<Outcome>,
     pub there: Option<StreamOutcome>,
     pub results: Option<codecs::iperf3::Results>,
     /// The output of iperf3's server with `--json`, for a completed test.
     pub output: Option<Box<codecs::iperf3::output::Output>>,
     pub messages: Option<codecs::sockperf::Counts>,
-    /// `None` if the client ended normally.
     pub failure: Option<Error>,
 }
 
@@ -104,7 +98,6 @@ pub enum Refusal {
     Slow,
     #[error("it disconnected before sending a request")]
     Left,
-    /// Dropped in favour of a newer connection.
     #[error("dropped for newer connections before it sent a request")]
     ConnectionLimit,
     #[error("client limit reached")]

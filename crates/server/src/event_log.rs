@@ -34,7 +34,6 @@ pub enum LogTarget {
     Stderr,
 }
 
-/// Accepts lines from any thread without blocking.
 pub struct EventLog {
     lines: Option<SyncSender<(LogTarget, String)>>,
     state: Arc<State>,
@@ -102,7 +101,6 @@ impl EventLog {
     }
 }
 
-/// Stops if the reader stalls.
 impl Drop for EventLog {
     fn drop(&mut self) {
         self.lines = None;

@@ -52,7 +52,6 @@ pub fn serve(config: &Config, stop: &Stop, watcher: &dyn Watcher) -> Result<()> 
     Bound::new(config)?.serve(stop, watcher)
 }
 
-/// Listens but does not accept yet.
 pub struct Bound<'a> {
     config: &'a Config,
     allow_list: AllowList,

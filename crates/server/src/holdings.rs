@@ -22,7 +22,6 @@ impl Holdings {
         self.lock().place = None;
     }
 
-    /// Returns whether the client still had its slot.
     pub(super) fn release(&self) -> bool {
         let had_place = self.lock().place.is_some();
         *self.lock() = Reservations { place: None, _streams: None };

@@ -7,13 +7,9 @@ pub(crate) use budgets::{Amounts, Budget, Exhausted, Meter, Rate, Rates, Share, 
 #[derive(Debug)]
 pub(crate) struct Ledger {
     pub(crate) places: Amounts,
-    /// Clients of protocols without address verification that have their own thread.
     pub(crate) unproven: Amounts,
-    /// Connections without a complete request.
     pub(crate) pending: Amounts,
-    /// iperf3 clients waiting for a slot or a login check.
     pub(crate) waiting: Amounts,
-    /// Data connections of iperf3 tests, each with a thread.
     pub(crate) streams: Amounts,
     pub(crate) buffers: Amounts,
     pub(crate) send_buffers: Amounts,

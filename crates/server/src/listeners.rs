@@ -19,7 +19,6 @@ pub(super) struct Listeners {
     pub(super) tcp: Vec<TcpListener>,
     pub(super) udp: Vec<UdpSocket>,
     pub(super) addresses: Vec<SocketAddr>,
-    /// Opens more UDP sockets after the process has dropped its privileges.
     holder: Option<PortHolder>,
 }
 

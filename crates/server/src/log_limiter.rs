@@ -6,9 +6,9 @@ use super::event::{Event, Refusal, Watcher};
 
 const NAMED: u32 = 10;
 const SECOND: u64 = 1_000_000_000;
-/// Nanoseconds. A repeated refusal of the same peer within this time is treated as the same attempt,
+/// Nanoseconds within which a repeated refusal of the same peer is the same attempt.
 const ATTEMPT: u64 = 10 * SECOND;
-/// for this many recent peers.
+/// Recent peers whose refusals are remembered.
 const REMEMBERED: usize = 64;
 
 pub(super) struct LogLimiter<'a> {

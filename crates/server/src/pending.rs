@@ -93,7 +93,6 @@ impl PendingConnections {
         self.all.get_mut(&order)
     }
 
-    /// Frees its slot.
     pub(super) fn take(&mut self, order: u64) -> Option<PendingConnection> {
         self.all.remove(&order).map(PendingConnection::given_up)
     }
@@ -105,7 +104,6 @@ impl PendingConnections {
 }
 
 impl PendingConnection {
-    /// Made nonblocking.
     pub(super) fn new(socket: TcpStream, peer: SocketAddr, now: u64) -> Self {
         let stage = Stage::Opening { bytes: [0; LONGEST], length: 0 };
         Self { socket, peer, until: now + OPENING.0, stage, share: None }
@@ -195,7 +193,6 @@ pub(super) fn read_parameters(mut socket: &TcpStream, machine: &mut Machine, now
     }
 }
 
-/// Returns false on failure.
 pub(super) fn transmit(mut socket: &TcpStream, machine: &mut Machine) -> bool {
     // A few bytes on an idle connection fit the send buffer.
     machine.poll_transmit().is_none_or(|bytes| socket.write_all(&bytes).is_ok())
@@ -217,7 +214,6 @@ mod tests {
     use super::*;
     use crate::ledger::Ledger;
 
-    /// Opens connections from these addresses, in order. Returns the dropped ones by number.
     fn dropped(addresses: impl IntoIterator<Item = String>) -> Vec<(usize, String)> {
         let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
         let socket = TcpStream::connect(listener.local_addr().expect("bound")).expect("the listener accepts");

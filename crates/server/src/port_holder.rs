@@ -23,7 +23,6 @@ const DENIED: &str = "plumb server: its UDP port holder exited because of a syst
 pub(super) struct PortHolder(UnixStream);
 
 impl PortHolder {
-    /// Requires a single-threaded process.
     pub(super) fn start(addresses: &[SocketAddr]) -> Result<Self> {
         let low = addresses.iter().any(|address| address.port() < 1024);
         Ok(Self(forked_process::start(|server| {
@@ -34,12 +33,10 @@ impl PortHolder {
         })?))
     }
 
-    /// Readable when the process ends.
     pub(super) const fn connection(&self) -> &UnixStream {
         &self.0
     }
 
-    /// Shares the server's port.
     pub(super) fn udp(&self, address: SocketAddr) -> Result<UdpSocket> {
         let mut errno = [0; 4];
         forked_process::send(&self.0, address.to_string().as_bytes(), None)?;

@@ -9,7 +9,6 @@ const CAPACITY: usize = 65_536;
 pub(super) struct SeenTokens(HashMap<Box<str>, i64>);
 
 impl SeenTokens {
-    /// Remembers the token until `until`.
     pub(super) fn is_new(&mut self, token: &str, until: i64, now: i64) -> bool {
         if self.0.len() >= CAPACITY {
             self.0.retain(|_, until| *until >= now);

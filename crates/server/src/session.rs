@@ -34,9 +34,7 @@ pub(super) const DATAGRAM_IDLE: Nanos = Nanos::from_secs(10);
 #[derive(Clone, Copy)]
 pub(super) struct ServerContext<'env> {
     pub(super) config: &'env Config,
-    /// The server stops.
     pub(super) closing: &'env Stop,
-    /// This client must end.
     pub(super) stop: &'env Stop,
     pub(super) watcher: &'env dyn Watcher,
 }

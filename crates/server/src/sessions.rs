@@ -23,7 +23,6 @@ use crate::{iperf3::server::DataConnection, sockperf::SharedCounts};
 pub(super) struct Sessions<'scope> {
     running: Vec<Session<'scope>>,
     numbers: u64,
-    /// Clients that occupied a slot.
     begun: u64,
     recently_closed: RecentlyClosed,
 }
@@ -59,7 +58,6 @@ pub(super) enum Ingress {
 }
 
 impl Ingress {
-    /// The protocol lacks address verification.
     const fn is_unproven(&self) -> bool {
         matches!(self, Self::Datagrams(Conversation { protocol: DatagramProtocol::Sockperf, .. }))
     }
@@ -107,7 +105,6 @@ pub(super) struct StreamIngress {
     pub(super) transport: Transport,
     pub(super) peer: IpAddr,
     pub(super) local: SocketAddr,
-    /// Connections are still missing.
     gathering: Arc<AtomicBool>,
     arrivals: SyncSender<DataConnection>,
 }
@@ -170,7 +167,6 @@ impl<'scope> Sessions<'scope> {
         Ok(())
     }
 
-    /// Their time is over, or the server stops.
     pub(super) fn end(&self, closing: bool, now: u64) {
         let over = |running: &&Session<'_>| closing || running.until.is_some_and(|until| now >= until);
         self.running.iter().filter(over).for_each(|running| running.stop.ask());
@@ -185,7 +181,6 @@ impl<'scope> Sessions<'scope> {
         }
     }
 
-    /// Returns whether any were removed.
     pub(super) fn reap(&mut self) -> bool {
         let before = self.running.len();
         for ended in self.running.extract_if(.., |running| running.thread.is_finished()) {
@@ -204,13 +199,11 @@ impl<'scope> Sessions<'scope> {
         self.stream_ingresses().any(|stream_ingress| stream_ingress.cookie == cookie)
     }
 
-    /// Returns false if the test expects no more.
     pub(super) fn give(&self, cookie: Cookie, arrival: DataConnection) -> bool {
         let test = self.stream_ingresses().find(|stream_ingress| stream_ingress.cookie == cookie);
         test.is_some_and(|test| test.is_gathering() && test.arrivals.try_send(arrival).is_ok())
     }
 
-    /// Returns false if there is no such client or its queue is full.
     pub(super) fn give_request(&self, peer: IpAddr, socket: TcpStream, handshake: Handshake) -> bool {
         let found =
             self.requests().find(|requests| requests.token == handshake.token && requests.peer == peer);

@@ -41,7 +41,6 @@ const REMEMBERED: Nanos = Nanos::from_secs(10);
 struct KnownPeers(Vec<(Conversation, u64)>);
 
 impl KnownPeers {
-    /// Removes the oldest at the limit.
     fn remember(&mut self, new: Conversation, now: u64) {
         self.0.retain(|(known, since)| known.peer != new.peer && now.saturating_sub(*since) < REMEMBERED.0);
         if self.0.len() >= KNOWN {
@@ -206,7 +205,6 @@ impl EventLoop<'_, '_> {
         if allowed {
             conversation.counts.note(reply, bytes.len());
         } else {
-            // Dropped, like packet loss.
             self.log.refused(peer, Refusal::Rate, now);
         }
         if allowed && reply == Reply::Answer {
@@ -243,7 +241,6 @@ impl EventLoop<'_, '_> {
 
     fn send(&self, at: Destination, bytes: &[u8], peer: SocketAddr) {
         let socket = &self.listeners.udp[at.place];
-        // Dropped, like packet loss.
         let _ = match at.here {
             Some(here) => send_addressed(socket, bytes, peer, here),
             None => socket.send_to(bytes, peer),
@@ -271,7 +268,6 @@ fn connect(listeners: &Listeners, local: SocketAddr, peer: SocketAddr) -> Result
     Ok((socket, strays))
 }
 
-/// The one that the peer used.
 fn local(listeners: SocketAddr, reached: Option<IpAddr>) -> SocketAddr {
     match reached {
         Some(reached) if listeners.ip().is_unspecified() => SocketAddr::new(reached, listeners.port()),

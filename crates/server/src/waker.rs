@@ -34,7 +34,6 @@ impl Waker {
 }
 
 impl WakeReceiver {
-    /// So that the next call wakes again.
     pub(super) fn clear(&self) {
         while matches!((&self.0).read(&mut [0; 256]), Ok(256)) {}
     }

@@ -36,7 +36,6 @@ enum Protocol {
     Sockperf,
 }
 
-/// Some echoes have a flipped bit in their number.
 #[derive(Clone, Copy)]
 struct Altering {
     protocol: Protocol,
@@ -58,7 +57,6 @@ impl Altering {
         }
     }
 
-    /// One client. Returns the address.
     fn serve(self, transport: Transport) -> SocketAddr {
         match transport {
             Transport::Tcp => {
@@ -135,7 +133,6 @@ fn sent_as(protocol: Protocol, messages: [u64; 2]) -> [u64; 2] {
     messages.map(|number| if protocol == Protocol::Sockperf { number + 2 } else { number })
 }
 
-/// Each bit position has its own client and peer.
 fn check_all(bits: usize, check: impl Fn(Protocol, Transport, usize) + Sync, protocols: &[Protocol]) {
     for protocol in protocols {
         for transport in [Transport::Udp, Transport::Tcp] {

@@ -124,7 +124,6 @@ fn accepts_end_of_test_after_the_streams_ended() {
     });
 }
 
-/// Opens all streams and reads none; `None` if refused.
 fn greedy(address: SocketAddr, number: u8, params: &Params) -> Option<Vec<TcpStream>> {
     let cookie = Cookie::from_entropy(std::array::from_fn(|byte| number.wrapping_mul(31) ^ byte as u8));
     let send = |words: &[u8]| {
@@ -192,7 +191,6 @@ impl Drop for Ends {
     }
 }
 
-/// A valid client runs during and after them. Returns the resource use before and after, and the number of invalid clients.
 fn crowd(address: SocketAddr, strangers: u64) -> (Taken, Taken, u64) {
     serves(address);
     // The first few trigger one-time allocations.

@@ -4,8 +4,7 @@ use codecs::iperf3::{PlannedStream, Results, StreamResults};
 use traffic::StreamOutcome;
 use workload::{DatagramSample, Direction, EndSeries, Interval};
 
-/// `outcome` has its flows in plan order; this end sends those in direction `sent`; `cpu` is total, user and system in
-/// percent.
+/// `cpu` is total, user and system in percent.
 pub(super) fn results(
     outcome: &StreamOutcome,
     plan: &[PlannedStream],

@@ -91,7 +91,6 @@ fn line(text: &mut String, content: std::fmt::Arguments<'_>) {
     writeln!(text, "{content}").expect("text in memory");
 }
 
-/// `198.18.0.1 port 5201`, like iperf3.
 fn endpoint(address: &str) -> String {
     address.rsplit_once(':').map_or_else(
         || address.to_owned(),

@@ -41,7 +41,6 @@ impl<M: Machine> Transport<M> {
         Ok(Self { socket, machine, name, is_given_up: false })
     }
 
-    /// Waits briefly unless `at_once`.
     pub(super) fn receive_available(&mut self, at_once: bool) {
         let mut bytes = [0; CHUNK];
         let read = if at_once {

@@ -22,7 +22,6 @@ const REPLY_TIMEOUT: Nanos = Nanos::from_millis(200);
 pub struct ClientSpec {
     /// The default port is 11111. The server uses either TCP or UDP.
     pub server: SocketAddr,
-    /// `None` lets the kernel choose.
     pub bind: Option<IpAddr>,
     /// The open loop equals sockperf's `under-load` with replies to all messages, the closed loop its `ping-pong`. Messages
     /// have 14 to 65,507 bytes; parallel streams are not supported.

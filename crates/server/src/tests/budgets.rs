@@ -42,7 +42,6 @@ fn next(socket: &mut TcpStream) -> Option<u8> {
     socket.read_exact(&mut state).ok().map(|()| state[0])
 }
 
-/// Returns the first reply.
 fn asks_for(server: &TestServer, last: u8, params: &Params) -> (TcpStream, Cookie, Option<u8>) {
     let cookie =
         Cookie::from_entropy(std::array::from_fn(|byte| last.wrapping_mul(31).wrapping_add(byte as u8)));
@@ -112,7 +111,6 @@ fn busy_addresses_lose_their_newest_clients_to_other_addresses() {
     with_server(&config, |server| {
         let mut clients: Vec<_> = (0..8).map(|n: u8| pings(server, 66 + n / 4, n.into())).collect();
         assert!(clients.iter().all(|(_, started)| *started));
-        // Each from a new address, over all protocols, until everyone has one slot.
         let (mut honest, started) = pings(server, 1, 100);
         assert!(started, "an address without a slot gets one");
         let failure = server.ended().1.failure.expect("it was ended by the server");

@@ -162,7 +162,6 @@ fn ends_running_test_that_exceeds_a_limit() {
 
 #[test]
 fn refuses_wrong_password() {
-    // Of `alice` with `secret`.
     let digest = "{alice}secret";
     let hash =
         Command::new("sha256sum").stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().and_then(|mut sum| {
@@ -284,6 +283,5 @@ fn closes_connections_from_disallowed_addresses() {
 
 #[test]
 fn error_codes_match_iperf3() {
-    // Codes of the messages in the tests above.
     assert_eq!((ErrorCode::TOTAL_RATE.0, ErrorCode::AUTHORIZATION.0), (27, 142));
 }

@@ -44,7 +44,6 @@ impl<'a> Control<'a> {
         self.await_event(|event| matches!(event, Event::Running)).map(drop)
     }
 
-    /// Whether the server has ended the test; does not block.
     pub(super) fn poll(&mut self) -> Result<()> {
         self.transport.receive_available(true);
         match self.transport.machine.poll_event() {
@@ -69,7 +68,6 @@ impl<'a> Control<'a> {
         Ok(())
     }
 
-    /// Returns the server's results.
     pub(super) fn exchange(&mut self, ours: &Results) -> Result<Results> {
         self.transport.machine.exchange(ours, now());
         let event = self.await_event(|event| matches!(event, Event::Results(_)))?;

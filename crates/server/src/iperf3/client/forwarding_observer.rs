@@ -60,7 +60,6 @@ impl<'a> EventSink<'a> {
         }
     }
 
-    /// Payload up to the last progress event.
     pub(super) const fn received(&self) -> Bytes {
         Bytes(self.received.get())
     }

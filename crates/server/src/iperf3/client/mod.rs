@@ -31,13 +31,12 @@ use self::{control::Control, test_run::TestRun};
 use super::{cpu::Cpu, results};
 
 const TRIES: u32 = 5;
-/// with this delay.
+/// The pause after a refusal.
 const PAUSE: Duration = Duration::from_millis(200);
 
 #[derive(Debug, Clone, PartialEq)]
 pub struct ClientSpec {
     pub server: SocketAddr,
-    /// `None` lets the kernel choose.
     pub bind: Option<IpAddr>,
     /// A UDP message size of 0 selects the MSS of the control connection, like iperf3.
     pub load: StreamSettings,
@@ -131,7 +130,7 @@ pub fn run_client(spec: &ClientSpec, stop: &Stop, observer: &dyn Observer) -> Re
     }
 }
 
-/// Logs in with PKCS #1 v1.5. After a refusal a stock server closes its listener briefly or permanently; in the latter case
+/// Logs in with PKCS #1 v1.5. A stock server closes its listener after a refusal, briefly or permanently; in the latter case
 /// the first error is returned.
 fn run_again(spec: &ClientSpec, refused: Error, stop: &Stop, observer: &dyn Observer) -> Result<Report> {
     for _ in 0..TRIES {

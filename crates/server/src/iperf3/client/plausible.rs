@@ -122,7 +122,6 @@ mod tests {
 
     use super::*;
 
-    /// A million bytes at this end in one second.
     fn here(direction: Direction, udp: bool) -> StreamOutcome {
         let interval = Interval {
             start: Nanos(0),

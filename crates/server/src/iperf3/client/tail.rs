@@ -24,7 +24,6 @@ impl Report {
     }
 }
 
-/// Received by the server.
 pub(super) fn settle(
     peer: &mut StreamOutcome,
     there: &Results,
@@ -41,7 +40,6 @@ pub(super) fn settle(
     }
 }
 
-/// Sent count of a sender, or highest number of a receiver.
 fn packets(there: &Results, planned: &PlannedStream) -> Option<i64> {
     let stream = there.streams.iter().find(|stream| stream.id == i64::from(planned.id))?;
     Some(stream.packets)

@@ -26,8 +26,9 @@ use super::{
 };
 
 const GLANCE: Duration = Duration::from_millis(2);
+/// The time for unacknowledged data after a timed test.
 const DRAINED: Nanos = Nanos::from_millis(250);
-/// and after a test of a fixed amount.
+/// The time for unacknowledged data after a test of a fixed amount, which must arrive completely.
 const ARRIVED: Nanos = Nanos::from_secs(10);
 const SETTLED: Nanos = Nanos::from_millis(3);
 const REASON: Nanos = Nanos::from_secs(2);
@@ -52,7 +53,6 @@ struct EndFlags {
 
 enum TestEnd {
     Acknowledged,
-    /// The streams closed early without a reason from the server.
     Gone(Direction),
 }
 
@@ -61,7 +61,6 @@ struct LoopState<'a> {
     started: u64,
     sending: Vec<TcpStream>,
     receiving: Vec<TcpStream>,
-    /// Time and number of received bytes.
     moved: (u64, u64),
 }
 
@@ -191,7 +190,6 @@ impl TestRun<'_> {
         (has_ended(senders) && self.is_early(state)).then_some(Direction::Forward)
     }
 
-    /// The requested duration is not over.
     fn is_early(&self, state: &LoopState<'_>) -> bool {
         match self.load.until {
             Until::Elapsed(time) => monotonic() - state.started < (self.load.warmup + time).0,
@@ -267,7 +265,6 @@ fn has_ended(run: &Option<Run<'_>>) -> bool {
     run.as_ref().is_some_and(ScopedJoinHandle::is_finished)
 }
 
-/// The peer has closed its socket.
 const fn is_gone(kind: ErrorKind) -> bool {
     matches!(kind, ErrorKind::ConnectionReset | ErrorKind::BrokenPipe | ErrorKind::ConnectionRefused)
 }
@@ -301,7 +298,6 @@ fn forward_all(engine: &Receiver<EngineEvent>, events: &EventSink<'_>) {
     }
 }
 
-/// Forwards the events of both runs, and merges their results.
 fn join(runs: [Option<Run<'_>>; 2], forward_all: impl Fn()) -> Result<StreamOutcome> {
     let mut all = StreamOutcome::default();
     let mut failure = None;

@@ -32,7 +32,6 @@ const SECOND: Nanos = Nanos::from_secs(1);
 struct Stock(Option<Child>);
 
 impl Stock {
-    /// `None` without iperf3.
     fn start(flags: &[&str]) -> Option<Self> {
         Self::start_many(&[&["-1"], flags].concat())
     }
@@ -102,7 +101,6 @@ fn udp() -> StreamSettings {
     StreamSettings { transport: Transport::Udp, message: Bytes(1000), rate: Some(BitRate(8e6)), ..load }
 }
 
-/// `None` without iperf3.
 fn run(spec: &ClientSpec, flags: &[&str]) -> Option<(Report, Output)> {
     run_and_look(spec, flags).map(|(report, server, _)| (report, server))
 }
@@ -121,7 +119,6 @@ fn bytes(outcome: &StreamOutcome, direction: Direction) -> u64 {
     flows.map(|flow| flow.series.bytes().0).sum()
 }
 
-/// Sent, received and printed by the server.
 fn byte_counts(report: &Report, server: &Output, direction: Direction) -> (u64, u64, u64) {
     let (here, there) = (bytes(&report.here, direction), bytes(&report.peer, direction));
     let other_way = direction == Direction::Reverse && report.params.bidirectional;

@@ -30,7 +30,6 @@ pub(super) fn end(facts: &Facts<'_>, streams: &[Stream<'_>]) -> End {
     }
 }
 
-/// Totals at the sender, the receiver and, for UDP, combined.
 struct Ended {
     sender: Measure,
     receiver: Measure,

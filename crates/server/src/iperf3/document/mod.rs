@@ -39,7 +39,6 @@ pub(crate) enum Role {
 }
 
 struct Stream<'a> {
-    /// Key of all measures of the stream.
     socket: i64,
     direction: Direction,
     sends: bool,
@@ -47,7 +46,6 @@ struct Stream<'a> {
     there: Option<&'a StreamResults>,
 }
 
-/// `every` is the interval length, a multiple of the workload's.
 #[must_use]
 pub fn document(spec: &ClientSpec, report: &Report, every: Nanos) -> Output {
     let facts = Facts {

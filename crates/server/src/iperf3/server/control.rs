@@ -75,7 +75,6 @@ impl Control {
         Ok(arrivals)
     }
 
-    /// The start message and its socket, to be sent when everything is ready.
     pub(super) fn begin(&mut self) -> Result<(TcpStream, Vec<u8>)> {
         self.transport.machine.streams_created(now());
         let words = self.transport.machine.poll_transmit().unwrap_or_default();
@@ -119,7 +118,6 @@ impl Control {
         sys::socket::mss(&self.transport.socket).ok()
     }
 
-    /// Returns the client's results.
     pub(super) fn exchange(&mut self, results: &Results, stop: &Stop) -> Result<Results> {
         self.transport.machine.end_test(results, now());
         self.transport.flush()?;
@@ -140,7 +138,6 @@ impl Control {
         theirs.ok_or_else(|| Error::Iperf3(closed("the client's results")))
     }
 
-    /// Ends the session.
     pub(super) fn refuse<T>(&mut self, code: ErrorCode, because: Error) -> Result<T> {
         let errno = match &because {
             Error::System(error) => error.errno(),
@@ -150,7 +147,6 @@ impl Control {
         Err(self.end((code, errno), because))
     }
 
-    /// Both error numbers.
     pub(super) fn end(&mut self, (code, number): (ErrorCode, i32), because: Error) -> Error {
         self.transport.machine.refuse(code, number);
         // Best effort; the original error matters more.
@@ -160,7 +156,6 @@ impl Control {
 
     pub(super) fn terminate(&mut self) -> Error {
         self.transport.machine.terminate();
-        // Best effort.
         let _ = self.transport.flush();
         Error::Stopped
     }

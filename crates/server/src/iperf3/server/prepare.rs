@@ -26,7 +26,6 @@ const LEAST_SEND_BUFFER: u64 = 64 << 10;
 const DATAGRAM: u64 = 64 << 10;
 const MIN_INTERVALS: u64 = 16;
 const SHORTEST: Nanos = Nanos::from_millis(10);
-/// Datagrams discarded before a test.
 const FORGOTTEN: usize = 1000;
 /// The client ends the test, not the sender.
 const LONGER: Nanos = Nanos::from_secs(60);
@@ -43,7 +42,6 @@ pub(crate) struct Memory {
 }
 
 impl Memory {
-    /// Requested and minimum.
     pub(crate) fn of(params: &Params, limits: &Limits) -> (Self, Self) {
         let load = params.load();
         let flows = u64::from(load.streams) * load.direction.flows().len() as u64;
@@ -131,7 +129,6 @@ pub(super) fn prepare(
     Ok(Prepared { sockets, shares, sending, receiving, cpus })
 }
 
-/// Returns the requested size.
 fn bound_send_buffers(
     sockets: &[FlowSocket],
     params: &Params,
@@ -189,7 +186,6 @@ const fn affordable(requested: Mode, transport: Transport, flows: u64, buffers: 
     }
 }
 
-/// The client decides when the workload ends.
 fn bounded(load: &StreamSettings, limits: &Limits, memory: Memory) -> StreamSettings {
     let flows = u64::from(load.streams) * load.direction.flows().len() as u64;
     let message = match load.transport {
@@ -208,7 +204,6 @@ fn end(load: &StreamSettings, limits: &Limits) -> (Until, Nanos) {
     }
 }
 
-/// The client ends the test.
 fn longer(until: Until) -> Until {
     match until {
         Until::Elapsed(time) => Until::Elapsed(time + LONGER),
@@ -272,7 +267,7 @@ fn set_any(socket: &impl std::os::fd::AsFd, params: &Params) -> Result<(), (Erro
     Ok(())
 }
 
-/// Repeated greetings of the client, or packets from other peers before the socket was connected.
+/// Discards repeated greetings, and packets from other peers before the socket was connected.
 fn drain(socket: &std::net::UdpSocket) -> Result<(), (ErrorCode, Error)> {
     let failed = |error| unprepared(ErrorCode::INIT_STREAM, error);
     socket.set_nonblocking(true).map_err(failed)?;

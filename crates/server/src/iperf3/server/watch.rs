@@ -30,11 +30,9 @@ const AHEAD: f64 = 1.0;
 pub(super) enum TestEnd {
     Asked,
     Engine,
-    /// The client was notified if possible.
     Failed(Error),
 }
 
-/// Shared by the engine's observer and the watching thread.
 #[derive(Debug, Default)]
 pub(super) struct Counts {
     bytes: AtomicU64,
@@ -52,7 +50,6 @@ pub(super) struct CountingObserver<'a> {
 }
 
 impl<'a> CountingObserver<'a> {
-    /// `go` is the start message and its socket.
     pub(super) fn new(go: (TcpStream, Vec<u8>), observer: &'a dyn Observer) -> Self {
         Self { go, counts: Arc::default(), observer }
     }
@@ -78,7 +75,6 @@ impl Observer for CountingObserver<'_> {
         self.observer.started();
     }
 
-    /// Called ten times a second, regardless of the interval length.
     fn progress(&self, progress: Progress) {
         self.counts.bytes.fetch_add(progress.received.0 + progress.sent.0, Ordering::Relaxed);
         self.observer.progress(progress);
@@ -103,7 +99,6 @@ pub(super) struct TestBounds<'a> {
     pub(super) patience: Nanos,
     pub(super) least: u64,
     pub(super) stop: &'a Stop,
-    /// The client understands plumb's error numbers.
     pub(super) plumb: bool,
 }
 
@@ -221,7 +216,6 @@ struct Meter {
 }
 
 impl Meter {
-    /// Returns whether the allowance is exceeded.
     fn is_ahead(&mut self, bytes: u64, elapsed: Nanos, limit: BitRate) -> bool {
         let bits = bytes.saturating_sub(self.bytes) as f64 * 8.0;
         let seconds = elapsed.0.saturating_sub(self.elapsed.0) as f64 / 1e9;

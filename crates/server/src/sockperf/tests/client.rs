@@ -27,7 +27,6 @@ fn spec(server: SocketAddr, load: &PingPongSettings) -> ClientSpec {
     ClientSpec { server, bind: None, load: load.clone(), cpus: None }
 }
 
-/// Returns the client's results and the server's count.
 fn play(load: &PingPongSettings) -> (Outcome<PingPongEnd>, SessionOutcome) {
     match load.transport {
         Transport::Tcp => {

@@ -2,7 +2,6 @@
 
 use super::*;
 
-/// Whether the server exited cleanly.
 pub(super) fn failure(
     load: StreamSettings,
     options: Options,
