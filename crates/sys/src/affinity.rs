@@ -25,7 +25,7 @@ pub fn pin_thread(cpus: &[u32]) -> Result<()> {
     bind(None, cpus)
 }
 
-/// A thread of any process, and threads that it starts later. Changes nothing on failure.
+/// Includes threads that it starts later. Changes nothing on failure.
 pub fn pin(thread: u32, cpus: &[u32]) -> Result<()> {
     let known = i32::try_from(thread).ok().and_then(Pid::from_raw);
     let known = known.ok_or_else(|| Error::new(PIN, format!("CPUs {cpus:?}"), libc::ESRCH))?;

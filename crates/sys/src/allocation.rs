@@ -6,7 +6,6 @@ use std::{
     sync::atomic::{AtomicU64, Ordering},
 };
 
-/// Forwards to the system allocator.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Counting;
 

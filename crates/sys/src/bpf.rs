@@ -19,7 +19,6 @@ const BPF_PROG_TYPE_RAW_TRACEPOINT: u32 = 17;
 /// `r0 = 0; exit`.
 const INSTRUCTIONS: [u64; 2] = [0xb7, 0x95];
 
-/// Start of `union bpf_attr`.
 #[repr(C)]
 struct Load {
     kind: u32,
@@ -28,7 +27,6 @@ struct Load {
     license: u64,
 }
 
-/// Start of `union bpf_attr`.
 #[repr(C)]
 struct Attach {
     name: u64,
@@ -56,7 +54,6 @@ fn attach(program: &OwnedFd) -> Result<OwnedFd> {
     bpf(BPF_RAW_TRACEPOINT_OPEN, &request).map_err(|errno| Error::new("attach", object, errno))
 }
 
-/// Returns the new descriptor or the errno.
 fn bpf<T>(command: libc::c_long, request: &T) -> std::result::Result<OwnedFd, i32> {
     // SAFETY: the kernel reads `size_of::<T>()` bytes and treats the rest of its union as zero; the contained pointers
     // refer to constants.

@@ -23,8 +23,8 @@ use crate::confine::{self, User};
 use crate::error::{Context, Error, Result};
 use crate::netns::NetNs;
 
-/// The kernel kills the child when its parent dies. `label` names it in errors. The child leads its own process group, so that
-/// Ctrl-C does not reach it.
+/// The kernel kills the child when its parent dies. `label` names it in errors. Ctrl-C does not reach the child's process
+/// group.
 ///
 /// **Caution:** the kernel kills the child when the calling *thread* ends. Call this from a thread that outlives the child,
 /// never from [`NetNs::run_in`] or a pool.
@@ -57,7 +57,6 @@ pub fn spawn_confined(mut command: Command, confines: Confines, label: &str) -> 
     Ok(ConfinedChild { child, _keep: keep })
 }
 
-/// Killed on drop.
 #[derive(Debug)]
 pub struct ConfinedChild {
     child: Child,
@@ -165,7 +164,6 @@ pub fn name_own(name: &CStr) -> Result<()> {
 
 struct Parent {
     pid: Pid,
-    /// `None` before Linux 5.3.
     pidfd: Option<OwnedFd>,
 }
 

@@ -41,7 +41,6 @@ impl DeviceStatistics {
         Ok(Self { socket })
     }
 
-    /// Names and values; empty if the driver has none.
     pub fn read(&self, device: &str) -> Result<Vec<(String, u64)>> {
         let count = match self.count(device) {
             Err(error) if error.is_unsupported() => 0,
@@ -108,7 +107,6 @@ impl DeviceStatistics {
     }
 }
 
-/// Untouched, so pages are only allocated when the kernel writes them.
 fn table<const WORDS: usize>(command: u32, second: u32) -> Box<Table<WORDS>> {
     // SAFETY: a table consists of integers, for which zero is valid.
     let mut table: Box<Table<WORDS>> = unsafe { Box::new_zeroed().assume_init() };

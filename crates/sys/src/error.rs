@@ -69,7 +69,6 @@ impl Error {
         self.errno == libc::ESRCH
     }
 
-    /// Root or a capability.
     #[must_use]
     pub const fn is_permission(&self) -> bool {
         matches!(self.errno, libc::EPERM | libc::EACCES)
@@ -77,7 +76,6 @@ impl Error {
 }
 
 impl From<Error> for io::Error {
-    /// Preserves the kind and the full message.
     fn from(error: Error) -> Self {
         Self::new(Self::from_raw_os_error(error.errno).kind(), error)
     }

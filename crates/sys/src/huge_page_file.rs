@@ -92,7 +92,6 @@ impl HugePageFile {
         places
     }
 
-    /// The last pages.
     pub fn shrink(&mut self, fewer: u64) -> Result<()> {
         let pages = self.pages.saturating_sub(fewer);
         let object = || "a file of huge pages".to_owned();
@@ -139,7 +138,6 @@ fn set_pool(pages: u64) -> Result<()> {
     fs::write(POOL, pages.to_string()).map_err(|error| Error::from_io("write", POOL, &error))
 }
 
-/// Physical addresses.
 fn places(address: usize, length: usize) -> Result<Vec<u64>> {
     let refused = |error: io::Error| Error::from_io("read", PAGE_MAP, &error);
     let map = File::open(PAGE_MAP).map_err(refused)?;

@@ -17,7 +17,6 @@ const OWN: &str = "/proc/thread-self/ns/net";
 /// `_IO(0xb7, 3)` of linux/nsfs.h, since Linux 4.11.
 const NS_GET_NSTYPE: u32 = 0xb703;
 
-/// Kept alive by this value.
 #[derive(Debug)]
 pub struct NetNs {
     fd: OwnedFd,
@@ -25,7 +24,7 @@ pub struct NetNs {
 }
 
 impl NetNs {
-    /// The only device is `lo`, which is down. `label` is for errors.
+    /// Has only `lo`, which is down. `label` is for errors.
     pub fn create(label: &str) -> Result<Self> {
         on_scratch_thread(label, || create_here(label))
     }
@@ -53,7 +52,6 @@ impl NetNs {
         Self::from_fd(process.open(&file)?, &format!("{process}, {file}"))
     }
 
-    /// Other descriptors are rejected with EINVAL.
     pub(crate) fn from_fd(fd: OwnedFd, label: &str) -> Result<Self> {
         // SAFETY: NS_GET_NSTYPE takes no argument and writes no memory; `fd` is open.
         let kind = unsafe { libc::ioctl(fd.as_raw_fd(), NS_GET_NSTYPE as _) };
@@ -161,7 +159,6 @@ fn on_scratch_thread<T: Send>(label: &str, work: impl FnOnce() -> Result<T> + Se
 pub(crate) mod testing {
     use super::*;
 
-    /// `None` if this process cannot create namespaces.
     pub(crate) fn namespaces(n: usize) -> Option<Vec<NetNs>> {
         NetNs::create_many(n).inspect_err(print_reason).ok()
     }

@@ -69,7 +69,6 @@ pub fn open_existing(path: &Path) -> Result<File> {
     open_regular(&find(path, false)?, OFlags::RDONLY)
 }
 
-/// Follows no symlinks of other users.
 pub fn rename(from: &Path, to: &Path) -> Result<()> {
     let (old, new) = (find(from, false)?, find(to, false)?);
     let renamed = rustix::fs::renameat(old.folder, old.name, new.folder, new.name);
@@ -103,7 +102,6 @@ fn refuse_planted(found: &Resolved, stat: &Stat) -> Result<()> {
     Ok(())
 }
 
-/// Other users can create files in the folder.
 fn is_shared(folder: &Stat) -> bool {
     folder.st_mode & OTHERS_WRITE != 0 || !(is_own(folder) || is_roots(folder))
 }

@@ -26,7 +26,6 @@ pub struct PrivateFolder {
 }
 
 impl PrivateFolder {
-    /// `path` must be absolute.
     pub fn open(path: &Path) -> Result<Self> {
         Ok(Self { path: path.to_owned(), folder: walk(path, false)? })
     }
@@ -69,7 +68,6 @@ impl PrivateFolder {
         Ok(Some(text))
     }
 
-    /// EEXIST if the file exists.
     pub fn write_new(&self, name: &str, text: &str) -> Result<()> {
         let folder = self.folder()?;
         let object = || self.describe(name);
@@ -162,7 +160,6 @@ fn root() -> Result<Step> {
     good(folder, &stat, "/".into())
 }
 
-/// May be a symlink.
 fn reach(at: &OwnedFd, name: &OsString, make: bool) -> rustix::io::Result<Option<OwnedFd>> {
     let open = || {
         let flags = OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC;

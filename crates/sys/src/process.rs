@@ -45,7 +45,6 @@ impl Process {
         self.send(Signal::TERM, "terminate")
     }
 
-    /// Succeeds if it has already ended.
     pub fn kill(&self) -> Result<()> {
         self.send(Signal::KILL, "kill")
     }

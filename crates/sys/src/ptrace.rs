@@ -26,7 +26,6 @@ pub struct Event {
 /// The thread is stopped until resumed, except after `Ended`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TraceEvent {
-    /// See [`call`].
     Call,
     /// Stopped by [`interrupt`], at thread start, or after exec, fork or clone.
     Stopped,
@@ -148,8 +147,7 @@ fn request(code: Request, tid: u32, address: usize, data: usize, operation: &'st
     if done < 0 { Err(Error::last(operation, object())) } else { Ok(()) }
 }
 
-/// Interrupts the calling thread periodically, so that [`wait`] returns. The handler of its signal (SIGURG, ignored by
-/// default) does nothing.
+/// Makes [`wait`] return periodically. The handler of its signal (SIGURG, ignored by default) does nothing.
 #[derive(Debug)]
 pub struct Bell(libc::timer_t);
 
@@ -203,7 +201,6 @@ mod tests {
 
     use super::*;
 
-    /// Copies a byte and exits.
     fn copier() -> std::process::Child {
         let mut command = Command::new("dd");
         command.args(["bs=1", "count=1", "status=none"]).process_group(0);

@@ -33,9 +33,7 @@ pub(crate) struct Resolved {
     pub(crate) folder: OwnedFd,
     pub(crate) name: OsString,
     pub(crate) path: PathBuf,
-    /// Opened with O_PATH.
     pub(crate) file: Option<(OwnedFd, Stat)>,
-    /// An open file of a process, reached through /proc.
     pub(crate) is_descriptor: bool,
 }
 

@@ -20,7 +20,6 @@ pub fn kilohertz() -> Option<u64> {
     u64::try_from(khz).ok().filter(|khz| PLAUSIBLE.contains(khz))
 }
 
-/// Kernel clock in nanoseconds, and the counter.
 fn reading() -> Option<(u64, u64)> {
     let tries = (0..TRIES).filter_map(|_| {
         let before = clock::monotonic();

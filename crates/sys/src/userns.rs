@@ -38,7 +38,6 @@ pub fn enter_as_root() -> Result<()> {
 #[derive(Debug)]
 pub struct UserNs {
     fd: OwnedFd,
-    /// Device and inode number.
     identity: (u64, u64),
     label: String,
 }

@@ -91,7 +91,6 @@ fn hold_a_namespace() {
     std::thread::sleep(Duration::from_secs(60));
 }
 
-/// Prints the result, or `refused` if the host forbids user namespaces.
 fn join_a_child() {
     let (mut child, line) = in_role(HOLD_A_NAMESPACE).expect("this program runs again");
     if line == "ready" {
@@ -106,7 +105,6 @@ fn join_a_child() {
     child.wait().expect("own child");
 }
 
-/// Returns its first output line.
 fn in_role(role: &str) -> Result<(Child, String), Failed> {
     let mut parent = Command::new(std::env::current_exe()?).arg(role).stdout(Stdio::piped()).spawn()?;
     let mut line = String::new();
@@ -156,7 +154,6 @@ fn joined() -> Result<(), Failed> {
     without_rights(JOIN_A_CHILD, "(Ok(()), 0, true, true)")
 }
 
-/// `expected` is its output.
 fn without_rights(role: &str, expected: &str) -> Result<(), Failed> {
     let mut command = Command::new(std::env::current_exe()?);
     command.arg(role);

@@ -37,9 +37,7 @@ struct Beneath {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Landlock {
-    /// ABI version.
     Version(u32),
-    /// Missing or disabled.
     Absent,
 }
 

@@ -16,7 +16,6 @@ use crate::error::{Context, Error, Result};
 struct Guest {
     description: &'static str,
     code: &'static [u8],
-    /// Otherwise real mode.
     long: bool,
     /// RAX after it halts.
     answer: u64,
@@ -159,7 +158,6 @@ fn refused(operation: &'static str, error: &kvm_ioctls::Error) -> Error {
     Error::new(operation, DEVICE, error.errno())
 }
 
-/// 2 MiB, shared with KVM.
 struct Memory {
     at: *mut libc::c_void,
 }

@@ -145,7 +145,6 @@ fn address(name: &libc::sockaddr_storage) -> Option<SocketAddr> {
     }
 }
 
-/// Returns its length.
 fn fill(name: &mut libc::sockaddr_storage, address: SocketAddr) -> libc::socklen_t {
     let name = &raw mut *name;
     // SAFETY: it has the size and alignment of any address type.

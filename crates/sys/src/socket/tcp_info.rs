@@ -68,7 +68,6 @@ pub struct TcpInfo {
     pub sndbuf_limited_us: u64,
     /// Written but not yet sent.
     pub notsent_bytes: u32,
-    /// Detected.
     pub reord_seen: u32,
     /// Segments received out of order.
     pub rcv_ooopack: u32,

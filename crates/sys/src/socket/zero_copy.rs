@@ -31,7 +31,6 @@ pub struct ZeroCopySender<'a> {
     into: PipeWriter,
     from: PipeReader,
     next: usize,
-    /// Bytes in the pipe.
     piped: usize,
     /// The last send was partial.
     full: bool,
@@ -166,7 +165,6 @@ mod tests {
     use crate::clock::monotonic;
     use crate::socket::testing;
 
-    /// Checks every byte.
     fn check(mut socket: TcpStream) -> usize {
         let mut buffer = vec![0; 100_003];
         let mut total = 0;

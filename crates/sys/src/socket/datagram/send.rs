@@ -104,7 +104,6 @@ impl SendBatch {
         Ok(datagrams.min(taken * self.per_message))
     }
 
-    /// Returns the number of messages.
     fn describe(&mut self, datagrams: usize) -> usize {
         let count = datagrams.div_ceil(self.per_message);
         let bytes = &mut self.payload[..datagrams * self.length];

@@ -37,7 +37,6 @@ fn stamped(datagrams: usize, length: usize, segmented: bool) -> SendBatch {
     batch
 }
 
-/// Returns the number of messages.
 fn check(socket: &UdpSocket, space: &mut ReceiveBatch, datagrams: usize, length: usize) -> usize {
     let (mut messages, mut stamp) = (0, 0_u8);
     while usize::from(stamp) < datagrams {
