@@ -65,7 +65,6 @@ fn off_loopback() {
     assert!(chrome.text("[role=alert]").contains("Wrong token"));
     chrome.evaluate(&format!("document.querySelector('#token').value = '{token}'"));
     chrome.follow("button");
-    // The page requested before signing in.
     assert!(chrome.text("main").contains("Cost of each layer"), "{}", chrome.text("main"));
     assert!(!chrome.evaluate("document.cookie").to_string().contains("plumb"), "no script sees the cookie");
     chrome.requested_only(&server.origin);
@@ -247,7 +246,6 @@ pub(crate) fn encrypted() {
     assert!(status == Some(0) && answer.contains("401") && !answer.contains("egress-1"), "{answer}");
     // curl exit status 60: unknown issuer.
     assert_eq!(curl(&["--cacert", &other, "--header", shown, &page]).0, Some(60));
-    // An unencrypted request gets no reply.
     let mut plain = TcpStream::connect(&place).expect("it listens");
     // The server may have closed the connection after the first byte.
     let _ = write!(plain, "GET / HTTP/1.1\r\nHost: {place}\r\n{shown}\r\n\r\n");

@@ -14,7 +14,6 @@ fn table(sandbox: &Sandbox, name: &str, gbits: f64, trials: usize) -> String {
     sandbox.file(name, &format!("{head}\n{}\n", rows.join("\n")))
 }
 
-/// Returns the run's name.
 fn kept(sandbox: &Sandbox, file: &str) -> String {
     sandbox.succeed(&["import", "--quiet", file]).out.trim().to_owned()
 }

@@ -64,7 +64,6 @@ pub(crate) fn precedence_of_flag_environment_and_file() {
             );
         }
     }
-    // An empty variable counts as unset.
     for set in [&[][..], &[("PLUMB_DB", "")]] {
         let (db, from) = shown(&configured(&sandbox, file, set, plain), "db");
         assert_eq!(

@@ -64,7 +64,6 @@ impl Csv {
         Self::read(&sandbox.succeed(&["report", &format!("latest:{run}"), "--format", format]).out)
     }
 
-    /// Empty if the column is missing.
     fn field(&self, row: usize, column: &str) -> &str {
         let place = self.head.iter().position(|name| name == column);
         place.map_or("", |place| &self.rows[row][place])

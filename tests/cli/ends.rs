@@ -55,7 +55,6 @@ impl Drop for Server {
     }
 }
 
-/// Interrupts the client once its output shows that it measures.
 fn interrupted(sandbox: &Sandbox, server: &Server, words: &[&str]) -> Output {
     let lines = sandbox.file("lines", "");
     let file = File::create(&lines).expect("the sandbox can be written");
@@ -78,7 +77,6 @@ fn interrupt(child: &Child) {
     assert!(status.is_ok_and(|status| status.success()), "it runs");
 }
 
-/// Prints the full result so far and marks it as interrupted.
 pub(super) fn interrupted_clients() {
     for words in [
         &["client"][..],
@@ -129,7 +127,6 @@ pub(super) fn interrupted_documents() {
     }
 }
 
-/// The server logs one line.
 fn check_refused(sandbox: &Sandbox, server: &Server, words: &[&str], printed: &str) {
     let before = server.log().matches("refused").count();
     let output = sandbox.plumb(&server.words(words));
@@ -161,7 +158,6 @@ pub(super) fn refused_by_a_busy_server() {
     let _ = first.wait();
 }
 
-/// The error names the limit and its flag, and is never reported as a result.
 pub(super) fn ended_by_a_limit() {
     let sandbox = sandbox();
     let limits = ["--max-duration", "1", "--max-rate", "100M"];

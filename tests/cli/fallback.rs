@@ -10,7 +10,6 @@ use serde_json::Value;
 
 use crate::sandbox;
 
-/// Reads and writes single bytes until it is killed.
 struct Busy(Child);
 
 impl Busy {

@@ -65,7 +65,6 @@ fn close_the_streams(listener: &TcpListener, streams: usize) {
     while control.read(&mut [0; 64]).is_ok_and(|read| read > 0) {}
 }
 
-/// The client exits by itself and prints the reason and what to do, in every direction.
 pub(super) fn server_closes_its_streams() {
     for (words, streams, way) in [
         (&["-R"][..], 1, "connection 0 (reverse) with 127.0.0.1:"),
@@ -111,7 +110,6 @@ fn alter_one(socket: &UdpSocket) {
     }
 }
 
-/// A reply to a message that was never sent is counted and reported, raises a warning, and is no round trip.
 pub(super) fn reports_stray_replies() {
     let sandbox = sandbox();
     let socket = UdpSocket::bind(("127.0.0.1", 0)).expect("loopback");
@@ -148,7 +146,6 @@ const OBEYED: [&str; 8] = [
     "\u{2066}\u{200f}",
 ];
 
-/// Contains the escaped sequence and no live one.
 fn is_harmless(what: &str, output: &Output, sequence: &str) {
     obeys_nothing(what, output, sequence);
     let text = format!("{}{}", output.out, output.err);

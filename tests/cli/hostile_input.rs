@@ -88,7 +88,6 @@ fn packed(sandbox: &Sandbox, name: &str, [begin, piece, end]: [&str; 3], length:
     path.to_str().expect("temporary folders have plain names").to_owned()
 }
 
-/// Small when compressed.
 pub(super) fn large_when_decoded() {
     let sandbox = earlier::with_runs("shape-1.db.gz");
     let record = sandbox.succeed(&["report", "latest", "-f", "raw"]).out;
@@ -137,7 +136,6 @@ fn pairs(hosts: usize, rest: &str) -> String {
     text + "[workloads.tcp]\nkind = \"stream\"\n" + rest
 }
 
-/// A plan with all pairs of 500 hosts is accepted.
 pub(super) fn many_pairs() {
     let sandbox = sandbox();
     let many = sandbox.file("many.toml", &pairs(500, "[schedule]\ntrials = 1000\n"));
@@ -184,7 +182,6 @@ fn with_host(sandbox: &Sandbox, at_login: &str, at_copy: &str) -> Command {
     command
 }
 
-/// A signal ends the start of an agent.
 pub(super) fn hosts_that_block_a_start() {
     for (what, at_login, at_copy) in HOSTILE_HOSTS {
         for name in ["INT", "TERM"] {

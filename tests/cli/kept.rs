@@ -79,7 +79,6 @@ fn has_trials(sandbox: &Sandbox) -> bool {
     runs[0]["trials"].as_u64().is_some_and(|trials| trials > 0)
 }
 
-/// The error names its process.
 pub(super) fn an_active_run() {
     let sandbox = sandbox();
     let file = sandbox.file("two.toml", &wire(40, "300ms"));
@@ -99,7 +98,6 @@ pub(super) fn an_active_run() {
     assert!(!run.wait().expect("a child").success(), "it has no run any more");
 }
 
-/// All reports show that a run was resumed under another kernel or on other processors.
 pub(super) fn resumed_elsewhere() {
     let first = sandbox();
     let file = first.file("two.toml", &wire(3, "300ms"));
@@ -129,7 +127,6 @@ pub(super) fn resumed_elsewhere() {
     }
 }
 
-/// The run continues in a new database that contains all of its trials.
 pub(super) fn a_deleted_database() {
     let sandbox = sandbox();
     let file = sandbox.file("two.toml", &wire(8, "300ms"));
@@ -179,7 +176,6 @@ pub(super) fn no_file_named() {
     }
 }
 
-/// Every command that reads a document.
 pub(super) fn endless_documents() {
     let sandbox = sandbox();
     let array = format!("schema = 1\nx = [{}]\n", "1,".repeat(25 << 20));
@@ -211,7 +207,6 @@ pub(super) fn endless_documents() {
     }
 }
 
-/// A failed write leaves the old file or none, never part of a file.
 pub(super) fn a_full_disk() {
     let sandbox = earlier::with_runs("shape-1.db.gz");
     let disk = sandbox.home().join("disk");

@@ -40,7 +40,6 @@ fn record(sandbox: &Sandbox) -> String {
     sandbox.file("record.jsonl", &(lines.join("\n") + "\n{\"schema\":1,\"at\":"))
 }
 
-/// The busier machine gets fast memory from the other.
 pub(crate) fn replays_a_record() {
     let sandbox = sandbox();
     let (record, config) = (record(&sandbox), sandbox.file("vms.toml", CONFIG));
@@ -61,7 +60,6 @@ pub(crate) fn replays_a_record() {
     assert!(refused.status == Some(1) && refused.err.contains("line 1 of"), "{refused:?}");
 }
 
-/// Sets each number of a record in turn to the largest JSON number.
 pub(crate) fn refuses_impossible_numbers() {
     let sandbox = sandbox();
     let config = sandbox.file("vms.toml", CONFIG);

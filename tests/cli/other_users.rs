@@ -124,7 +124,6 @@ const OF_USER: &[Change] = &[
     (|top, name| mode(&top.join("plumb").join(name), 0o646), Some("chmod o-w ")),
 ];
 
-/// `owner` is that of the link.
 fn link(top: &Path, name: &str, owner: u32) {
     let (file, moved) = (top.join("plumb").join(name), top.join("moved"));
     fs::rename(&file, &moved).expect("root may");
@@ -200,7 +199,6 @@ fn fleet_file() {
         by(uid, sandbox, &[("PLUMB_FLEET", &file), ("HOME", sandbox.home())], &["fleet", "list"])
     };
     changes("named.toml", text, &named, "127.0.0.1:1");
-    // The server's CA certificate is read from a file, too.
     let authority = |uid: u32, sandbox: &Sandbox, top: &Path| {
         let text = format!("{text}ca = \"{}\"\n", top.join("plumb/ca.pem").display());
         let file = folder(sandbox, "fleet").join("fleet.toml");

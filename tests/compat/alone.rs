@@ -64,7 +64,6 @@ pub(crate) fn each<T: Sync>(cases: &[T], name: impl Fn(&T) -> String, check: imp
     assert!(failed.is_empty(), "{} of {} failed: {failed:#?}", failed.len(), cases.len());
 }
 
-/// One of [`AT_ONCE`], released on drop.
 struct Place;
 
 static TAKEN: Mutex<usize> = Mutex::new(0);

@@ -138,7 +138,6 @@ fn every_call() {
     assert_eq!(unused(&files), Vec::<String>::new(), "allowed and never made");
 }
 
-/// File of the server's system calls.
 fn traced(sandbox: &Sandbox, flags: &[&str], [served, refused]: [&[&str]; 2]) -> PathBuf {
     let port = free_port();
     let file = sandbox.home().join(format!("calls-{port}"));
@@ -164,7 +163,6 @@ fn traced(sandbox: &Sandbox, flags: &[&str], [served, refused]: [&[&str]; 2]) ->
     file
 }
 
-/// No traced call needed these parts of the filter.
 fn unused(files: &[PathBuf]) -> Vec<String> {
     let texts = files.iter().map(|file| fs::read_to_string(file).unwrap_or_default());
     let made: BTreeSet<(i64, Vec<u64>)> = texts.flat_map(|text| filtered_calls(&text)).collect();
@@ -240,7 +238,6 @@ fn low_port() {
     assert_eq!(server.finish().status, Some(0));
 }
 
-/// While the server is idle, and while it serves a client over either transport.
 fn killed_helper() {
     let sandbox = sandbox();
     for (signal, client) in [("KILL", None), ("TERM", Some("ping -t 60")), ("SEGV", Some("client -t 60"))] {

@@ -313,7 +313,6 @@ struct Server {
 }
 
 impl Server {
-    /// Exits after one client.
     fn start(flags: &[&str]) -> Self {
         Self::of_many(&[&["-1"], flags].concat())
     }
@@ -350,7 +349,6 @@ fn own_sockets(ended: &Ended) -> Vec<Value> {
     all.filter(|socket| socket["addresses"].is_string()).collect()
 }
 
-/// A list under `plumb` in the JSON, for plumb's own sockets.
 pub(crate) fn facts(ended: &Ended, list: &str) -> Vec<Value> {
     let document: Value = serde_json::from_str(&ended.out).expect("a JSON document");
     document["plumb"][list].as_array().cloned().unwrap_or_else(|| panic!("no plumb.{list}: {document}"))

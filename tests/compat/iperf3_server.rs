@@ -52,7 +52,6 @@ fn check(sandbox: &Sandbox, row: &Row) {
     (row.proof)(&pair);
 }
 
-/// Flags and the expected output.
 type Printed = (&'static str, &'static [&'static str]);
 
 const PRINTED: &[Printed] = &[
@@ -109,7 +108,6 @@ fn what_is_wrong() {
     alone(busy);
 }
 
-/// The second client gets iperf3's busy error, and the first is not disturbed.
 fn busy() {
     let server = Server::start(&sandbox(), &["--max-clients", "1"]);
     let first = server.client("-t 3");

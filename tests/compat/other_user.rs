@@ -25,9 +25,7 @@ const READY: &str = "ready\n";
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Work {
-    /// Try with and without each flag, close at once, repeat.
     Try,
-    /// Shareable with both flags.
     Keep,
 }
 
@@ -65,7 +63,6 @@ impl OtherUser {
         Self { child, out, _program: folder }
     }
 
-    /// Returns its results.
     pub(crate) fn end(mut self) -> Tried {
         drop(self.child.stdin.take());
         let mut printed = String::new();

@@ -70,7 +70,6 @@ fn serve_all(rows: &[&str], fast: &[&str]) {
     each(&over_both(rows).chain(fast).collect::<Vec<_>>(), String::clone, |flags| serve(&sandbox, flags));
 }
 
-/// UDP and TCP.
 fn over_both(rows: &[&str]) -> impl Iterator<Item = String> {
     rows.iter().flat_map(|flags| [(*flags).to_owned(), format!("{flags} --tcp")])
 }
@@ -252,7 +251,6 @@ impl Stock {
         Self { port, running }
     }
 
-    /// Stops it. Returns the number of received messages, all in order.
     fn received(self) -> u64 {
         self.running.signal("INT");
         let printed = self.running.finish().out;

@@ -22,7 +22,6 @@ const fn row(flags: &'static str, proof: fn(&Pair)) -> Row {
     Row { flags, proof }
 }
 
-/// Alone and with options that change their meaning.
 pub(crate) const ROWS: &[Row] = &[
     row("-t 1", |pair| pair.lasted(1.0)),
     row("-t 2", |pair| pair.lasted(2.0)),
@@ -98,13 +97,11 @@ pub(crate) const ROWS: &[Row] = &[
     row("-u -t 1 -b 20M -S 32", |pair| pair.both_report(|test| test.tos.unwrap_or(-1), 32)),
 ];
 
-/// Matches the flags.
 pub(crate) fn host(flags: &str) -> &'static str {
     if flags.contains("-6") { "::1" } else { "127.0.0.1" }
 }
 
 impl Pair {
-    /// The same received and sent counts.
     pub(crate) fn agree(&self) {
         let (client, server, flags) = (&self.client.end, &self.server.end, &self.flags);
         let bytes = |sum: Option<Measure>| sum.map(|sum| sum.bytes).filter(|bytes| *bytes > 0);
@@ -255,7 +252,6 @@ fn datagrams(pair: &Pair, size: i64) {
     assert_eq!(received.bytes, (packets - lost) * size, "{}: {received:?}", pair.flags);
 }
 
-/// `client` if plumb is the client, `server` otherwise.
 fn pinned(pair: &Pair, client: Option<u32>, server: Option<u32>) {
     let cpu = if pair.plumb_serves { server } else { client };
     pair.every_socket("cpus", &cpu.map_or(Value::Null, |cpu| Value::from(vec![cpu])));

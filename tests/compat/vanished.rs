@@ -25,8 +25,6 @@ pub(crate) const CASES: &[Case] = &[
     Case { name: "measures_a_stream_whose_end_is_lost_for_seconds", needs: &[IP], test: interrupted },
 ];
 
-/// Server flags, client arguments without address, and the server's timeout for a silent client. Flags alone are for stock
-/// iperf3.
 type Row = (&'static str, &'static str, &'static str);
 
 const ROWS: &[Row] = &[

@@ -66,7 +66,6 @@ fn main() -> ExitCode {
     ExitCode::SUCCESS
 }
 
-/// Returns the run's name.
 fn measured(sandbox: &Sandbox, command: &[&str]) -> String {
     let _ = sandbox.succeed(command);
     sandbox.record()["header"]["id"].as_str().expect("a name").to_owned()

@@ -46,7 +46,6 @@ fn kept(fleet: &Fleet) -> usize {
     serde_json::from_str::<serde_json::Value>(&output.out).map_or(0, |record| trials(&record).len())
 }
 
-/// No agent is left.
 #[track_caller]
 fn ends(fleet: &Fleet, run: Child, words: &[&str]) {
     let output = Output::from(run.wait_with_output().expect("it was started"));
@@ -176,7 +175,6 @@ pub(crate) fn access_denied() {
     };
     let is_refused = || as_guest().err.contains("`guest` is not listed in `controllers`");
     assert!(wait_until(PATIENCE, is_refused), "{:?}", as_guest());
-    // A revoked member.
     fleet.register(&["remove", "m1"]);
     signal(fleet.server.as_ref().expect("it runs").0.id(), "HUP");
     fleet.is_there(&["m0"]);
@@ -200,7 +198,6 @@ pub(crate) fn access_denied() {
     says(&fleet.network.plumb(&["fleet", "list"]), &[NATS_SERVER, "cannot reach"]);
 }
 
-/// A member's file limits what measurements may do.
 pub(crate) fn a_policy() {
     let mut fleet = fleet();
     let file = scenario(&fleet, 1, "2500ms");
@@ -235,7 +232,6 @@ pub(crate) fn a_policy() {
     assert!(output.status == Some(64) && output.err.contains("22:00-06:00"), "{output:?}");
 }
 
-/// The same configuration for all members, a name and a key for each, and no traffic address.
 pub(crate) fn nodes_of_a_cluster() {
     const NODES: [&str; 2] = ["node.0", "node.1"];
     let mut fleet = Fleet::of(crate::network(2), 0..0);

@@ -62,7 +62,6 @@ pub(crate) fn a_lost_host_and_a_dead_path() {
     assert!(!second.keys().any(|path| path.contains('e')), "{second:?}");
 }
 
-/// Repeats only the missing host, and has one complete run once the host is back.
 pub(crate) fn a_watch() {
     let network = crate::network(3);
     network.cable(2, "down");

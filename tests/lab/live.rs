@@ -16,7 +16,6 @@ use super::sandbox;
 /// Enough for a boot or a trial on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(120);
 
-/// Leaves the alternate screen.
 const LEAVES: &str = "\u{1b}[?1049l";
 
 struct Shown {
@@ -84,7 +83,6 @@ impl Shown {
         assert!(done.expect("coreutils").success());
     }
 
-    /// Returns the exit status and the output after the live view.
     fn ended(mut self) -> (Option<i32>, String) {
         let status = self.script.wait().expect("a child of this test").code();
         self.keys = None;
@@ -108,7 +106,6 @@ fn scenario(sandbox: &Sandbox) -> String {
     sandbox.file("wire.toml", &wire(8, "400ms"))
 }
 
-/// The view adapts to the window size; `q` ends the run with a summary.
 pub(super) fn q_ends_a_resumable_run() {
     let sandbox = sandbox();
     let (before, file) = (Leftovers::of(&sandbox), scenario(&sandbox));
@@ -134,7 +131,6 @@ pub(super) fn q_ends_a_resumable_run() {
     assert_eq!(trials(&sandbox.record()).len(), 16);
 }
 
-/// A signal, a lost agent and the end of the run; after a complete run, the report is printed.
 pub(super) fn restores_the_terminal() {
     for (ends, wanted) in [("key", 130), ("signal", 130), ("error", 1), ("end", 0)] {
         let sandbox = sandbox();

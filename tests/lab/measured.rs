@@ -104,7 +104,6 @@ pub(crate) fn a_thousand_streams() {
     assert_eq!(flows, [500, 1000]);
 }
 
-/// The kernel's page faults show the touched memory.
 pub(crate) fn memory_is_touched_at_hosts() {
     let sandbox = sandbox();
     let touch = |name: &str, more: &str| {

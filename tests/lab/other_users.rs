@@ -124,7 +124,6 @@ impl Process {
         self.0.try_wait().expect("a child of this test").is_none()
     }
 
-    /// Empty after the process has exited.
     fn user_namespace(&self) -> PathBuf {
         fs::read_link(format!("/proc/{}/ns/user", self.pid())).unwrap_or_default()
     }
@@ -161,7 +160,6 @@ fn record() -> Value {
     serde_json::from_str(&text.expect("a running lab is listed")).expect("JSON")
 }
 
-/// Another process is the holder.
 fn held_by(record: &Value, process: u32) -> Value {
     let mut record = record.clone();
     let fields = record.as_object_mut().expect("an object").values_mut();

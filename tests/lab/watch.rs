@@ -148,7 +148,6 @@ fn get(at: &str) -> String {
     answer
 }
 
-/// SIGINT or SIGKILL.
 pub(crate) fn a_watch_that_ends_during_a_run_leaves_nothing() {
     let sandbox = sandbox();
     let before = Leftovers::of(&sandbox);

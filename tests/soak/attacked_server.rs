@@ -101,7 +101,6 @@ fn serve(sandbox: &Sandbox) -> ProcessGuard {
     ProcessGuard(child)
 }
 
-/// Samples the server, too.
 fn honest(sandbox: &Sandbox, pid: u32, lasts: Duration) -> Vec<Look> {
     let begun = Instant::now();
     let mut looks = Vec::new();

@@ -116,11 +116,9 @@ struct Stage {
     victim: Sandbox,
     peer: Sandbox,
     lie: Lie,
-    /// The relay has the next one.
     port: u16,
     limits: Limits,
     lasts: Duration,
-    /// Varies the command.
     choice: usize,
     runs: PathBuf,
     address: String,
@@ -256,7 +254,6 @@ impl Stage {
         self.judge(&[&words[..], if is_encrypted { &encrypted } else { &[] }].concat())
     }
 
-    /// `liar` is the monitor or the agent.
     fn rebalance(&self, liar: &str) -> Result<Taken, String> {
         let at = |name: &str| self.victim.home().join(name);
         scripted_vm::serve(&at("qmp"), |socket| scripted_vm::monitor(socket, scripted_vm::monitor_answer));
@@ -278,7 +275,6 @@ impl Stage {
         }
     }
 
-    /// Runs its command on this machine and relays the output.
     fn ssh(&self) -> Result<Taken, String> {
         let _relay = self.relayed(Liar::Loop);
         let bin = self.victim.home().join("bin");

@@ -135,12 +135,10 @@ fn command(sandbox: &Sandbox, arguments: &[&str]) -> std::process::Command {
     command
 }
 
-/// `SOAK_ROUNDS` if set.
 fn rounds(usual: usize) -> usize {
     std::env::var("SOAK_ROUNDS").ok().map_or(usual, |text| text.parse().expect("SOAK_ROUNDS is a number"))
 }
 
-/// `SOAK_SEED` or the clock.
 fn seed() -> u32 {
     let from_clock = || SystemTime::UNIX_EPOCH.elapsed().expect("it is later").subsec_nanos() | 1;
     let seed = std::env::var("SOAK_SEED").ok();

@@ -49,10 +49,8 @@ pub(crate) struct Agreement {
     /// The interval contains the undisturbed value; number of steps that have an interval.
     pub(crate) covered: usize,
     pub(crate) intervals: usize,
-    /// Runs that find every large step.
     pub(crate) complete: usize,
     pub(crate) missed: Vec<String>,
-    /// Found in the opposite direction.
     pub(crate) reversed: Vec<String>,
 }
 

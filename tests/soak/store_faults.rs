@@ -19,7 +19,6 @@ const WITHIN: Duration = Duration::from_secs(3);
 /// SQLite itself waits up to five seconds.
 const LONGEST_LOCK: Duration = Duration::from_secs(8);
 
-/// Each run meets full disks and is resumed until it is complete.
 pub(crate) fn full_disks() {
     let (sandbox, count) = (sandbox(), rounds(100));
     let file = sandbox.file("wire.toml", &wire(40, "100ms"));

@@ -54,7 +54,6 @@ const KINDS: [Kind; 10] = [
     Kind { says: GARBAGE, end: End::Datagram },
 ];
 
-/// `rate` connections per second. Returns the number of started ones, datagrams included.
 pub fn attack(server: SocketAddrV4, rate: u32, lasts: Duration) -> io::Result<u64> {
     sys::limits::raise_open_files().map_err(io::Error::other)?;
     let mut held = VecDeque::with_capacity(HELD);
@@ -63,7 +62,6 @@ pub fn attack(server: SocketAddrV4, rate: u32, lasts: Duration) -> io::Result<u6
         let due = (begin.elapsed().as_secs_f64() * f64::from(rate)) as u64;
         for number in tried..due {
             let kind = &KINDS[(number % KINDS.len() as u64) as usize];
-            // Every source uses every kind.
             let from = source((number / KINDS.len() as u64 % u64::from(SOURCES)) as u8);
             let (socket, begun) = kind.connect(from, server)?;
             made += u64::from(begun);

@@ -89,7 +89,6 @@ impl Chrome {
         }
     }
 
-    /// Stores events.
     fn hear(&mut self, begun: Instant) -> Value {
         let left = PATIENCE.saturating_sub(begun.elapsed());
         let message = self.heard.recv_timeout(left).expect("Chromium replies");
@@ -102,7 +101,6 @@ impl Chrome {
         message
     }
 
-    /// Waits until the page has loaded.
     pub fn open(&mut self, address: &str) {
         self.loads(|chrome| drop(chrome.call("Page.navigate", &json!({"url": address}))));
     }

@@ -12,7 +12,6 @@ use crate::need::{GUEST_KERNEL_VARIABLE, guest_kernel, is_root};
 pub struct Sandbox {
     plumb: PathBuf,
     home: tempfile::TempDir,
-    /// Instead of a file in the home.
     shared_store: Option<String>,
 }
 
@@ -32,13 +31,11 @@ impl Sandbox {
         Self { plumb: plumb.into(), home, shared_store: None }
     }
 
-    /// Removed with the sandbox.
     #[must_use]
     pub fn home(&self) -> &Path {
         self.home.path()
     }
 
-    /// Unused with a shared store.
     #[must_use]
     pub fn database(&self) -> PathBuf {
         self.home().join("runs.db")
@@ -61,7 +58,6 @@ impl Sandbox {
         path.to_str().expect("temporary folders have plain names").to_owned()
     }
 
-    /// Readable by its owner only.
     #[must_use]
     pub fn secret(&self, name: &str, text: &str) -> String {
         let path = self.file(name, text);
@@ -111,7 +107,6 @@ impl Sandbox {
         self.command(arguments).output().map(Output::from).expect("plumb was built")
     }
 
-    /// Asserts success.
     #[must_use]
     pub fn succeed(&self, arguments: &[&str]) -> Output {
         let output = self.plumb(arguments);
@@ -125,7 +120,6 @@ impl Sandbox {
         command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("plumb was built")
     }
 
-    /// Asserts success.
     #[must_use]
     pub fn inside(&self, host: &str, command: &[&str]) -> String {
         let mut arguments = vec!["lab", "shell", host, "--"];

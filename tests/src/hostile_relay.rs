@@ -162,7 +162,6 @@ impl Drop for HostileRelay {
     }
 }
 
-/// Changed on the way to the victim.
 fn pass(liar: &Socket, victim: &Socket, lie: Option<Lie>) -> io::Result<()> {
     let deaf = lie.is_some_and(|lie| matches!(lie.act, Act::RepeatUnread | Act::Echo));
     if !deaf {

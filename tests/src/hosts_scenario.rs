@@ -24,7 +24,7 @@ pub fn by_member(hosts: Range<usize>) -> impl Iterator<Item = String> {
     hosts.map(|number| format!("member = \"m{number}\"\ninterface = \"eth0\""))
 }
 
-/// Hosts are named `a` and on; `pairs` is the setting for pairs (`pairs = "all"`).
+/// Hosts are named `a` and on.
 #[must_use]
 pub fn pairs(pairs: &str, hosts: impl Iterator<Item = String>, trials: u32, duration: &str) -> String {
     let hosts: String =

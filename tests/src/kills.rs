@@ -19,8 +19,8 @@ const PATIENCE: Duration = Duration::from_secs(120);
 
 type Killed = BTreeMap<String, usize>;
 
-/// Kills the controller, an agent, the observer or a monitor within this time of a start, and resumes each run until it is
-/// complete. Returns the number of kills by name. Panics if a run leaves something behind, or loses or changes a stored trial.
+/// Kills the controller, an agent, the observer or a monitor `within` this time, and resumes each run. Returns the number of
+/// kills by name. Panics if a run leaves something behind, or loses or changes a stored trial.
 #[must_use]
 pub fn runs_survive(sandbox: &Sandbox, scenario: &str, kills: usize, within: Duration) -> String {
     let before = Leftovers::of(sandbox);
@@ -100,18 +100,15 @@ pub fn kept(sandbox: &Sandbox) -> u64 {
     listed[0]["trials"].as_u64().unwrap_or(0)
 }
 
-/// Empty before the first run.
 fn kept_trials(sandbox: &Sandbox) -> Vec<Value> {
     if kept(sandbox) == 0 { Vec::new() } else { trials(&sandbox.record()).to_vec() }
 }
 
-/// False if the process does not exist.
 #[must_use]
 pub fn kill(pid: u32) -> bool {
     sent(pid, "KILL")
 }
 
-/// False if the process does not exist.
 pub(crate) fn sent(pid: u32, name: &str) -> bool {
     let status = Command::new("kill").args(["-s", name, &pid.to_string()]).stderr(Stdio::null()).status();
     status.expect("kill starts").success()
@@ -139,7 +136,6 @@ fn reported(killed: &Killed) -> String {
 pub struct Random(u32);
 
 impl Random {
-    /// The seed must not be 0.
     #[must_use]
     pub fn of(seed: u32) -> Self {
         Self(seed)

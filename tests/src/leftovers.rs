@@ -35,7 +35,6 @@ impl Leftovers {
         Self { home: home.to_owned(), processes, namespaces, devices: devices() }
     }
 
-    /// Fails with the difference.
     pub fn are_gone_within(&self, patience: Duration) {
         let clean = wait_until(patience, || Self::of_home(&self.home).is_within(self));
         assert!(clean, "left behind after {patience:?}: {:?}, before: {self:?}", Self::of_home(&self.home));
@@ -54,7 +53,6 @@ pub fn signal(pid: u32, name: &str) {
     assert!(status.success(), "kill -s {name} {pid}");
 }
 
-/// Empty after its end.
 #[must_use]
 pub fn name(pid: u32) -> String {
     fs::read_to_string(format!("/proc/{pid}/comm")).unwrap_or_default().trim().to_owned()
@@ -66,7 +64,6 @@ pub fn agents(sandbox: &Sandbox) -> Vec<u32> {
     processes(sandbox).into_iter().filter(|pid| name(*pid) == "plumb-agent").collect()
 }
 
-/// Returns false after the timeout.
 pub fn wait_until(patience: Duration, holds: impl Fn() -> bool) -> bool {
     let begun = Instant::now();
     while begun.elapsed() < patience {
@@ -78,7 +75,6 @@ pub fn wait_until(patience: Duration, holds: impl Fn() -> bool) -> bool {
     holds()
 }
 
-/// All threads; zero after its end.
 #[must_use]
 pub fn cpu_time(pid: u32) -> Duration {
     /// Milliseconds per tick on x86 and ARM Linux. See times(2) and proc_pid_stat(5).

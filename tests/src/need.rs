@@ -34,7 +34,6 @@ impl Need {
     /// Type information for the structures that probes read.
     pub const BTF: Self = Self::File("/sys/kernel/btf/vmlinux", "a kernel with BTF");
 
-    /// `None` if it is met.
     #[must_use]
     pub fn unmet(self) -> Option<String> {
         match self {
@@ -66,10 +65,8 @@ impl Need {
 
 #[derive(Clone, Copy)]
 pub struct Case {
-    /// States the tested behaviour.
     pub name: &'static str,
     pub needs: &'static [Need],
-    /// Panics on failure.
     pub test: fn(),
 }
 
@@ -81,7 +78,6 @@ pub fn in_one_of_three(test: fn()) {
     }
 }
 
-/// One at a time.
 #[must_use]
 pub fn run(cases: &[Case]) -> ExitCode {
     let mut arguments = Arguments::from_args();

@@ -114,7 +114,6 @@ impl PostgresServer {
             .count();
     }
 
-    /// A new database.
     #[must_use]
     pub fn database(&self) -> String {
         let name = format!("runs{}", self.databases.fetch_add(1, Ordering::Relaxed));
@@ -186,7 +185,6 @@ impl PostgresServer {
         command
     }
 
-    /// Works on the server's files.
     fn owned(&self, name: &str) -> Command {
         let mut command = self.program(name);
         if is_root() {
@@ -215,7 +213,6 @@ impl Drop for PostgresServer {
     }
 }
 
-/// `None` if PostgreSQL can run here.
 pub(crate) fn unmet() -> Option<String> {
     if programs().is_none() {
         return Some("needs a PostgreSQL server (apt-get install postgresql)".to_owned());

@@ -12,7 +12,6 @@ use serde_json::{Value, json};
 
 const GIB: u64 = 1 << 30;
 
-/// Each connection on a new thread.
 pub fn serve(at: &Path, serve: impl Fn(UnixStream) + Send + Sync + Clone + 'static) {
     let listener = UnixListener::bind(at).expect("a free name");
     thread::spawn(move || {
@@ -23,7 +22,6 @@ pub fn serve(at: &Path, serve: impl Fn(UnixStream) + Send + Sync + Clone + 'stat
     });
 }
 
-/// Replies to each order with `answer`.
 pub fn monitor(socket: UnixStream, answer: impl Fn(&Value) -> Value) {
     let mut to = socket.try_clone().expect("a copy");
     let version = json!({ "micro": 22, "minor": 2, "major": 7 });
@@ -36,7 +34,6 @@ pub fn monitor(socket: UnixStream, answer: impl Fn(&Value) -> Value) {
     }
 }
 
-/// Greets with the version of the other side and sends `answer` for each request.
 pub fn agent(socket: UnixStream, answer: impl Fn(u64) -> Vec<u8>) {
     let mut to = socket.try_clone().expect("a copy");
     for message in BufReader::new(socket).lines().map_while(Result::ok) {

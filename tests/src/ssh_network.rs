@@ -145,7 +145,6 @@ impl Network {
         self.started_in(&self.hosts[host], arguments)
     }
 
-    /// Next to the bridge, not yet started.
     #[must_use]
     pub fn command(&self, arguments: &[&str]) -> Command {
         self.started_in(&self.switch, arguments)
@@ -166,7 +165,6 @@ impl Network {
         self.command(arguments).output().map(Output::from).expect("plumb was built")
     }
 
-    /// Asserts success.
     #[must_use]
     pub fn succeed(&self, arguments: &[&str]) -> Output {
         let output = self.plumb(arguments);
@@ -194,7 +192,6 @@ impl Network {
         );
     }
 
-    /// All traffic between two halves of the hosts.
     pub fn part(&self, halves: [&[usize]; 2]) {
         for (half, others) in [(halves[0], halves[1]), (halves[1], halves[0])] {
             let others: Vec<String> = others.iter().map(|host| format!("198.18.0.{}", host + 1)).collect();
@@ -211,7 +208,6 @@ impl Network {
         (0..self.hosts.len()).for_each(|host| self.at(host, "nft 'delete table ip parted'"));
     }
 
-    /// `down` or `up`.
     pub fn cable(&self, host: usize, state: &str) {
         self.switch.shell(&format!("ip link set p{host} {state}"));
     }
@@ -232,7 +228,6 @@ impl Network {
         );
     }
 
-    /// Bound to this port.
     #[must_use]
     pub fn udp(&self, host: usize, port: u16) -> UdpSocket {
         let namespace = NetNs::open(format!("/proc/{}/ns/net", self.hosts[host].pid())).expect("it runs");

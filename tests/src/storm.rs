@@ -18,7 +18,6 @@ use crate::{
     wait_until,
 };
 
-/// One per host.
 const HOSTS: usize = 4;
 /// Keeps the capture of an hour small, and a stream far below the machine's capacity.
 const RATE: &str = "20mbit";
@@ -55,8 +54,8 @@ impl Storm {
         Self { faults, seed, longest: Duration::from_secs(20), trials, trial: "5s" }
     }
 
-    /// Prints the faults and the outcome. Panics if a trial is lost, changed or stored twice, two streams share a host, the
-    /// run cannot be resumed, or something is left behind.
+    /// Panics if a trial is lost, changed or stored twice, two streams share a host, the run cannot be resumed, or something
+    /// is left behind.
     pub fn run(&self, plumb: &str) {
         let begun = Instant::now();
         println!("  {} faults, seed {}", self.faults.len(), self.seed);
@@ -136,7 +135,6 @@ impl Course {
         course
     }
 
-    /// The first one starts the run, later ones resume it.
     fn start(&mut self) {
         let log = File::create(self.log(self.started)).expect("it is ours");
         let file = self.fleet.path("storm.toml");
@@ -161,7 +159,6 @@ impl Course {
         *self.reported.entry(what).or_default() += 1;
     }
 
-    /// Resumes the run if no controller is left.
     fn tend(&mut self) {
         for (number, mut controller) in std::mem::take(&mut self.controllers) {
             let Some(status) = controller.0.try_wait().expect("it was started") else {
@@ -179,7 +176,6 @@ impl Course {
         }
     }
 
-    /// Tends the run for this long.
     fn pass(&mut self, time: Duration) {
         let until = Instant::now() + time;
         while let left = until.saturating_duration_since(Instant::now())
@@ -190,7 +186,6 @@ impl Course {
         }
     }
 
-    /// Waits for as long as new trials arrive.
     fn until(&mut self, what: &str, holds: impl Fn(&Self) -> bool) {
         let (mut seen, mut since) = (0, Instant::now());
         while !holds(self) {
@@ -212,7 +207,6 @@ impl Course {
         self.complete
     }
 
-    /// Once this share of the trials is stored.
     fn meet(&mut self, fault: Fault, part: f64) {
         let goal = (self.kept.planned() as f64 * part) as usize;
         self.until("the next fault", |course| StoredTrials::count(&course.store) >= goal);

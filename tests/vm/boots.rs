@@ -11,7 +11,6 @@ use crate::{remains::Remains, sandbox};
 const GUESTS: usize = 10;
 const ROWS: usize = 2;
 
-/// Returns its description.
 pub(crate) fn boot(sandbox: &Sandbox, flags: &[&str]) -> Value {
     let arguments = [&["vm", "run", "--json"], flags].concat();
     let output = sandbox.plumb(&arguments);

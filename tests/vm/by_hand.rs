@@ -48,7 +48,6 @@ pub(crate) struct GuestKernel {
     modules: PathBuf,
 }
 
-/// Killed on drop.
 pub(crate) struct Machine {
     pub(crate) qemu: Child,
     console: PathBuf,
@@ -105,7 +104,6 @@ impl GuestKernel {
         Self { image: kernel.image, modules: kernel.modules }
     }
 
-    /// `script` follows the preamble.
     pub(crate) fn initrd(&self, folder: &Path, script: &str, plumb: Option<&str>) {
         let root = folder.join("root");
         for part in FOLDERS {
@@ -206,14 +204,12 @@ impl Drop for Machine {
     }
 }
 
-/// First machine in the output of `plumb top`.
 pub(crate) fn top(sandbox: &Sandbox, config: &str) -> Value {
     let out = sandbox.succeed(&["memory", "top", config, "--once", "--json"]).out;
     let document: Value = serde_json::from_str(&out).expect("it is JSON");
     document["vms"][0].clone()
 }
 
-/// The latest value.
 pub(crate) fn gauge(metrics: &Path, name: &str, vm: &str) -> Option<f64> {
     let text = fs::read_to_string(metrics).unwrap_or_default();
     let line = format!("{name}{{vm=\"{vm}\"}} ");

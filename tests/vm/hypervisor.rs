@@ -151,7 +151,7 @@ fn is_monitor(end: &Value) -> bool {
     end["process"].as_str().is_some_and(|process| process.starts_with("qemu"))
 }
 
-/// Calls `how` with the pids of controller and hypervisor after the first stored trial. Returns the exit status and output.
+/// Returns the exit status and output.
 fn ended(sandbox: &Sandbox, args: &[&str], how: impl FnOnce(u32, u32)) -> (Option<i32>, String) {
     let mut command = sandbox.command(args);
     let mut controller =
@@ -196,7 +196,6 @@ pub(crate) fn finished_trials_survive_their_hypervisor() {
     before.has_only_gained(&sandbox, &["inside.toml", "runs.db"]);
 }
 
-/// Received and sent by each device of the VLAN in each trial over it.
 fn packets_of_vlan(record: &Value) -> Vec<u64> {
     let of_path = |trial: &&Value| trial["cell"].as_str().is_some_and(|cell| cell.starts_with("tagged/"));
     let trials: Vec<&Value> = trials(record).iter().filter(of_path).collect();

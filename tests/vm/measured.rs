@@ -13,7 +13,6 @@ const MANY: u32 = 16;
 /// Packets: a device's counters and those of its queues are read one after the other.
 const BETWEEN: u64 = 8;
 
-/// `vm` describes the guest, `more` the measurement.
 pub(crate) fn scenario(vm: &str, more: &str) -> String {
     format!(
         r#"schema = 1
@@ -50,7 +49,6 @@ baseline = true
     )
 }
 
-/// `trials` per result.
 pub(crate) fn streams(streams: u32, duration: &str, trials: u32) -> String {
     format!(
         "[workloads.throughput]\nkind = \"stream\"\nstreams = {streams}\nduration = \"{duration}\"\nwarmup = \

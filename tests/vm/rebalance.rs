@@ -22,7 +22,6 @@ fn start(folder: &Path, name: &str, fills: u32) -> Machine {
     Machine::start(folder, name, &GuestKernel::of_test(), &format!("fills={fills}"), &flags)
 }
 
-/// The machines share less memory than both started with.
 pub(crate) fn memory_goes_to_the_machine_that_uses_it() {
     let sandbox = sandbox();
     let folder = sandbox.home();

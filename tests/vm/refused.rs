@@ -37,7 +37,6 @@ fn installed() -> String {
     kernel.image.to_str().expect("kernels have plain names").to_owned()
 }
 
-/// Invalid module files.
 fn no_modules(sandbox: &Sandbox) -> String {
     let folder = sandbox.home().join("modules");
     fs::create_dir(&folder).expect("the sandbox can be written");

@@ -33,7 +33,6 @@ impl Remains {
         }
     }
 
-    /// Nothing was added since, and no process of the sandbox runs.
     pub(crate) fn is_all_there_is(&self, sandbox: &Sandbox) {
         self.has_only_gained(sandbox, &[]);
     }

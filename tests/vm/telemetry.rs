@@ -80,7 +80,6 @@ fn config(sandbox: &Sandbox, file: &str, lines: &str) -> String {
     sandbox.file(file, &text)
 }
 
-/// virtio-mem shrinks the fast tier to its floor and back.
 pub(crate) fn reports_both_tiers_and_moves_the_fast_one() {
     let sandbox = sandbox();
     let machine = start(&sandbox, &GuestKernel::of_test(), TWO_NODES);
@@ -137,7 +136,6 @@ pub(crate) fn reports_both_tiers_and_moves_the_fast_one() {
     assert_intact(&machine);
 }
 
-/// Some of the memory is accessed in some samples, most of it in none.
 pub(crate) fn damon_counts_accesses() {
     let sandbox = sandbox();
     let kernel = GuestKernel::with(DAMON).expect("it was installed");
@@ -195,7 +193,6 @@ pub(crate) fn only_one_process_moves_memory() {
     assert!(wait_until(PATIENCE, || second(&[]).0 == Some(0)), "the lock went with its holder");
 }
 
-/// Repeated kills; the guest's memory stays intact, and all of it is returned.
 pub(crate) fn survives_a_kill_while_taking_pages() {
     let sandbox = sandbox();
     let mut machine = start(&sandbox, &GuestKernel::of_test(), ONE_NODE);
@@ -227,7 +224,6 @@ pub(crate) fn survives_a_kill_while_taking_pages() {
     mover.wait().expect("it was started here");
 }
 
-/// Each error names the missing capability, and no memory moves.
 pub(crate) fn names_what_a_machine_lacks() {
     let sandbox = sandbox();
     for (name, devices, lines, printed) in [

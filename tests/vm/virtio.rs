@@ -111,7 +111,6 @@ pub(crate) fn not_taken() {
     before.are_gone_within(PATIENCE);
 }
 
-/// Two trials per result.
 const PING: &str = "[workloads.latency]\nkind = \"ping-pong\"\nduration = \"200ms\"\nwarmup = \"50ms\"\n\n\
                     [schedule]\ntrials = 2\npause = \"1ms\"\n";
 
@@ -136,7 +135,6 @@ fn rings(sandbox: &Sandbox) -> (BTreeSet<(String, u64, u64)>, String) {
     (trials(&record).iter().map(of_trial).collect(), record["skipped"].to_string())
 }
 
-/// Changes the level in a running guest for each trial.
 pub(crate) fn ring_sizes() {
     let sandbox = sandbox();
     let before = Leftovers::of(&sandbox);

@@ -12,7 +12,6 @@ pub enum Fault {
     /// The second one resumes the run as soon as the database has crashed under the first and is back: either may get the run.
     SecondController,
     KilledMember,
-    /// Its agents keep running.
     StoppedMember,
     KilledAgent,
     StoppedAgent,
@@ -43,7 +42,6 @@ impl Fault {
         Self::PartedHosts,
     ];
 
-    /// Repairs the fault after this time. The run is resumed whenever it exits.
     pub(super) fn make(self, course: &mut Course, lasts: Duration) {
         let host = course.random.below(HOSTS);
         match self {

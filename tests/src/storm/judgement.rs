@@ -38,7 +38,6 @@ impl StoredTrials {
         }
     }
 
-    /// Empty before the run starts.
     pub(super) fn run(store: &PostgresServer) -> String {
         let made = store.sql(DATABASE, "SELECT count(*) FROM pg_tables WHERE tablename = 'run'");
         if made == "0" { String::new() } else { store.sql(DATABASE, "SELECT id FROM run") }
@@ -52,7 +51,6 @@ impl StoredTrials {
         self.planned
     }
 
-    /// No fault may skip a planned trial for good.
     pub(super) fn are_complete(&self) {
         assert_eq!(self.skipped, "", "of {self}");
         let places: Vec<usize> = self.trials.keys().copied().collect();
@@ -62,14 +60,12 @@ impl StoredTrials {
         );
     }
 
-    /// All trials of `before` are present and unchanged.
     pub(super) fn hold(&self, before: &Self) {
         let lost: Vec<_> =
             before.trials.iter().filter(|(place, it)| self.trials.get(place) != Some(it)).collect();
         assert!(lost.is_empty(), "lost or altered: {lost:?}");
     }
 
-    /// Each trial has its own captured stream.
     pub(super) fn were_on_the_wire(&self, connections: &[Connection]) {
         let mut streams: BTreeMap<[u8; 2], usize> = BTreeMap::new();
         for stream in connections.iter().filter(|seen| seen.bytes >= STREAM) {
@@ -121,7 +117,6 @@ pub(super) fn end_of(status: ExitStatus, printed: &str) -> String {
     format!("a controller ended with {code} {plain}")
 }
 
-/// Devices, processes and names in use.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Hosts {
     devices: Vec<String>,
