@@ -18,10 +18,10 @@ use super::{
 };
 
 const SECRET: &str = "s3cr3t";
-/// Limit in KiB for the address space of a command that reads a record.
+/// KiB of address space.
 const READING_KIB: u32 = 3 << 20;
 
-/// Database addresses in unsupported forms, from the option and the environment.
+/// Unsupported forms, from the option and the environment.
 pub(super) fn mistaken_addresses() {
     for address in [
         format!("host=h password={SECRET}"),
@@ -66,7 +66,7 @@ pub(super) fn mistaken_addresses() {
     }
 }
 
-/// Runs `plumb` with a limited address space (KiB).
+/// `most`: KiB of address space.
 fn limited(sandbox: &Sandbox, words: &[&str], most: u32) -> Output {
     let plumb = sandbox.command(words);
     let mut command = Command::new("sh");
@@ -78,7 +78,7 @@ fn limited(sandbox: &Sandbox, words: &[&str], most: u32) -> Output {
     Output::from(command.output().expect("sh is installed"))
 }
 
-/// Compresses `begin`, `length` bytes of repeated `piece`, and `end` into a file.
+/// `begin`, `length` bytes of repeated `piece`, and `end`.
 fn packed(sandbox: &Sandbox, name: &str, [begin, piece, end]: [&str; 3], length: usize) -> String {
     let path = sandbox.home().join(name);
     let mut packer = GzEncoder::new(File::create(&path).expect("ours"), Compression::fast());
@@ -91,7 +91,6 @@ fn packed(sandbox: &Sandbox, name: &str, [begin, piece, end]: [&str; 3], length:
     path.to_str().expect("temporary folders have plain names").to_owned()
 }
 
-/// Records that are small when compressed and large when decoded.
 pub(super) fn large_when_decoded() {
     let sandbox = stored_runs::with_run(GOLDEN);
     let record = sandbox.succeed(&["report", "latest", "-f", "raw"]).out;
@@ -113,7 +112,6 @@ pub(super) fn large_when_decoded() {
     }
 }
 
-/// Endless memory records and certificates.
 pub(super) fn endless_records() {
     let sandbox = sandbox();
     let config = sandbox.file("vms.toml", memory::CONFIG);
@@ -130,14 +128,12 @@ pub(super) fn endless_records() {
     assert!(output.status == Some(1) && output.err.contains("longer than 4194304 bytes"), "{output:?}");
 }
 
-/// All pairs of existing hosts.
 fn pairs(hosts: usize, rest: &str) -> String {
     let mut text = "schema = 1\nname = \"many\"\ntitle = \"Many\"\npairs = \"all\"\n".to_owned();
     (0..hosts).for_each(|host| writeln!(text, "[hosts.h{host}]\nssh = \"h{host}\"").expect("text"));
     text + "[workloads.tcp]\nkind = \"stream\"\n" + rest
 }
 
-/// Refuses a plan with too many trials, and shows one with all pairs of 500 hosts.
 pub(super) fn many_pairs() {
     let sandbox = sandbox();
     let many = sandbox.file("many.toml", &pairs(500, "[schedule]\ntrials = 1000\n"));
@@ -158,7 +154,7 @@ pub(super) fn many_pairs() {
     assert!(output.contains("249500 results"), "{}", output.lines().last().unwrap_or_default());
 }
 
-/// Shell commands of an SSH host at login and during the copy.
+/// Shell commands at login and during the copy.
 const HOSTILE_HOSTS: [(&str, &str, &str); 5] = [
     ("silent", "exec sleep 1000", "exec sleep 1000"),
     ("closes its output", "exec >&-; exec sleep 1000", "exec sleep 1000"),
@@ -184,7 +180,6 @@ fn with_host(sandbox: &Sandbox, at_login: &str, at_copy: &str) -> Command {
     command
 }
 
-/// A signal ends the start of an agent.
 pub(super) fn hosts_that_block_a_start() {
     for (what, at_login, at_copy) in HOSTILE_HOSTS {
         for name in ["INT", "TERM"] {
@@ -207,7 +202,6 @@ pub(super) fn hosts_that_block_a_start() {
     }
 }
 
-/// Endless output of a host takes no memory.
 pub(super) fn hosts_with_endless_output() {
     for (at_login, at_copy) in [
         ("exec cat /dev/zero", "true"),

@@ -11,7 +11,7 @@ use super::{
 
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// A sandbox with a run in which one digit of a trial's data is flipped.
+/// One digit of a trial's data is flipped.
 fn with_a_flipped_digit() -> Sandbox {
     let sandbox = stored_runs::with_run(GOLDEN);
     let mut bytes = fs::read(sandbox.database()).expect("the database is readable");
@@ -80,7 +80,6 @@ fn has_trials(sandbox: &Sandbox) -> bool {
     runs[0]["trials"].as_u64().is_some_and(|trials| trials > 0)
 }
 
-/// An active run is not removed by accident; the error names its process.
 pub(super) fn an_active_run() {
     let sandbox = sandbox();
     let file = sandbox.file("two.toml", &wire(40, "300ms"));
@@ -100,8 +99,6 @@ pub(super) fn an_active_run() {
     assert!(!run.wait().expect("a child").success(), "it has no run any more");
 }
 
-/// A run resumed under another kernel or on other processors says so in all its reports; a run resumed on the same
-/// machine does not.
 pub(super) fn resumed_elsewhere() {
     let first = sandbox();
     let file = first.file("two.toml", &wire(3, "300ms"));
@@ -131,7 +128,6 @@ pub(super) fn resumed_elsewhere() {
     }
 }
 
-/// The run continues in a new database that contains all of its trials.
 pub(super) fn a_deleted_database() {
     let sandbox = sandbox();
     let file = sandbox.file("two.toml", &wire(8, "300ms"));
@@ -181,7 +177,6 @@ pub(super) fn no_file_named() {
     }
 }
 
-/// Every command that reads a document, with an endless file and one longer than any scenario.
 pub(super) fn endless_documents() {
     let sandbox = sandbox();
     let array = format!("schema = 1\nx = [{}]\n", "1,".repeat(25 << 20));
@@ -213,7 +208,6 @@ pub(super) fn endless_documents() {
     }
 }
 
-/// On a full disk, a failed write leaves the old file or none, never part of a file.
 pub(super) fn a_full_disk() {
     let sandbox = stored_runs::with_run(GOLDEN);
     let disk = sandbox.home().join("disk");

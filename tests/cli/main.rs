@@ -310,10 +310,8 @@ const CASES: &[Case] = &[
     Case { name: "closed_pipe_is_no_failure_and_full_disk_is", needs: &[], test: a_reader_that_leaves_early },
 ];
 
-/// Needed to drop capabilities.
 const FALLBACK: &[Need] = &[Need::Root, Need::Program("setpriv", "util-linux")];
 
-/// Needed by the probes.
 const PROBES: &[Need] = &[Need::Root, Need::BTF];
 
 fn sandbox() -> Sandbox {
@@ -512,7 +510,7 @@ fn against_itself() {
     let _ = server.wait();
 }
 
-/// A free loopback port outside the kernel's ephemeral range, which starts at 32768 (net.ipv4.ip_local_port_range).
+/// Outside the kernel's ephemeral range, which starts at 32768 (net.ipv4.ip_local_port_range).
 fn free_port() -> String {
     static NEXT: AtomicU32 = AtomicU32::new(0);
     let ports = || 10_000 + (std::process::id() * 61 + NEXT.fetch_add(1, Ordering::Relaxed)) % 20_000;

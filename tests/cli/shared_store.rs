@@ -14,7 +14,6 @@ use super::{
     stored_runs::{self, GOLDEN},
 };
 
-/// Killed on drop.
 struct Page(Child);
 
 impl Drop for Page {

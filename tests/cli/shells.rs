@@ -4,7 +4,6 @@ use std::process::Command;
 
 use crate::sandbox;
 
-/// Sources the script in a real bash and completes the last word.
 const COMPLETE: &str = r#"source "$1"; shift; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _plumb plumb "${COMP_WORDS[-1]}" "${COMP_WORDS[-2]}"; echo "${COMPREPLY[@]}""#;
 
 pub(crate) fn bash_completes_commands_flags_and_scenarios() {

@@ -6,7 +6,6 @@ use plumb_tests::{Leftovers, Sandbox, wait_until};
 
 use crate::{PATIENCE, sandbox};
 
-/// A running lab, removed on drop.
 pub(crate) struct Standing<'a> {
     sandbox: &'a Sandbox,
     name: &'a str,
@@ -18,7 +17,6 @@ impl<'a> Standing<'a> {
         Self { sandbox, name }
     }
 
-    /// Starts a command in a host and captures its output.
     pub(crate) fn start(&self, host: &str, command: &[&str]) -> Child {
         let mut arguments = vec!["lab", "shell", host, "--lab", self.name, "--"];
         arguments.extend(command);
@@ -26,7 +24,7 @@ impl<'a> Standing<'a> {
         command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("plumb was built")
     }
 
-    /// Sends 20 MB with iperf3 from one host to an address of another. Returns the server's JSON.
+    /// 20 MB. Returns the server's JSON.
     fn iperf3(&self, from: &str, to: &str, address: &str) -> serde_json::Value {
         let server = self.start(to, &["iperf3", "--server", "--one-off", "--json"]);
         // Port 5201 in state LISTEN.
@@ -39,7 +37,7 @@ impl<'a> Standing<'a> {
         serde_json::from_slice(&output.stdout).expect("iperf3 prints JSON")
     }
 
-    /// A device's (received, sent) packets from the host's own /proc/net/dev.
+    /// Received and sent, from the host's own /proc/net/dev.
     fn packets(&self, host: &str, device: &str) -> (u64, u64) {
         let table = self.sandbox.inside(host, &["cat", "/proc/net/dev"]);
         let line = table.lines().find_map(|line| line.trim().strip_prefix(&format!("{device}:")));

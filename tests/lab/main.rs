@@ -259,7 +259,7 @@ const CASES: &[Case] = &[
     Case { name: "full_disk_is_an_error_and_loses_no_trial", needs: &[ROOT], test: ends::a_full_disk },
 ];
 
-/// Time limit on a busy machine for operations that usually take less than a second.
+/// Enough on a busy machine for operations that usually take less than a second.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 fn sandbox() -> Sandbox {

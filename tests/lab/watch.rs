@@ -13,7 +13,7 @@ use serde_json::Value;
 
 use crate::{PATIENCE, sandbox};
 
-/// Due every second; `more` contains further lines and tables.
+/// A test is due every second; `more` contains further lines and tables.
 fn plan(sandbox: &Sandbox, more: &str) -> String {
     let every = "every = \"1min\"\njitter = \"59s\"\n";
     sandbox.file("plan.toml", &format!("[[measure]]\nscenario = \"./wire.toml\"\n{every}{more}"))
@@ -90,7 +90,7 @@ fn watched() {
     serves_metrics(&sandbox, &tight, &fourth, used);
 }
 
-/// Stores a copy of the latest run with three times its rates as a later run with the name `main`.
+/// Three times the rates of the latest run, stored as a later run with the name `main`.
 fn three_times_as_fast(sandbox: &Sandbox) {
     let mut record = sandbox.record();
     let started = record["header"]["started"].as_i64().expect("a time");
@@ -148,7 +148,6 @@ fn get(at: &str) -> String {
     answer
 }
 
-/// SIGINT ends the current run as Ctrl-C does; SIGKILL ends the run as well.
 pub(crate) fn a_watch_that_ends_during_a_run_leaves_nothing() {
     let sandbox = sandbox();
     let before = Leftovers::of(&sandbox);

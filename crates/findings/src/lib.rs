@@ -1,7 +1,4 @@
-//! Findings of a run: results, cost breakdowns, effects, and claims with evidence and remedy.
-//!
-//! Produced by `analysis` from a stored run and shown by `report`. Self-contained except for raw samples. Independent of
-//! computation and presentation.
+//! Findings of a run. Produced by `analysis` and shown by `report`.
 
 mod alternatives;
 mod answer;

@@ -15,7 +15,7 @@ use crate::{
     stream::{DatagramSummary, TcpSummary},
 };
 
-/// Schema version of [`SingleMeasurement`]; readers reject others.
+/// Readers reject other versions.
 pub const SINGLE_SCHEMA: u32 = 1;
 
 /// The analysis of a single trial.
@@ -87,7 +87,7 @@ pub struct SingleStream {
 }
 
 impl SingleStream {
-    /// The stream of a trial; `None` for other kinds or without data.
+    /// `None` for other kinds or without data.
     #[must_use]
     pub const fn of(single: &SingleMeasurement) -> Option<&Self> {
         if let Some(SingleOutcome::Stream(stream)) = &single.outcome { Some(stream) } else { None }

@@ -32,7 +32,7 @@ pub struct StreamSummary {
 }
 
 impl StreamSummary {
-    /// The stream summary of a result; `None` for other kinds.
+    /// `None` for other kinds.
     #[must_use]
     pub const fn of(result: &ResultSummary) -> Option<&Self> {
         if let WorkloadSummary::Stream(stream) = &result.measured { Some(stream) } else { None }

@@ -1,4 +1,4 @@
-//! Tests hostile guests and monitors. Each VM has a scripted monitor and a scripted agent on sockets; no guest boots.
+//! Tests hostile guests and monitors. Each VM has a scripted monitor and a scripted agent on sockets.
 
 use std::{
     collections::BTreeMap,
@@ -19,9 +19,7 @@ use units::{Bytes, Share};
 
 const GIB: u64 = 1 << 30;
 const INTERVAL: Duration = Duration::from_secs(1);
-/// Far longer than any wait of the code under test, on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(300);
-/// Maximum growth of this process's memory during a flood.
 const MOST_GROWTH: u64 = 64 << 20;
 
 /// A command and the monitor's false answer.
@@ -34,7 +32,6 @@ fn monitor(socket: UnixStream, lie: Option<&Lie>) {
     });
 }
 
-/// Sends the same message until the connection closes.
 fn flood(socket: &UnixStream, message: &Value) {
     let mut to = socket.try_clone().expect("a copy");
     let piece = line(message).repeat(64);
@@ -61,7 +58,7 @@ fn resident() -> u64 {
     text.split_ascii_whitespace().nth(1).and_then(|pages| pages.parse::<u64>().ok()).expect("a number") * 4096
 }
 
-/// Returns the result of `work`, or panics if it does not finish.
+/// Panics if `work` does not finish.
 fn ends<T: Send + 'static>(case: &str, work: impl FnOnce() -> T + Send + 'static) -> T {
     let (done, result) = std::sync::mpsc::channel();
     thread::spawn(move || done.send(work()));
@@ -82,7 +79,6 @@ fn rebalance(vms: BTreeMap<String, AttachedVm>) -> Rebalance {
     Rebalance::new(Rebalancer::new(settings).expect("settings that fit"), vms, INTERVAL)
 }
 
-/// Runs one round over a VM with a flooding agent and an honest one.
 fn round_beside(folder: &Path, message: &Value) -> BTreeMap<String, Result<GuestMemory, MemoryError>> {
     let mut vms = BTreeMap::new();
     let flooded = message.clone();
@@ -246,7 +242,7 @@ fn refuses_impossible_numbers_from_monitor() {
     }
 }
 
-/// Opens a VM and requests its end when something connects to the silent socket `at`.
+/// Requests the end when something connects to the silent socket `at`.
 fn interrupted(at: &Path, access: VmAccess) -> Result<GuestMemory, MemoryError> {
     let (listener, stop) = (UnixListener::bind(at).expect("a free name"), access.stop.clone());
     thread::spawn(move || {

@@ -1,7 +1,4 @@
-//! Kernel data on a trial: CPU time, system calls, latency breakdown, environment and capabilities of the machine.
-//!
-//! Reads /proc and /sys and loads BPF programs, outside the path of messages. Independent of workloads, thresholds
-//! and statistics.
+//! Reads kernel data on a trial from /proc, /sys and BPF programs.
 
 mod bpf;
 mod capability;

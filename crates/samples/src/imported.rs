@@ -16,7 +16,6 @@ pub enum WorkloadSource {
 }
 
 impl WorkloadSource {
-    /// The settings of a workload run by plumb; `None` for an imported one.
     #[must_use]
     pub const fn load(&self) -> Option<&WorkloadSettings> {
         match self {
@@ -25,7 +24,7 @@ impl WorkloadSource {
         }
     }
 
-    /// Payload sent by both ends, including the warm-up; zero for an imported workload.
+    /// Payload of both ends, including the warm-up; zero for an imported workload.
     #[must_use]
     pub fn payload(&self, measured: &Measurement) -> Bytes {
         self.load().map_or(Bytes(0), |load| measured.kind().sent(load))
@@ -50,7 +49,6 @@ pub struct ImportedSettings {
 }
 
 impl ImportedSettings {
-    /// A workload without further settings.
     #[must_use]
     pub fn of(tool: impl Into<String>, kind: ImportedKind) -> Self {
         Self {
