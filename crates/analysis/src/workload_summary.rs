@@ -45,6 +45,7 @@ fn told(told: &ImportedSettings) -> String {
         .chain(told.message.map(|size| format!("{size} messages")))
         .chain(told.rate.map(|rate| rate.to_string()))
         .chain(told.congestion.clone())
+        .chain(told.options.iter().map(|(name, value)| format!("{name} {value}")))
         .collect();
     if words.is_empty() { told.tool.clone() } else { format!("{}: {}", told.tool, words.join(", ")) }
 }

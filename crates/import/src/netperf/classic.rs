@@ -236,6 +236,7 @@ impl Classic {
         let settings = settings(kind, self.banner.transport, direction, Some(Bytes(message)));
         let mut found = ImportedTest::new(FORMAT, self.first..=self.first, settings, measurement);
         found.end = Some(End::Client);
+        found.peer.clone_from(&self.banner.host);
         Row::Result(Box::new(found))
     }
 }
