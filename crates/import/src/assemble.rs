@@ -291,6 +291,11 @@ impl Assembler {
     fn calls(&mut self, found: ImportedTest) -> Vec<Done> {
         let test =
             self.pool.under(&found.title).or(self.latest.as_mut().filter(|it| it.title == found.title));
+        // A second summary of the same end counts another time.
+        let counts_end = |test: &ImportedTest| {
+            found.syscalls.iter().any(|call| test.syscalls.iter().any(|other| other.end == call.end))
+        };
+        let test = test.filter(|test| !counts_end(test));
         match test.filter(|test| !found.title.is_empty() || test.lines.end() < found.lines.start()) {
             Some(test) if found.levels.is_empty() => {
                 test.syscalls.extend(found.syscalls);

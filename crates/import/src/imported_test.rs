@@ -8,7 +8,7 @@ use workload::Measurement;
 /// One test in a log, or one table row.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ImportedTest {
-    /// Input format, e.g. `iperf3 text` or `Markdown table`.
+    /// Input format, e.g. `iperf3 text` or `table`.
     pub format: &'static str,
     /// Input file; set by the assembler.
     pub file: String,

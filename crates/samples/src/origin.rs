@@ -43,6 +43,6 @@ pub struct ImportedFile {
     /// SHA-256, in hex.
     pub digest: String,
     pub lines: u64,
-    /// Detected formats: `iperf3 text`, `Markdown table`.
+    /// Detected formats: `iperf3 text`, `table`.
     pub formats: Vec<String>,
 }

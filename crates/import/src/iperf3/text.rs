@@ -11,6 +11,7 @@ use super::{
 use crate::{
     format::{Claim, Format, Line, Out},
     imported_test::End,
+    unread,
 };
 
 const OLDER: &str = "output of iperf 2, which is not supported";
@@ -70,6 +71,12 @@ impl Text {
                 out.unread(OLDER, line.number);
                 return Claim::Claimed;
             }
+            // Its lines above the headings equal iperf3's.
+            BracketLine::Ethr => {
+                self.test = None;
+                out.unread(unread::ETHR, line.number);
+                return Claim::Claimed;
+            }
             _ => {}
         }
         if self.older {
@@ -109,7 +116,7 @@ impl Text {
                 }
             }
             BracketLine::Mangled => out.unread(ROWS, line.number),
-            BracketLine::OlderTool | BracketLine::OlderRow => {}
+            BracketLine::OlderTool | BracketLine::OlderRow | BracketLine::Ethr => {}
         }
         Claim::Claimed
     }

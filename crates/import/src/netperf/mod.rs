@@ -112,7 +112,9 @@ impl Netperf {
                 return Claim::Declined;
             }
             // It may also be a heading of a classic test.
-            let _ = self.test.as_mut().map(|test| test.line(line, out));
+            if line.text.starts_with(|sign: char| !sign.is_ascii_digit()) {
+                let _ = self.test.as_mut().map(|test| test.line(line, out));
+            }
             return Claim::Claimed;
         }
         if self.chosen.is_some() {
