@@ -62,9 +62,10 @@ fn origin() -> ImportRecord {
     ImportRecord {
         files: vec![
             file("throughput.txt", 1384, &["iperf3 text"]),
-            file("table.md", 212, &["Markdown table"]),
+            file("table.md", 212, &["table"]),
         ],
         notes: (1..9).map(|number| note(number * 100)).collect(),
+        unexplained: Vec::new(),
     }
 }
 
