@@ -3,19 +3,16 @@
 //! Synchronous: one thread reads orders, each traffic order has a thread, and traffic has its own threads.
 //! Independent of scenarios, labs and analysis.
 
-mod client;
 mod deadline;
 mod describe;
 mod first_process;
 mod guest_memory;
-mod mtu;
 mod network;
 mod observe;
 mod port;
 mod refusal;
 mod replies;
 mod report;
-mod serve;
 mod session;
 mod trials;
 mod watch;

@@ -26,9 +26,8 @@ use tokio::{
 };
 
 use crate::{
-    dial::{Dialed, READ, Stream, Target},
+    dial::{Dialed, READ, ServerAccess, Stream, Target},
     error::FleetError,
-    key::NKey,
     wire::{self, Decoder, Delivery, ServerOp, WireError},
 };
 
@@ -41,9 +40,6 @@ const UNANSWERED: u32 = 3;
 const FARTHEST: Duration = Duration::from_secs(15);
 /// The pauses start again at zero after a connection of this length.
 const STABLE: Duration = Duration::from_secs(15);
-/// URL schemes with and without TLS.
-pub(crate) const ENCRYPTED: &str = "tls://";
-pub(crate) const PLAIN: &str = "nats://";
 /// Bytes of received messages that wait to be read. The socket is not read while they fill it.
 const INCOMING: usize = 8 << 20;
 /// Bytes of messages that wait to be sent.
@@ -64,19 +60,6 @@ const AFTER_STOP: Duration = Duration::from_millis(500);
 const LATE_WAIT: Duration = Duration::from_millis(100);
 /// Limit for printed lines about the server between two PINGs.
 const MOST_LINES: u32 = 10;
-
-/// How a server is reached, and as which user.
-#[derive(Debug)]
-pub struct ServerAccess {
-    /// `tls://host:4222`, or `nats://` on a trusted network.
-    pub server: String,
-    /// The name of this user in subjects.
-    pub name: String,
-    /// Authenticates this user to the server, and signs a controller's orders; `None` for a server that lets every user in.
-    pub key: Option<NKey>,
-    /// The certificate (PEM) of the authority that signed the server's, in place of the authorities of this system.
-    pub ca: Option<String>,
-}
 
 /// Receives lines about the server and the orders of others.
 pub(crate) type Tell = Arc<dyn Fn(&str) + Send + Sync>;
@@ -490,12 +473,6 @@ fn delay(attempts: usize) -> Duration {
     } else {
         FARTHEST.min(Duration::from_millis(250) * 2_u32.pow(doublings))
     }
-}
-
-/// Whether an address has the scheme `tls://` or `nats://`.
-#[must_use]
-pub fn is_address(server: &str) -> bool {
-    [ENCRYPTED, PLAIN].iter().any(|scheme| server.starts_with(scheme))
 }
 
 /// Receives the messages of a subject.

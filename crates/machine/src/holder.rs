@@ -25,7 +25,7 @@ impl Holder {
     /// If /proc cannot be read.
     pub fn this_process() -> Result<Self, sys::Error> {
         let pid = std::process::id();
-        Ok(Self { pid, start_time: sys::child::start_time(pid)? })
+        Ok(Self { pid, start_time: sys::process::start_time(pid)? })
     }
 
     /// Starts `command` in a new session, and waits for the first line of output.
@@ -45,7 +45,7 @@ impl Holder {
 
     #[must_use]
     pub fn is_alive(self) -> bool {
-        sys::child::is_alive(self.pid, self.start_time)
+        sys::process::is_alive(self.pid, self.start_time)
     }
 
     /// Terminates the process, and kills it after `patience`.

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use units::Bytes;
 use workload::Transport;
 
-use crate::message::Token;
+use crate::token::Token;
 
 /// A request to observe a trial, sent before its traffic starts.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

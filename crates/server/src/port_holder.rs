@@ -14,7 +14,7 @@ use sys::{
 };
 use traffic::{Error, Result};
 
-use super::listeners;
+use super::sockets;
 
 /// Maximum length of an address in text form.
 const LONGEST: usize = 64;
@@ -78,7 +78,7 @@ fn serve(server: &UnixStream, addresses: &[SocketAddr]) {
         let requested =
             requested.filter(|requested| addresses.iter().any(|address| is_within(*requested, *address)));
         let opened = requested.ok_or(EINVAL).and_then(|address| {
-            listeners::udp(address).map(OwnedFd::from).map_err(|error| match error {
+            sockets::udp(address).map(OwnedFd::from).map_err(|error| match error {
                 Error::Socket { source, .. } => source.raw_os_error().unwrap_or(EINVAL),
                 Error::System(error) => error.errno(),
                 _ => EINVAL,

@@ -5,7 +5,6 @@
 
 use std::convert::Infallible;
 use std::ffi::CStr;
-use std::fs;
 use std::io;
 use std::ops::{Deref, DerefMut};
 use std::os::fd::{AsFd, OwnedFd};
@@ -152,17 +151,6 @@ pub fn kill_group(child: &Child) -> Result<()> {
     }
 }
 
-/// Start time of a process, in clock ticks (1/100 s) since boot; identifies a process together with its PID.
-pub fn start_time(pid: u32) -> Result<u64> {
-    Ok(stat(pid)?.start_time)
-}
-
-/// Whether `pid` is still the process started at `start_time` and has not ended (zombies have).
-#[must_use]
-pub fn is_alive(pid: u32, start_time: u64) -> bool {
-    stat(pid).is_ok_and(|stat| stat.is_alive_since(start_time))
-}
-
 /// Names the calling thread and unnamed threads that it starts. On the first thread this sets the process name
 /// (/proc/PID/comm). The kernel truncates it to 15 bytes.
 pub fn name_own(name: &CStr) -> Result<()> {
@@ -226,33 +214,6 @@ fn reset_signals() {
         // SAFETY: SIG_DFL installs no handler; unchangeable signals are rejected without effect.
         unsafe { libc::signal(signal, libc::SIG_DFL) };
     }
-}
-
-#[derive(Debug, PartialEq, Eq)]
-pub(crate) struct Stat {
-    state: char,
-    start_time: u64,
-}
-
-impl Stat {
-    pub(crate) const fn is_alive_since(&self, start_time: u64) -> bool {
-        self.start_time == start_time && !matches!(self.state, 'Z' | 'X')
-    }
-}
-
-fn stat(pid: u32) -> Result<Stat> {
-    let text = fs::read_to_string(format!("/proc/{pid}/stat"));
-    let text = text.named("read state of", || format!("process {pid}"))?;
-    parse_stat(&text).ok_or_else(|| Error::new("read state of", format!("process {pid}"), libc::EPROTO))
-}
-
-/// Field 2 is the name in parentheses, which may contain spaces and parentheses, so the fields start after the last
-/// one.
-pub(crate) fn parse_stat(text: &str) -> Option<Stat> {
-    let mut fields = text[text.rfind(')')? + 1..].split_whitespace();
-    let state = fields.next()?.chars().next()?;
-    let start_time = fields.nth(18)?.parse().ok()?;
-    Some(Stat { state, start_time })
 }
 
 #[cfg(test)]

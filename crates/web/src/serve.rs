@@ -41,12 +41,11 @@ use tokio::{
 use crate::{
     config::{Config, Documents},
     connections::Connections,
+    guard::PATIENCE,
     pages,
     site::{MOST_READINGS, Site},
 };
 
-/// Time limit for silence on a connection, for headers, forms and unread responses.
-pub(crate) const PATIENCE: Duration = Duration::from_secs(20);
 /// Time limit of a TLS handshake.
 const HANDSHAKE: Duration = Duration::from_secs(5);
 /// Maximum number of requests per connection.

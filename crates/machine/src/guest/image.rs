@@ -11,7 +11,7 @@ use std::{
 use cpio::newc;
 use protocol::guest::{MODULE_ORDER, MODULES};
 
-use super::{error::GuestError, kernel::Kernel, modules::Modules, program};
+use super::{ImageFile, error::GuestError, kernel::Kernel, modules::Modules, program};
 
 /// Mount points.
 const MOUNTED: [&str; 5] = ["/dev", "/proc", "/sys", "/tmp", "/run"];
@@ -67,15 +67,6 @@ impl Image {
     pub fn file(&self) -> &File {
         &self.file
     }
-}
-
-/// A file of this machine to copy into the guest.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ImageFile {
-    /// Path on this machine.
-    pub from: PathBuf,
-    /// Absolute path in the guest.
-    pub to: PathBuf,
 }
 
 fn read(what: &'static str, file: &Path) -> Result<Vec<u8>, GuestError> {

@@ -1,24 +1,16 @@
-//! One end of a connection, ready to transfer data, and the engine that runs all flows, for every protocol.
+//! One end of a connection, ready to transfer data, for every protocol.
 
 use std::{
     net::{SocketAddr, TcpStream, UdpSocket},
     sync::atomic::{AtomicBool, Ordering},
 };
 
-use samples::ThreadCpu;
-use workload::{Direction, FlowEnd, SocketFacts, StreamEnd, StreamSettings};
+use workload::{Direction, SocketFacts, StreamSettings};
 
-use super::{
-    tcp,
-    udp::{self, DatagramFormat},
-};
+use super::udp::{DatagramFormat, Opening};
 use crate::{
-    error::Result,
-    observer::{FlowId, Observer},
-    outcome::StreamOutcome,
+    observer::FlowId,
     socket::{tcp_facts, udp_facts},
-    stop::Stop,
-    workers::{self, Job, SharedState},
 };
 
 /// Name of the connecting end.
@@ -72,7 +64,7 @@ pub enum Start {
     /// The server starts the client, with one byte over TCP.
     Go,
     /// The client starts, over UDP, with this opening, which the server knows.
-    Opening(udp::Opening),
+    Opening(Opening),
     /// None: both ends start by themselves.
     Now,
 }
@@ -104,22 +96,6 @@ impl EndFlag {
     }
 }
 
-/// Runs all flows of an end, with a thread each; results have the same order.
-///
-/// # Errors
-///
-/// The first failure, after which all flows are stopped.
-pub fn run(flows: Vec<Flow<'_>>, stop: &Stop, observer: &dyn Observer) -> Result<StreamOutcome> {
-    let shared = &SharedState::new(stop);
-    let mut jobs = Vec::with_capacity(flows.len());
-    for flow in flows {
-        let (name, thread) = (flow.name.clone(), flow.thread_name());
-        jobs.push(Job { name, thread, work: Box::new(move || flow.run(shared)) });
-    }
-    let (flows, threads) = workers::run(jobs, shared, observer)?.into_iter().unzip();
-    Ok(StreamOutcome { measured: StreamEnd { flows }, threads })
-}
-
 impl Flow<'_> {
     /// Name of a connection in errors.
     pub fn name_of(direction: Direction, id: u32, peer: Option<SocketAddr>) -> String {
@@ -129,7 +105,7 @@ impl Flow<'_> {
     }
 
     /// Fits into the kernel's thread names.
-    fn thread_name(&self) -> String {
+    pub(super) fn thread_name(&self) -> String {
         let way = if self.direction == Direction::Reverse { "rev" } else { "fwd" };
         format!("stream {} {way}", self.id)
     }
@@ -161,18 +137,5 @@ impl Flow<'_> {
             FlowSocket::Tcp(socket) => tcp_facts(socket, cpus),
             FlowSocket::Udp(socket, _) => udp_facts(socket, cpus),
         }
-    }
-
-    /// Prepares, waits for the other flows, and transfers.
-    fn run(self, shared: &SharedState<'_>) -> Result<(FlowEnd, ThreadCpu)> {
-        if let Some(cpu) = self.cpu {
-            sys::affinity::pin_thread(&[cpu])?;
-        }
-        let flowed = match &self.socket {
-            FlowSocket::Tcp(socket) => tcp::run(&self, socket, shared),
-            FlowSocket::Udp(socket, format) => udp::run(&self, socket, *format, shared),
-        };
-        let (series, thread) = flowed?;
-        Ok((FlowEnd { id: self.id, direction: self.direction, series }, thread))
     }
 }

@@ -4,6 +4,7 @@
 //! Each direction has its own connections. All start together once all are established.
 
 mod client;
+mod engine;
 mod flow;
 mod goal;
 mod interval_sampler;
@@ -17,7 +18,8 @@ mod udp;
 mod tests;
 
 pub(crate) use client::run_client;
-pub use flow::{CLIENT, EndFlag, Finish, Flow, FlowSocket, SERVER, Start, run};
+pub use engine::run;
+pub use flow::{CLIENT, EndFlag, Finish, Flow, FlowSocket, SERVER, Start};
 pub(crate) use server::Server;
 pub use udp::DatagramFormat;
 

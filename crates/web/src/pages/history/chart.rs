@@ -8,7 +8,7 @@ use maud::{Markup, html};
 use report::Scale;
 
 use super::changes;
-use crate::{layout::short, links, time};
+use crate::{links, shell::short, time};
 
 /// In units of the chart, which is scaled to the page.
 const WIDTH: f64 = 760.0;
