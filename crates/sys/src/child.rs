@@ -1,5 +1,4 @@
-//! Starts child processes that end with their parent, or detached ones, and checks whether processes are alive.
-//! See prctl(2), setsid(2), setpgid(2), proc_pid_stat(5).
+//! Starts child processes that end with their parent, or detached ones. See prctl(2), setsid(2), setpgid(2).
 #![expect(unsafe_code, reason = "code between fork and exec, and resetting signal dispositions")]
 #![expect(clippy::disallowed_methods, reason = "reads process state from /proc")]
 
@@ -223,6 +222,7 @@ mod tests {
     use std::time::{Duration, Instant};
 
     use super::*;
+    use crate::process::{is_alive, start_time};
 
     fn sleeper() -> Command {
         let mut command = Command::new("sleep");
@@ -313,7 +313,7 @@ mod tests {
         let confines = Confines { network: ns, identity };
         let mut child = spawn_confined(sleeper(), confines, "sleeper").expect("sleep exists");
         let pid = child.id();
-        let read = |file: &str| fs::read_to_string(format!("/proc/{pid}/{file}")).expect("a running process");
+        let read = |file: &str| std::fs::read_to_string(format!("/proc/{pid}/{file}")).expect("a running process");
         let status = read("status");
         let has = |line: &str| status.lines().any(|other| other.replace('\t', " ").trim() == line);
         for line in [
@@ -328,7 +328,7 @@ mod tests {
         assert!(!read("net/dev").contains("eth"), "{}", read("net/dev"));
         for kind in ["mnt", "pid", "ipc"] {
             let of = |process: &str| {
-                fs::read_link(format!("/proc/{process}/ns/{kind}")).expect("a running process")
+                std::fs::read_link(format!("/proc/{process}/ns/{kind}")).expect("a running process")
             };
             assert_ne!(of(&pid.to_string()), of("self"), "{kind}");
         }
@@ -347,29 +347,11 @@ mod tests {
 
     #[test]
     fn threads_inherit_the_name() {
-        let name = || fs::read_to_string("/proc/thread-self/comm").expect("Linux");
+        let name = || std::fs::read_to_string("/proc/thread-self/comm").expect("Linux");
         let names = std::thread::spawn(move || {
             name_own(c"a name of 20 bytes..").expect("own thread");
             [name(), std::thread::spawn(name).join().expect("no panic")]
         });
         assert_eq!(names.join().expect("no panic"), ["a name of 20 by\n"; 2]);
-    }
-
-    #[test]
-    fn parses_stat_with_parentheses_in_the_name() {
-        let tail = "S 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 4711 20";
-        for name in ["(sh)", "(a) R 1 (b)", "(((", "())", "(x y)"] {
-            let parsed = parse_stat(&format!("12 {name}) {tail}"));
-            assert_eq!(parsed, Some(Stat { state: 'S', start_time: 4711 }), "{name}");
-        }
-        for broken in [
-            "",
-            "12 (sh",
-            "12 (sh)",
-            "12 (sh) S 1 2",
-            "12 (sh) S 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 x",
-        ] {
-            assert_eq!(parse_stat(broken), None, "{broken}");
-        }
     }
 }

@@ -1,5 +1,5 @@
 //! A process handle: operations never affect a later process with the same PID.
-//! See proc(5), pidfd_send_signal(2).
+//! See proc(5), proc_pid_stat(5), pidfd_send_signal(2).
 
 use std::fs::{self, File};
 use std::io::Read;
@@ -171,5 +171,23 @@ mod tests {
         assert!(error.contains("belongs to user 65534"), "{error}");
         assert!(child.try_wait().expect("own child").is_none(), "still running");
         child.kill().and_then(|()| child.wait()).expect("own child");
+    }
+
+    #[test]
+    fn parses_stat_with_parentheses_in_the_name() {
+        let tail = "S 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 4711 20";
+        for name in ["(sh)", "(a) R 1 (b)", "(((", "())", "(x y)"] {
+            let parsed = parse_stat(&format!("12 {name}) {tail}"));
+            assert_eq!(parsed, Some(Stat { state: 'S', start_time: 4711 }), "{name}");
+        }
+        for broken in [
+            "",
+            "12 (sh",
+            "12 (sh)",
+            "12 (sh) S 1 2",
+            "12 (sh) S 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 x",
+        ] {
+            assert_eq!(parse_stat(broken), None, "{broken}");
+        }
     }
 }

@@ -11,16 +11,15 @@ use std::{
 };
 
 use samples::{DeviceState, PathCounters};
-use scenario::{DeviceName, DeviceRef, DeviceSettings, Gateway, HostName, Lab, Link};
+use scenario::{DeviceRef, DeviceSettings, Gateway, HostName, Link};
 use sys::netns::NetNs;
 
 use crate::{
     configure::{self, Originals},
-    create,
+    device_kind::DeviceKind,
     devices::Devices,
-    error::{ConfigureError, CreateError, FindError, ReadError},
-    existing::{self, FoundInterface},
-    link::{self, DeviceKind, Tap, Taps},
+    error::{ConfigureError, ReadError},
+    link::{self, Tap, Taps},
     missing_capabilities::Missing,
     namespaces::Namespaces,
     path_counters, read_back,
@@ -59,28 +58,6 @@ pub struct PresentDevice {
 }
 
 impl Topology {
-    /// Creates `lab` in new namespaces and verifies it by reading back. Unsupported parts are left out and listed in
-    /// [`Topology::missing`].
-    pub fn raise(lab: &Lab) -> Result<Self, CreateError> {
-        create::create(lab)
-    }
-
-    /// In a guest, configures the devices of `host`, found by their MAC addresses, and verifies them by reading back.
-    /// On an existing host, in whose own namespace the calling thread is, creates the part of the lab on it, in
-    /// namespaces removed with this value.
-    pub fn inside(lab: &Lab, host: &HostName) -> Result<Self, CreateError> {
-        create::inside(&lab.inside(host), host)
-    }
-
-    /// Finds the device of the existing host `host`, where this process runs, by address or name. Read-only.
-    pub fn existing(
-        host: &HostName,
-        address: Option<Ipv4Addr>,
-        interface: Option<&DeviceName>,
-    ) -> Result<(Self, FoundInterface), FindError> {
-        existing::find(host, address, interface)
-    }
-
     /// The tap device of a guest, for its monitor; `None` if the lab has no such guest.
     pub fn tap(&self, guest: &HostName) -> Option<std::io::Result<Tap>> {
         let nic = link::nic_of(&self.links, guest)?;

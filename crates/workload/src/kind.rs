@@ -380,7 +380,7 @@ pub trait KindMeasurement {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{
+    use crate::kind::{
         connect::ConnectInterval,
         ping_pong::PingPongInterval,
         stream::{Direction, EndSeries, Flow, Interval},
