@@ -4,6 +4,7 @@
 #![cfg_attr(test, expect(clippy::disallowed_methods, reason = "unit tests prepare files"))]
 
 mod agent;
+mod agent_client;
 mod channel;
 mod error;
 mod firecracker;
@@ -22,6 +23,7 @@ mod ssh;
 mod starvation;
 mod subprocess;
 
+pub use agent_client::AgentClient;
 pub use channel::Channel;
 pub use error::MachineError;
 pub use firecracker::{ApiError, Firecracker, FirecrackerError, NamedTap};

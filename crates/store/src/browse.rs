@@ -93,8 +93,7 @@ impl Store {
     pub fn trials_after(&self, run: &RunId, newest: i64) -> Result<Vec<Trial>, StoreError> {
         let sql = "SELECT place, record, checksum FROM trial
                    WHERE run = (SELECT number FROM run WHERE id = ?1) AND number > ?2 ORDER BY number";
-        let row =
-            |row: &crate::value::Row<'_>| Ok((row.count(0)?, row.get::<String>(1)?, row.count(2)?));
+        let row = |row: &crate::value::Row<'_>| Ok((row.count(0)?, row.get::<String>(1)?, row.count(2)?));
         let texts = self
             .database
             .query(sql, &values![&run.0, newest], row)

@@ -97,7 +97,11 @@ pub(crate) fn insert_end(
 }
 
 /// Stores a repeated change only once.
-pub(crate) fn insert_change(transaction: &Transaction<'_>, number: i64, text: &str) -> Result<(), WriteError> {
+pub(crate) fn insert_change(
+    transaction: &Transaction<'_>,
+    number: i64,
+    text: &str,
+) -> Result<(), WriteError> {
     let sql = "INSERT INTO machine_change (run, record) SELECT ?1, ?2
                WHERE NOT EXISTS (SELECT 1 FROM machine_change WHERE run = ?1 AND record = ?2)";
     transaction.execute(sql, &values![number, text])?;
@@ -105,7 +109,11 @@ pub(crate) fn insert_change(transaction: &Transaction<'_>, number: i64, text: &s
 }
 
 /// Inserts all parts of a run except its row.
-pub(crate) fn insert_parts(transaction: &Transaction<'_>, number: i64, record: &RunRecord) -> Result<(), WriteError> {
+pub(crate) fn insert_parts(
+    transaction: &Transaction<'_>,
+    number: i64,
+    record: &RunRecord,
+) -> Result<(), WriteError> {
     let run = &record.header.id;
     let refused = WriteError::Refused;
     for trial in &record.trials {

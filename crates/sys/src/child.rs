@@ -313,7 +313,8 @@ mod tests {
         let confines = Confines { network: ns, identity };
         let mut child = spawn_confined(sleeper(), confines, "sleeper").expect("sleep exists");
         let pid = child.id();
-        let read = |file: &str| std::fs::read_to_string(format!("/proc/{pid}/{file}")).expect("a running process");
+        let read =
+            |file: &str| std::fs::read_to_string(format!("/proc/{pid}/{file}")).expect("a running process");
         let status = read("status");
         let has = |line: &str| status.lines().any(|other| other.replace('\t', " ").trim() == line);
         for line in [
