@@ -48,8 +48,8 @@ pub use probed::{
 pub use result::*;
 pub use samples::Objective;
 pub use single::{
-    LevelShift, SINGLE_SCHEMA, SingleConnect, SingleFlow, SingleLevels, SingleMeasurement, SingleOutcome,
-    SingleRate, SingleStream, Spread,
+    SINGLE_SCHEMA, SingleConnect, SingleFlow, SingleLevels, SingleMeasurement, SingleOutcome, SingleRate,
+    SingleStream, Spread,
 };
 pub use stream::{DatagramSummary, StreamSummary, TcpSummary};
 pub use trace::{

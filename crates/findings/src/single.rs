@@ -11,7 +11,7 @@ use crate::{
     distribution::Distribution,
     estimate::Interval,
     latency::{ConnectSummary, LatencySummary},
-    result::{CpuCost, EndSocket},
+    result::{CpuCost, EndSocket, LevelShift},
     stream::{DatagramSummary, TcpSummary},
 };
 
@@ -132,16 +132,6 @@ pub struct Spread {
     pub length: Nanos,
     /// Equivalent number of independent intervals.
     pub worth: f64,
-}
-
-/// A lasting level shift.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
-pub struct LevelShift {
-    /// Since the end of the warm-up.
-    pub at: Nanos,
-    /// Level before, in the unit of the outcome.
-    pub before: f64,
-    pub after: f64,
 }
 
 /// Connections of a single trial.

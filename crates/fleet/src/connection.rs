@@ -26,9 +26,8 @@ use tokio::{
 };
 
 use crate::{
-    dial::{Dialed, READ, Stream, Target},
+    dial::{Dialed, READ, ServerAccess, Stream, Target},
     error::FleetError,
-    key::NKey,
     wire::{self, Decoder, Delivery, ServerOp, WireError},
 };
 
@@ -40,8 +39,6 @@ const UNANSWERED: u32 = 3;
 const FARTHEST: Duration = Duration::from_secs(15);
 /// The pauses start again at zero after a connection of this length.
 const STABLE: Duration = Duration::from_secs(15);
-pub(crate) const ENCRYPTED: &str = "tls://";
-pub(crate) const PLAIN: &str = "nats://";
 /// Bytes of unread messages, after which the socket is not read.
 const INCOMING: usize = 8 << 20;
 /// Bytes of unsent messages.
@@ -60,17 +57,7 @@ const LATE_WAIT: Duration = Duration::from_millis(100);
 /// Lines about the server between two PINGs.
 const MOST_LINES: u32 = 10;
 
-#[derive(Debug)]
-pub struct ServerAccess {
-    /// `tls://host:4222`, or `nats://` on a trusted network.
-    pub server: String,
-    pub name: String,
-    /// Signs a controller's orders, too; `None` for a server that lets every user in.
-    pub key: Option<NKey>,
-    /// PEM of the authority that signed the server's certificate, instead of the system's authorities.
-    pub ca: Option<String>,
-}
-
+/// Receives lines about the server and the orders of others.
 pub(crate) type Tell = Arc<dyn Fn(&str) + Send + Sync>;
 
 /// Restored when it breaks. Dropping it sends the queued messages and closes it.
@@ -463,12 +450,7 @@ fn delay(attempts: usize) -> Duration {
     }
 }
 
-/// `tls://` or `nats://`.
-#[must_use]
-pub fn is_address(server: &str) -> bool {
-    [ENCRYPTED, PLAIN].iter().any(|scheme| server.starts_with(scheme))
-}
-
+/// Receives the messages of a subject.
 pub(crate) struct Subscription {
     sid: u64,
     messages: UnboundedReceiver<Message>,

@@ -6,7 +6,8 @@ use std::{
 };
 
 use crate::{
-    connection::{Answer, Connection, ServerAccess, Tell},
+    connection::{Answer, Connection, Tell},
+    dial::ServerAccess,
     error::FleetError,
     message::{MemberInfo, OrderReply, VERSION, drawn},
     order::{Order, StartOrder, Task},

@@ -17,8 +17,9 @@ use std::{
 use serde::Serialize;
 
 use crate::{
-    connection::{Connection, Incoming, Message, ServerAccess, Subscription, Tell},
+    connection::{Connection, Incoming, Message, Subscription, Tell},
     controller,
+    dial::ServerAccess,
     error::FleetError,
     key::PublicKey,
     message::{MemberInfo, OrderReply, VERSION, drawn},

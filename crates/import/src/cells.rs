@@ -156,7 +156,12 @@ impl Cells {
         };
         self.ids.insert(id);
         let (at, extent) = (self.cells.len(), Extent::of(&found.measurement));
-        self.by_name.entry(group.clone()).or_default().push(Member { part: test.part.clone(), place, at, extent });
+        self.by_name.entry(group.clone()).or_default().push(Member {
+            part: test.part.clone(),
+            place,
+            at,
+            extent,
+        });
         self.cells.push(Cell { record, settings, part, group, trials: 0 });
         Some(at)
     }
@@ -178,7 +183,8 @@ impl Cells {
             member.extent = member.extent.zip(extent).map(|(known, new)| known.with(new));
             return Some(member.at);
         }
-        let differing = members.iter().find(|member| same(member) && test.part.evidence == Evidence::Adjacent);
+        let differing =
+            members.iter().find(|member| same(member) && test.part.evidence == Evidence::Adjacent);
         if let Some(member) = differing {
             let (file, place) = (&found.file, places::lines(&found.lines));
             let values = member.extent.zip(extent).map(|(known, new)| format!(" ({known} and {new})"));
@@ -199,13 +205,15 @@ impl Cells {
     fn name(&self, group: &str, test: &Identity, place: &str) -> (String, String) {
         let members = self.by_name.get(group).map_or(&[][..], Vec::as_slice);
         let label = test.part.label.clone();
-        let label = label.filter(|label| members.iter().all(|member| member.part.label.as_ref() != Some(label)));
+        let label =
+            label.filter(|label| members.iter().all(|member| member.part.label.as_ref() != Some(label)));
         if members.is_empty() {
             return (group.to_owned(), label.unwrap_or_else(|| place.to_owned()));
         }
         let separator = if group.matches('/').count() > 1 { "," } else { "/" };
         let named = |level: &String| format!("{group}{separator}{}", slug(&format!("{PART}={level}")));
-        let level = label.filter(|label| !self.ids.contains(&named(label))).unwrap_or_else(|| place.to_owned());
+        let level =
+            label.filter(|label| !self.ids.contains(&named(label))).unwrap_or_else(|| place.to_owned());
         (named(&level), level)
     }
 
@@ -315,7 +323,9 @@ impl Cells {
         };
         let name = joined(&words);
         let differs = |members: &Vec<Member>| match &self.cells[members[0].at].record.sent {
-            WorkloadSource::Imported(other) => (other.kind, family(other)) != (imported.kind, family(imported)),
+            WorkloadSource::Imported(other) => {
+                (other.kind, family(other)) != (imported.kind, family(imported))
+            }
             WorkloadSource::Load(_) => true,
         };
         if self.by_name.get(&name).is_some_and(differs) {
@@ -367,7 +377,8 @@ impl Identity {
 impl Cell {
     fn record_with(&self, varying: &BTreeSet<&str>, is_shared: bool) -> ResultRecord {
         let mut record = self.record.clone();
-        for (setting, value) in self.settings.iter().filter(|(setting, _)| varying.contains(setting.as_str())) {
+        for (setting, value) in self.settings.iter().filter(|(setting, _)| varying.contains(setting.as_str()))
+        {
             record.levels.entry(setting.clone()).or_insert_with(|| value.clone());
         }
         if is_shared {

@@ -179,7 +179,9 @@ impl Reading {
     pub(crate) fn complaint(&self) -> Option<String> {
         match self {
             Self::Read | Self::Foreign => None,
-            Self::Unknown(tool) => Some(format!("skipped: this JSON document is not a log of iperf3 or flent, but of {tool}")),
+            Self::Unknown(tool) => {
+                Some(format!("skipped: this JSON document is not a log of iperf3 or flent, but of {tool}"))
+            }
             Self::Invalid(error) => Some(format!("skipped: invalid JSON ({error})")),
         }
     }
@@ -318,7 +320,10 @@ mod tests {
         assert_eq!(read_with_parts(text, &mut read), Reading::Read);
         assert_eq!(offered, [r#"{"start": null}"#, r#"{"start": "nan, -nan"}"#]);
         let none = &mut |_: &str| false;
-        assert_eq!(read_with_parts(r#"{"a": {"bits_per_second": 1}}"#, none), Reading::Unknown("an unknown tool"));
+        assert_eq!(
+            read_with_parts(r#"{"a": {"bits_per_second": 1}}"#, none),
+            Reading::Unknown("an unknown tool")
+        );
         assert_eq!(read_with_parts(r#"{"a": 1}"#, none), Reading::Foreign);
         assert!(matches!(read_with_parts(r#"{"a": 1,}"#, none), Reading::Invalid(_)));
     }

@@ -79,7 +79,10 @@ impl Parts {
             return;
         }
         let label = clean(text);
-        if label.is_empty() || is_prompt(text) || prefix::stripped(text).is_some_and(|rest| rest.trim().is_empty()) {
+        if label.is_empty()
+            || is_prompt(text)
+            || prefix::stripped(text).is_some_and(|rest| rest.trim().is_empty())
+        {
             return;
         }
         if title::is_run(&label) {
@@ -88,7 +91,8 @@ impl Parts {
         if title::is_role_alone(&label) {
             return;
         }
-        let is_heading = text.ends_with([':', '：']) || text.starts_with(['#', '-', '*', '=', '•']) || numbered(text);
+        let is_heading =
+            text.ends_with([':', '：']) || text.starts_with(['#', '-', '*', '=', '•']) || numbered(text);
         self.above = Some(label.clone());
         self.name(label, if is_heading { Rank::Heading } else { Rank::Sentence }, line);
     }
@@ -102,7 +106,9 @@ impl Parts {
     fn command(&mut self, command: &shell::Command<'_>, text: &str, line: u64) {
         let variable = loop_variable(text).or_else(|| self.variable.clone());
         let uses = |variable: &String| {
-            let uses = |word: &&str| word.contains(&format!("${variable}")) || word.contains(&format!("${{{variable}"));
+            let uses = |word: &&str| {
+                word.contains(&format!("${variable}")) || word.contains(&format!("${{{variable}"))
+            };
             command.arguments.iter().any(uses)
         };
         let evidence = match &variable {
@@ -184,7 +190,8 @@ fn numbered(text: &str) -> bool {
 /// The words of a line without marks; empty for lines of signs alone.
 fn clean(text: &str) -> String {
     let plain = text.replace(['`', '*'], "");
-    let plain = plain.trim_matches(|sign: char| !sign.is_alphanumeric() && !matches!(sign, '(' | ')' | '%' | '"'));
+    let plain =
+        plain.trim_matches(|sign: char| !sign.is_alphanumeric() && !matches!(sign, '(' | ')' | '%' | '"'));
     if plain.chars().any(char::is_alphanumeric) { shortened(plain) } else { String::new() }
 }
 
@@ -226,10 +233,10 @@ mod tests {
         for (text, labels) in [
             ("[1]\n\n---\n[2]\n", [None, None]),
             ("First:\n[1]\nSecond:\n[2]\n", [Some("First"), Some("Second")]),
-            ("# before\n[1]\nNow it is limited:\n$ tc qdisc add x\n$ iperf3 -c a\n[2]\n", [
-                Some("before"),
-                Some("Now it is limited"),
-            ]),
+            (
+                "# before\n[1]\nNow it is limited:\n$ tc qdisc add x\n$ iperf3 -c a\n[2]\n",
+                [Some("before"), Some("Now it is limited")],
+            ),
             ("Old\n===\n[1]\nNew\n===\n[2]\n", [Some("Old"), Some("New")]),
             ("$ iperf3 -c a -p 1\n[1]\n$ iperf3 -c a -p 2\n[2]\n", [Some("iperf3 -c a -p 1"), Some("2")]),
             ("$ iperf3 -c a\n[1]\n$ iperf3 -c a\n[2]\n", [Some("iperf3 -c a"), Some("iperf3 -c a")]),

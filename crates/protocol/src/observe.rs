@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use units::Bytes;
 use workload::Transport;
 
-use crate::message::Token;
+use crate::token::Token;
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ObserveOrder {

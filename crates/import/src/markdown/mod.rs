@@ -156,7 +156,8 @@ impl Markdown {
         for (at, layout) in Layout::WITHOUT_RULES.into_iter().enumerate() {
             let row = layout.row(line.text);
             let before = std::mem::replace(&mut self.plain[at], row.clone().map(|row| (line.number, row)));
-            let Some((row, (above, heading))) = row.zip(before.filter(|(above, _)| above + 1 == line.number)) else {
+            let Some((row, (above, heading))) = row.zip(before.filter(|(above, _)| above + 1 == line.number))
+            else {
                 continue;
             };
             if let Some(heading) = perf_tests::heading(&heading) {

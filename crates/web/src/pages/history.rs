@@ -16,8 +16,9 @@ use serde::Deserialize;
 
 use crate::{
     failure::Failure,
-    layout::{self, RunEntry, short},
+    layout::{self, RunEntry},
     links,
+    shell::short,
     site::Site,
     time,
 };

@@ -7,7 +7,7 @@ use maud::{Markup, html};
 use report::Scale;
 
 use super::changes;
-use crate::{layout::short, links, time};
+use crate::{links, shell::short, time};
 
 /// Units of the chart, which is scaled to the page.
 const WIDTH: f64 = 760.0;

@@ -9,12 +9,12 @@ use protocol::{EndReport, Reply, ServerOrder, Token};
 use traffic::{Server, ServerSpec, Stop};
 use units::Nanos;
 
+use super::Session;
 use crate::{
     deadline::{panicked, passed},
     refusal::Refusal,
     replies::Replies,
     report,
-    session::Session,
     watch::Watch,
 };
 
