@@ -6,9 +6,7 @@ use super::program_copy::ProgramCopy;
 
 /// Shell start-up files may print other lines.
 const MARK: &str = "plumb: ";
-/// Characters of a name in a reply.
 const LONGEST_WORD: usize = 100;
-/// Digits of the hash in the file name.
 const NAMED: usize = 16;
 
 #[derive(Debug, PartialEq, Eq)]
