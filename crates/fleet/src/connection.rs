@@ -65,7 +65,6 @@ pub struct ServerAccess {
     /// `tls://host:4222`, or `nats://` on a trusted network.
     pub server: String,
     pub name: String,
-    /// Signs a controller's orders, too; `None` for a server that lets every user in.
     pub key: Option<NKey>,
     /// PEM of the authority that signed the server's certificate, instead of the system's authorities.
     pub ca: Option<String>,
@@ -73,7 +72,6 @@ pub struct ServerAccess {
 
 pub(crate) type Tell = Arc<dyn Fn(&str) + Send + Sync>;
 
-/// Restored when it breaks. Dropping it sends the queued messages and closes it.
 pub(crate) struct Connection {
     shared: Arc<Shared>,
     runtime: runtime::Handle,
@@ -87,7 +85,6 @@ struct Shared {
     stop: Arc<AtomicBool>,
     deadline: OnceLock<Instant>,
     is_connected: AtomicBool,
-    /// The server's last error.
     complaint: Mutex<Option<String>>,
     subscriptions: Mutex<HashMap<u64, Subscribed>>,
     next_sid: AtomicU64,
@@ -112,7 +109,6 @@ struct Pulse {
 
 enum Outgoing {
     Line(Vec<u8>, OwnedSemaphorePermit),
-    /// All earlier messages are written.
     Flushed(oneshot::Sender<()>),
 }
 
@@ -131,13 +127,12 @@ impl fmt::Debug for Connection {
 
 pub(crate) enum Answer {
     Message(Vec<u8>),
-    /// The subject has no subscribers.
     Nobody,
     None,
 }
 
 impl Connection {
-    /// Reconnects when the connection breaks. Waits end soon after `stop` is set.
+    /// Waits end soon after `stop` is set.
     pub(crate) fn open(
         access: &Arc<ServerAccess>,
         stop: &Arc<AtomicBool>,
@@ -198,7 +193,6 @@ impl Connection {
         Ok(subscription)
     }
 
-    /// The reply arrives on the subject `answer`.
     pub(crate) fn ask(
         self: &Arc<Self>,
         subject: &str,
@@ -265,7 +259,6 @@ impl Connection {
         sent.map_err(|_| self.shared.broken(&"its thread ended"))
     }
 
-    /// Waits only briefly once the stop flag is set.
     fn within<T>(&self, patience: Duration, work: impl Future<Output = T>) -> Option<T> {
         self.runtime.block_on(async {
             select! {
@@ -305,7 +298,6 @@ impl Shared {
         self.subscriptions.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Prints up to [`MOST_LINES`] lines between two PINGs.
     fn line(&self, text: &str) {
         if self.lines.fetch_add(1, Ordering::Relaxed) < MOST_LINES {
             (self.tell)(&format!("the NATS server {} {text}", self.access.server));
@@ -401,7 +393,6 @@ async fn write(
     }
 }
 
-/// Stops reading the socket while [`INCOMING`] is full.
 async fn read(
     shared: &Shared,
     mut decoder: Decoder,
@@ -440,7 +431,6 @@ async fn deliver(shared: &Shared, Delivery { sid, subject, payload, no_responder
     }
 }
 
-/// Returns when the server stops replying.
 async fn ping(shared: &Shared) {
     loop {
         sleep(PING).await;
@@ -463,7 +453,6 @@ fn delay(attempts: usize) -> Duration {
     }
 }
 
-/// `tls://` or `nats://`.
 #[must_use]
 pub fn is_address(server: &str) -> bool {
     [ENCRYPTED, PLAIN].iter().any(|scheme| server.starts_with(scheme))

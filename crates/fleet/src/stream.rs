@@ -58,7 +58,6 @@ impl Session {
         self.finish(FrameKind::End, SessionEnd::Complete(output.to_owned()));
     }
 
-    /// Aborts the session and sends the reason.
     pub(crate) fn abort(&self, because: &str) {
         self.finish(FrameKind::Break, SessionEnd::Broken(because.to_owned()));
     }
@@ -168,7 +167,6 @@ pub struct StreamReader {
 }
 
 impl StreamReader {
-    /// `None` at the end.
     fn next(&self) -> io::Result<Option<Vec<u8>>> {
         let mut window = self.shared.window();
         loop {

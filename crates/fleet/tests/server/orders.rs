@@ -58,7 +58,6 @@ fn access(server: &Server, name: &str, key: Option<NKey>) -> Arc<ServerAccess> {
 }
 
 impl Member {
-    /// Obeys both controllers.
     fn start(server: &Server, name: &str) -> Self {
         let member = Self {
             status: Arc::default(),
@@ -112,7 +111,6 @@ fn controller(server: &Server, name: &str) -> Controller {
         .expect("it listens")
 }
 
-/// Subjects have this beginning.
 fn captured(client: &mut Client, begin: &str, count: usize) -> Vec<Received> {
     for _ in 0..500 {
         client.settle();
@@ -251,7 +249,6 @@ pub(crate) fn names_of_others() {
     assert!(named.len() == 2 && named[0].0 == "a" && named[0].1 != "elsewhere", "{named:?}");
 }
 
-/// Replies as `b.pod` and as `a`.
 fn answer_for_others(attacker: &mut Client) {
     let answer = captured(attacker, "plumb.answer.ops.a.", 1).remove(0);
     let id = answer.subject.rsplit('.').next().expect("it has parts").to_owned();
