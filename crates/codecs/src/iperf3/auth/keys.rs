@@ -60,7 +60,6 @@ impl PrivateKey {
             .map_err(|error| KeyError::Unreadable { kind: "private", because: error.to_string() })
     }
 
-    /// The length of the modulus and of every ciphertext, in bytes.
     #[must_use]
     pub fn size(&self) -> usize {
         self.0.size()
