@@ -11,7 +11,6 @@ pub struct Observation {
     pub vm: String,
     /// Memory as seen by the host, from the balloon or virtio-mem device. A guest's own report could take memory from others.
     pub has: Tiers,
-    /// `None` if the guest does not reply.
     pub guest: Option<GuestReport>,
 }
 

@@ -38,9 +38,7 @@ pub(crate) struct Candidate<'a> {
     pub(crate) goal: u64,
     /// The goal, plus the uncertainty of the estimate.
     pub(crate) keeps: u64,
-    /// Has less than it needs.
     pub(crate) below: bool,
-    /// Had less than it needs, and is still growing to the goal.
     pub(crate) growing: bool,
 }
 
@@ -120,9 +118,8 @@ impl<'a> Candidate<'a> {
         }
     }
 
-    /// A VM is below if it certainly has less than it needs. In a shortage, it is below only from half a headroom under its
-    /// goal; otherwise noise would move memory back and forth. For the same reason a reversal requires another half headroom
-    /// unless the load has shifted.
+    /// In a shortage, a VM is below its need only from half a headroom under its goal; otherwise noise would move memory back
+    /// and forth. A reversal therefore requires another half headroom unless the load has shifted.
     fn aim(&mut self, level: Level, settings: &Settings, state: &State) {
         let (Share(headroom), Share(smoothing)) = (settings.headroom, settings.smoothing);
         let (need, goal) = (self.claim.bounded_need(), self.claim.at(level, headroom));
