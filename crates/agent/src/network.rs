@@ -38,7 +38,6 @@ impl Network {
         Ok(Reply::Done)
     }
 
-    /// Runs `work` in the namespace of the created device with this address.
     pub(crate) fn at<T: Send>(
         &self,
         address: Ipv4Addr,
