@@ -56,7 +56,6 @@ impl AgentLink {
         Ok(link)
     }
 
-    /// `pid` is the process of the guest's machine.
     pub fn over(
         from: Box<dyn Read + Send>,
         to: Box<dyn Write + Send>,
@@ -114,7 +113,6 @@ impl AgentLink {
         })
     }
 
-    /// `patience` is for all messages until `accept` takes one.
     fn answer<T>(
         &self,
         patience: Duration,
