@@ -70,7 +70,6 @@ pub enum RunEvent {
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DesignDecision {
-    /// Counted from 0.
     pub block: Option<u32>,
     pub open: Vec<String>,
     pub cells: u32,
