@@ -25,7 +25,6 @@ use crate::{
 const MOST_RUNS: usize = 100;
 const MOST_RESULTS: usize = 40;
 
-/// Default: all results.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 pub(crate) struct Wanted {
