@@ -16,7 +16,6 @@ const GLANCE: Duration = Duration::from_millis(5);
 
 const PATIENCE: Duration = Duration::from_secs(40);
 
-/// Next to this binary.
 pub(crate) fn plumb() -> anyhow::Result<PathBuf> {
     let path = env::current_exe().context("find this program")?.with_file_name("plumb");
     ensure!(path.is_file(), "{} is not built: cargo build --profile dist --bin plumb", path.display());

@@ -68,7 +68,6 @@ fn tcp(bounds: &Bounds) -> anyhow::Result<Vec<Comparison>> {
     run(&subject, Transport::Tcp, &pairings(&[], &[]), bounds)
 }
 
-/// Pairs of equal modes, and spinning compared with the peer's defaults.
 fn pairings(against_defaults: &'static [Target], equal: &'static [Target]) -> Vec<Pairing> {
     let same_way = WAYS.iter().map(|(waiting, _, ours, peer)| {
         let targets = if *waiting == Spin { equal } else { BLOCKING };
