@@ -95,7 +95,7 @@ impl Running {
     fn complaint(&mut self) -> String {
         let mut text = String::new();
         if let Some(mut from) = self.process.stderr.take() {
-            // Optional information about a failure that is reported anyway.
+            // Optional information about a failure.
             let _ = from.read_to_string(&mut text);
         }
         text

@@ -33,7 +33,7 @@ const WARMUP: Duration = Duration::from_millis(400);
 
 const REST: Duration = Duration::from_millis(100);
 
-/// The speed varies between processes, so many short runs are better than few long ones.
+/// The speed varies between processes, so many short runs are better than few long runs.
 const MORE: usize = 8;
 const LONGER: Duration = Duration::from_secs(30);
 /// Their ratios are far from the targets.

@@ -105,7 +105,7 @@ pub fn serve(
             }) => {}
         }
         drop(listener);
-        // Fails if the receiver is gone.
+        // Fails without a receiver.
         let _ = ends.send(true);
         let _ = timeout(GRACE, connections.ended()).await;
         let _ = timeout(READING, task::spawn_blocking(move || site.idle().clear())).await;

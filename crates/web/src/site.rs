@@ -47,7 +47,7 @@ impl Site {
     }
 
     pub(crate) async fn stopped(&self) {
-        // The sender is gone, which also means shutdown.
+        // A dropped sender means shutdown as well.
         drop(self.stop.clone().wait_for(|stop| *stop).await);
     }
 

@@ -140,7 +140,7 @@ pub(super) fn await_client(
                         return welcome(socket, greeting, spec.load.waiting);
                     }
                     Some(greeting) if matches!(greeting.kind, GreetingKind::Asks | GreetingKind::Proves) => {
-                        // If lost, the client asks again.
+                        // The client repeats after a loss.
                         let _ = socket.send_to(&cookies.offer(greeting, peer, monotonic()).encode(), peer);
                     }
                     _ => {}

@@ -26,7 +26,7 @@ use crate::{
     time,
 };
 
-/// Cheap, but must not disturb a trial.
+/// Rare enough not to disturb a trial.
 const LOOK: Duration = Duration::from_millis(500);
 /// Looks without news until a comment is sent to detect closed connections.
 const QUIET_LOOKS: usize = 20;

@@ -1,4 +1,4 @@
-//! The state of a followed run: trials read so far and new ones.
+//! The state of a followed run.
 
 use findings::RunResults;
 use samples::{RunId, RunRecord, RunState};
