@@ -299,8 +299,8 @@ mod tests {
         let client = folder.path().join("ssh");
         let script =
             format!("#!/bin/sh\ncase \"$*\" in *sha256sum*\\<\\&3*) {start};; *) {install};; esac\n");
-        fs::write(&client, script).expect("ours");
-        fs::set_permissions(&client, fs::Permissions::from_mode(0o755)).expect("ours");
+        fs::write(&client, script).expect("own file");
+        fs::set_permissions(&client, fs::Permissions::from_mode(0o755)).expect("own file");
         let program = Arc::new(ProgramCopy::pretended(&vec![b'x'; 4 << 20]));
         let stop = Arc::new(AtomicBool::new(false));
         let mut machine = Ssh {

@@ -131,9 +131,9 @@ pub(crate) fn forged_and_repeated() {
     let mut attacker = server.client("b.pod");
     assert!(attacker.subscribe("plumb.>", 1));
     let (ops, guest) = (controller(&server, "ops"), controller(&server, "guest"));
-    ops.drain("a", true).expect("it obeys");
-    ops.drain("a", false).expect("it obeys");
-    guest.drain("b.pod", false).expect("it obeys");
+    ops.drain("a", true).expect("it replies");
+    ops.drain("a", false).expect("it replies");
+    guest.drain("b.pod", false).expect("it replies");
     let orders = captured(&mut attacker, "plumb.order.", 3);
     let [drain, _, of_guest] = &orders[..] else { panic!("{orders:?}") };
 
@@ -177,7 +177,7 @@ pub(crate) fn forged_and_repeated() {
         let _ = attacker.publish("plumb.order.a.ops", "", payload.as_bytes());
     }
     // Orders are handled one after another: all forged ones precede this.
-    ops.drain("a", false).expect("it obeys");
+    ops.drain("a", false).expect("it replies");
     assert!(!a.status.drained.load(Ordering::Relaxed) && !b.status.drained.load(Ordering::Relaxed));
     assert_eq!((a.started(), b.started()), (0, 0));
 }
