@@ -8,7 +8,6 @@ use super::{earlier, sandbox};
 
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// One digit of a trial's data is flipped.
 fn with_a_flipped_digit() -> Sandbox {
     let sandbox = earlier::with_runs("shape-1.db.gz");
     // Runs of earlier versions have no checksums yet.

@@ -313,7 +313,6 @@ fn quiet(command: &mut Command) -> &mut Command {
     command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null())
 }
 
-/// One after another on each thread, until dropped.
 struct Clients {
     stop: Arc<AtomicBool>,
     workers: Vec<JoinHandle<()>>,

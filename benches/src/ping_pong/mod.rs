@@ -36,7 +36,6 @@ const REST: Duration = Duration::from_millis(100);
 /// The speed varies between processes, so many short runs are better than few long runs.
 const MORE: usize = 8;
 const LONGER: Duration = Duration::from_secs(30);
-/// Their ratios are far from the targets.
 const BLOCKING_EVERY: usize = 2;
 
 fn every(waiting: Waiting) -> usize {

@@ -21,7 +21,7 @@ const SSH_CONNECTION: &str = "SSH_CONNECTION";
 
 #[derive(Default)]
 pub(crate) struct Network {
-    /// Followed by the host's own devices.
+    /// The lab's devices precede the host's own.
     known: Mutex<Vec<Topology>>,
     interface: Mutex<Option<DeviceName>>,
     reservation: Mutex<Option<(Reservation, io::Result<Presence>)>>,

@@ -14,7 +14,6 @@ use crate::{
     window::{CHUNK, SessionEnd, Window},
 };
 
-/// Polled.
 const GLANCE: Duration = Duration::from_millis(200);
 
 /// Dropping it ends it and notifies the peer.

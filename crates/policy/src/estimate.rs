@@ -196,7 +196,7 @@ mod tests {
         assert!((learned(&sizes) - 8.0).abs() < 0.01);
     }
 
-    /// Otherwise each shift would make the next one harder to detect.
+    /// Shifts would make the next one harder to detect.
     #[test]
     fn shifts_do_not_count_as_scatter() {
         let mut estimate = Estimate::new(Curve::uniform(4.0 * GIB), 0.9);

@@ -22,7 +22,6 @@ pub struct GuestReport {
     pub psi: Option<Share>,
     pub refaults: Option<f64>,
     pub accesses: Option<Vec<HeatClass>>,
-    /// Measured.
     pub dram_hits: Option<Share>,
     /// Neither free nor accessed.
     pub idle: Option<Bytes>,

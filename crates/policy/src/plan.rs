@@ -166,7 +166,7 @@ impl<'a> Candidate<'a> {
     }
 }
 
-/// Its accesses, otherwise its memory in use with uniform accesses, otherwise pressure.
+/// Falls back to memory in use with uniform accesses, then to pressure.
 fn basis(vm: &VmSettings, state: &VmState, guest: &GuestReport) -> Option<(Curve, Basis)> {
     let lifted = state.guard.need().0 as f64 / vm.target.0;
     if let Some(estimate) = &state.estimate {

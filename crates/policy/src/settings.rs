@@ -25,7 +25,6 @@ pub struct Settings {
     pub vms: Vec<VmSettings>,
 }
 
-/// One suffices.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct BrakeSettings {
     pub psi: Share,

@@ -15,7 +15,6 @@ use crate::{
     observe::{Observation, ObserveOrder, Observing},
 };
 
-/// Both sides must use the same.
 pub const VERSION: u32 = 9;
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -197,8 +196,6 @@ pub struct EndReport {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct MtuResult {
-    /// Whether the packet came back.
     pub carried: bool,
-    /// One byte more was rejected or lost.
     pub larger_refused: bool,
 }

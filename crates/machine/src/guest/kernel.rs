@@ -46,7 +46,7 @@ impl Kernel {
         Self::chosen(&choice, None)
     }
 
-    /// By default the module folder follows from the release in the file name.
+    /// The module folder follows from the release in the file name by default.
     pub fn chosen(choice: &GuestKernel, modules: Option<PathBuf>) -> Result<Self, GuestError> {
         let (kernels, all_modules) = (Path::new(KERNELS), Path::new(MODULES));
         match choice {

@@ -62,7 +62,7 @@ pub struct NicSays {
     pub model: String,
     pub netdev: Option<String>,
     pub set: BTreeMap<String, String>,
-    /// Negotiated. `None` before QEMU 7.2.
+    /// `None` before QEMU 7.2.
     pub features: Option<Vec<String>>,
     pub driver: Option<bool>,
     pub vhost: Option<bool>,

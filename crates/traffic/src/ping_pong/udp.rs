@@ -28,7 +28,6 @@ use crate::{
 };
 
 const GREETINGS: u32 = 15;
-/// One may suffice.
 const FAREWELLS: u32 = 3;
 
 pub(super) fn connect(spec: &ClientSpec<PingPongSettings>, stop: &Stop) -> Result<MessageSocket> {
