@@ -44,15 +44,15 @@ fn import_with(bytes: &[u8], options: &Options) {
     assembler.read(report);
     let assembled = assembler.finish();
     trials.extend(assembled.rest.into_iter().map(|done| done.trial));
-    let cells = &assembled.header.cells;
+    let cells = &assembled.header.results;
     for (trial, index) in trials.iter().zip(0..) {
         assert_eq!(trial.index, index);
-        assert!(cells.iter().any(|cell| cell.id == trial.cell), "{} is not a cell", trial.cell);
+        assert!(cells.iter().any(|cell| cell.id == trial.result), "{} is not a cell", trial.result);
         measurement(&trial.measurement);
         let text = serde_json::to_string(trial).expect("trials serialize");
         let again: Trial =
             serde_json::from_str(&text).expect("serialized trials parse: all numbers are finite");
-        assert_eq!(again.cell, trial.cell);
+        assert_eq!(again.result, trial.result);
     }
     serde_json::to_string(&assembled.header).expect("headers serialize");
 }

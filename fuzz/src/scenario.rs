@@ -15,7 +15,7 @@ pub(crate) fn scenario(bytes: &[u8]) {
             if cells <= CELLS {
                 let options = PlanOptions { trials: Some(2), ..PlanOptions::default() };
                 let plan = Plan::expand(&scenario, 1, &options);
-                assert!(plan.trials.iter().all(|trial| trial.cell < plan.cells.len()));
+                assert!(plan.trials.iter().all(|trial| trial.result < plan.results.len()));
             }
         }
         Err(diagnosis) => assert!(!diagnosis.to_string().is_empty()),

@@ -221,30 +221,30 @@ pub(crate) fn sorted() {
          window.cells = () => [...rows.tBodies[0].rows].map((row) => row.cells[column].textContent);
          window.head = () => rows.querySelectorAll('thead th')[column]; true",
     );
-    let cells = |chrome: &mut Chrome| {
-        let cells = chrome.evaluate("cells()");
-        let number = |cell: &Value| cell.as_str()?.split_whitespace().next()?.parse::<f64>().ok();
-        cells
+    let results = |chrome: &mut Chrome| {
+        let results = chrome.evaluate("cells()");
+        let number = |result: &Value| result.as_str()?.split_whitespace().next()?.parse::<f64>().ok();
+        results
             .as_array()
             .expect("a list")
             .iter()
             .map(|it| number(it).unwrap_or_else(|| panic!("{it}")))
             .collect::<Vec<_>>()
     };
-    let came = cells(&mut chrome);
+    let came = results(&mut chrome);
     assert!(came.len() > 2, "{came:?}");
     let mut upwards = came.clone();
     upwards.sort_by(f64::total_cmp);
     chrome.evaluate("head().querySelector('button').focus(); true");
     press(&mut chrome, "Enter");
     assert_eq!(chrome.evaluate("head().getAttribute('aria-sort')"), json!("ascending"));
-    assert_eq!(cells(&mut chrome), upwards);
+    assert_eq!(results(&mut chrome), upwards);
     press(&mut chrome, "Enter");
     let downwards: Vec<f64> = upwards.into_iter().rev().collect();
-    assert_eq!(cells(&mut chrome), downwards);
+    assert_eq!(results(&mut chrome), downwards);
     press(&mut chrome, "Enter");
     assert_eq!(
-        (cells(&mut chrome), chrome.evaluate("head().getAttribute('aria-sort')")),
+        (results(&mut chrome), chrome.evaluate("head().getAttribute('aria-sort')")),
         (came, json!(null))
     );
 }
@@ -254,10 +254,10 @@ pub(crate) fn units() {
     kept::keep(&sandbox, &PLAIN);
     let page = sandbox.succeed(&["report", "egress-1", "--format", "html"]).out;
     // A table with several units, dashes and words in its fields, in a page with the same script.
-    let cells =
+    let results =
         ["950 Mbit/s", "-", "1.2 Gbit/s (1.1 to 1.3)", "none", "3 kbit/s", "−2 Gbit/s", "1,712 kbit/s"];
     let rows: String =
-        cells.iter().map(|cell| format!("<tr><td>x</td><td>{cell}</td><td>y</td></tr>")).collect();
+        results.iter().map(|result| format!("<tr><td>x</td><td>{result}</td><td>y</td></tr>")).collect();
     let head = "<thead><tr><th>a</th><th>b</th><th>c</th></tr></thead>";
     let table = format!("<table id=\"units\">{head}<tbody>{rows}</tbody></table></main>");
     let file = sandbox.file("page.html", &page.replacen("</main>", &table, 1));

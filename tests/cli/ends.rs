@@ -105,9 +105,9 @@ pub(super) fn under_competing_load() {
     let output = sandbox.succeed(&server.words(&["client", "-t", "2", "--json"]));
     drop(noise);
     let document: Value = serde_json::from_str(&output.out).expect("one document");
-    let doubts = document["plumb"]["doubts"].as_array().expect("doubts");
-    let disturbed = doubts.iter().find(|doubt| doubt["kind"] == "disturbed");
-    let by = disturbed.expect("it was disturbed")["by"].to_string();
+    let warnings = document["plumb"]["warnings"].as_array().expect("warnings");
+    let disturbed = warnings.iter().find(|warning| warning["kind"] == "disturbed");
+    let by = disturbed.expect("it was disturbed")["processes"].to_string();
     assert!(by.contains(OtherWork::NAME), "{by}");
 }
 
@@ -120,8 +120,8 @@ pub(super) fn interrupted_documents() {
         let document: Value = serde_json::from_str(&output.out).expect("one document");
         let own = if words[0] == "client" { &document["plumb"] } else { &document };
         assert!(own["outcome"].is_object(), "{own}");
-        let doubts = own["doubts"].as_array().expect("doubts");
-        assert!(doubts.iter().any(|doubt| doubt["kind"] == "interrupted"), "{doubts:?}");
+        let warnings = own["warnings"].as_array().expect("warnings");
+        assert!(warnings.iter().any(|warning| warning["kind"] == "interrupted"), "{warnings:?}");
         let marked = document["error"].as_str().is_some_and(|error| error.contains("interrupt"));
         assert_eq!(marked, words[0] == "client", "{document}");
     }

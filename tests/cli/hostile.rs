@@ -129,8 +129,8 @@ pub(super) fn reports_stray_replies() {
         assert_eq!((&outcome["strays"], &outcome["lost"]), (&1.into(), &1.into()), "{outcome}");
         let trips = outcome["round_trips"]["count"].as_u64().expect("a count");
         assert!(schedule.is_empty() || trips == 99, "{words:?}: {outcome}");
-        let doubts = document["doubts"].as_array().expect("doubts");
-        assert!(doubts.iter().any(|doubt| doubt["kind"] == "strays"), "{doubts:?}");
+        let warnings = document["warnings"].as_array().expect("warnings");
+        assert!(warnings.iter().any(|warning| warning["kind"] == "strays"), "{warnings:?}");
     }
 }
 

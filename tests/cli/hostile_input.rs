@@ -12,7 +12,10 @@ use std::{
 use flate2::{Compression, write::GzEncoder};
 use plumb_tests::{Output, Sandbox, signal, wait_until};
 
-use super::{earlier, memory, sandbox};
+use super::{
+    memory, sandbox,
+    stored_runs::{self, GOLDEN},
+};
 
 const SECRET: &str = "s3cr3t";
 /// KiB of address space.
@@ -93,21 +96,16 @@ fn packed(sandbox: &Sandbox, name: &str, [begin, piece, end]: [&str; 3], length:
 }
 
 pub(super) fn large_when_decoded() {
-    let sandbox = earlier::with_runs("shape-1.db.gz");
+    let sandbox = stored_runs::with_run(GOLDEN);
     let record = sandbox.succeed(&["report", "latest", "-f", "raw"]).out;
     let value: serde_json::Value = serde_json::from_str(&record).expect("a record");
     let (header, trial) = (value["header"].to_string(), value["trials"][0].to_string());
-    let older = header.replacen("\"schema\":", "\"schema\":1,\"was\":", 1);
     let begin = |header: &str, rest: &str| format!("{{\"header\":{header},{rest}");
     let trials = [begin(&header, "\"trials\":["), format!("{trial},"), format!("{trial}]}}")];
     let objects = [begin(&header, "\"trials\":[],\"other\":["), "{},".to_owned(), "{}]}".to_owned()];
-    let tables = [begin(&older, "\"trials\":["), "{\"a\":0},".to_owned(), "{}]}".to_owned()];
-    let numbers = [begin(&older, "\"trials\":[["), "0,".to_owned(), "0]]}".to_owned()];
     for (name, words, parts, length) in [
         ("trials", &["report", "-f", "raw"][..], &trials, 300 << 20),
         ("objects", &["compare", "latest"], &objects, 64 << 20),
-        ("tables", &["runs", "import"], &tables, 64 << 20),
-        ("numbers", &["report", "-f", "json"], &numbers, 64 << 20),
     ] {
         let parts = parts.each_ref().map(String::as_str);
         let file = packed(&sandbox, &format!("{name}.json.gz"), parts, length);

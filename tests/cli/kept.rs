@@ -4,14 +4,15 @@ use std::{fs, path::Path, process::Stdio, time::Duration};
 
 use plumb_tests::{Sandbox, trials, wait_until, wire};
 
-use super::{earlier, sandbox};
+use super::{
+    sandbox,
+    stored_runs::{self, GOLDEN},
+};
 
 const PATIENCE: Duration = Duration::from_secs(60);
 
 fn with_a_flipped_digit() -> Sandbox {
-    let sandbox = earlier::with_runs("shape-1.db.gz");
-    // Runs of earlier versions have no checksums yet.
-    let _ = sandbox.succeed(&["runs", "repair"]);
+    let sandbox = stored_runs::with_run(GOLDEN);
     let mut bytes = fs::read(sandbox.database()).expect("the database is readable");
     // Also flips stale copies that SQLite left in the file.
     let needle = b"{\"index\":0,";
@@ -29,7 +30,7 @@ pub(super) fn checked_and_repaired() {
     for printed in ["59 readable trials", "trial ", "checksum", "plumb runs repair"] {
         assert!(checked.out.contains(printed), "no `{printed}` in {}", checked.out);
     }
-    let claims = sandbox.findings("latest")["claims"].to_string();
+    let claims = sandbox.findings("latest")["findings"].to_string();
     assert!(claims.contains("1 part of the run cannot be read"), "{claims}");
     let repaired = sandbox.succeed(&["runs", "repair"]).out;
     assert!(repaired.contains("59 trials") && repaired.contains("before-repair"), "{repaired}");
@@ -40,7 +41,7 @@ pub(super) fn checked_and_repaired() {
 }
 
 pub(super) fn exported_and_imported() {
-    let (from, to) = (earlier::with_runs("shape-2.db.gz"), sandbox());
+    let (from, to) = (stored_runs::with_run(GOLDEN), sandbox());
     let [file, page, raw] = ["run.json.gz", "run.html", "run.json"]
         .map(|name| from.home().join(name).to_str().expect("plain").to_owned());
     let printed = from.succeed(&["runs", "export", "latest", "-o", &file]).out;
@@ -207,7 +208,7 @@ pub(super) fn endless_documents() {
 }
 
 pub(super) fn a_full_disk() {
-    let sandbox = earlier::with_runs("shape-1.db.gz");
+    let sandbox = stored_runs::with_run(GOLDEN);
     let disk = sandbox.home().join("disk");
     fs::create_dir(&disk).expect("own file");
     let script = "name=$1; shift; mount -t tmpfs -o size=16k tmpfs \"$0\" && \

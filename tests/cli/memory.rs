@@ -23,7 +23,7 @@ fn machine(name: &str, accessed: u64) -> Value {
     json!({
         "name": name, "error": null, "method": "virtio-mem", "whole": 1536 * MIB, "fast": 1024 * MIB, "slow": 1024 * MIB,
         "resident": null, "free": 0, "available": 100 * MIB, "swap_used": 0, "refaults_per_second": 0.0, "pressure": 0.0,
-        "source": "damon", "no_accesses_because": null, "dram_hits": 0.5, "telemetry_cpu": 0.01, "telemetry_host_cpu": null,
+        "source": "damon", "no_accesses_reason": null, "dram_hits": 0.5, "telemetry_cpu": 0.01, "telemetry_host_cpu": null,
         "nodes": [node(0), node(1)],
     })
 }

@@ -13,7 +13,10 @@ use std::{
 
 use plumb_tests::{Case, Need, Output, Sandbox, WebServer, certificate};
 
-use crate::{earlier, sandbox};
+use crate::{
+    sandbox,
+    stored_runs::{self, GOLDEN, KINDS},
+};
 
 const NEEDS: &[Need] = &[Need::OtherUsers, Need::Program("openssl", "openssl")];
 
@@ -345,7 +348,7 @@ impl Secret {
 
 fn planted_links() {
     for uid in [0, USER] {
-        let sandbox = earlier::with_runs("shape-1.db.gz");
+        let sandbox = stored_runs::with_run(GOLDEN);
         let store = sandbox.home().join("store");
         fs::create_dir(&store).expect("own folder");
         fs::rename(sandbox.database(), store.join("runs.db")).expect("own folder");
@@ -392,7 +395,7 @@ fn planted_manual_pages() {
 }
 
 fn planted_files_and_pipes() {
-    let sandbox = earlier::with_runs("shape-1.db.gz");
+    let sandbox = stored_runs::with_run(GOLDEN);
     let shared = folder(&sandbox, "shared");
     let path = shared.join("report.md");
     let text = path.to_str().expect("plain names");
@@ -413,7 +416,7 @@ fn planted_files_and_pipes() {
 }
 
 fn own_links_and_pipes() {
-    let sandbox = earlier::with_runs("shape-1.db.gz");
+    let sandbox = stored_runs::with_run(GOLDEN);
     let home = sandbox.home();
     let of = |path: &Path| fs::read_to_string(path).expect("it was written");
     // A link of root itself is followed, and its target keeps its permissions.
@@ -462,7 +465,7 @@ fn planted_next_to_a_store() {
         ("runs.db.plan.watch-lock", false, 0o1777, 0),
         ("runs.db.plan.watch-lock", true, 0o775, 0),
     ] {
-        let sandbox = earlier::with_runs("runs.db.gz");
+        let sandbox = stored_runs::with_run(KINDS);
         let record = sandbox.succeed(&["report", "latest:kinds", "--format", "raw"]).out;
         let record: serde_json::Value = serde_json::from_str(&record).expect("a record is JSON");
         let _ = sandbox.file("kinds.toml", record["header"]["scenario"]["text"].as_str().expect("a text"));
@@ -491,7 +494,7 @@ fn planted_next_to_a_store() {
 
 fn pipes_next_to_a_store() {
     for name in ["runs.db.plan.watch", "runs.db.plan.watch-lock", "runs.db.other.lock"] {
-        let sandbox = earlier::with_runs("runs.db.gz");
+        let sandbox = stored_runs::with_run(KINDS);
         let shared = folder(&sandbox, "shared");
         fs::rename(sandbox.database(), shared.join("runs.db")).expect("own file");
         mode(&shared, 0o1777);

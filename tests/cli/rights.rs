@@ -25,7 +25,7 @@ fn uses(kept: &[&str]) -> Vec<(Vec<String>, Option<String>, bool)> {
     let text = |value: &Value| value.as_str().map(ToOwned::to_owned);
     let each = document["rights"].as_array().expect("a list").iter().map(|right| {
         let names = right["capabilities"].as_array().expect("a list").iter().filter_map(text).collect();
-        (names, text(&right["or"]), right["held"] == true)
+        (names, text(&right["or"]), right["available"] == true)
     });
     each.collect()
 }

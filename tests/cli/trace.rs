@@ -88,7 +88,7 @@ pub(crate) fn counts_calls_of_a_known_program_exactly() {
     }
     assert_eq!(many["schema"], 1);
     assert_eq!(many["target"]["kind"], "command");
-    assert_eq!(many["ended"], serde_json::json!({ "why": "target-ended", "how": "status 0" }));
+    assert_eq!(many["ended"], serde_json::json!({ "reason": "target-ended", "how": "status 0" }));
     assert!(many["observed"]["overflowed"].as_array().is_none_or(Vec::is_empty), "{many}");
 }
 
@@ -108,8 +108,10 @@ pub(crate) fn counts_children_with_the_program() {
 pub(crate) fn reports_a_failing_program() {
     let sandbox = sandbox();
     let output = sandbox.plumb(&["trace", "--", "sh", "-c", "exit 7"]);
-    assert_eq!(output.status, Some(1), "{output:?}");
+    assert_eq!(output.status, Some(7), "{output:?}");
     assert!(output.out.contains("It ended with status 7."), "{}", output.out);
+    let killed = sandbox.plumb(&["trace", "--", "sh", "-c", "kill -KILL $$"]);
+    assert_eq!(killed.status, Some(128 + 9), "{killed:?}");
     assert!(output.out.contains("System calls") && output.out.contains("exit 7"), "{}", output.out);
 }
 
@@ -143,7 +145,7 @@ pub(crate) fn shows_two_traces_side_by_side() {
     }
     let same = sandbox.succeed(&["trace", "--compare", &a, &a, "--json"]).out;
     let same: Value = serde_json::from_str(&same).expect("JSON");
-    assert!(same["surroundings"].as_array().is_some_and(Vec::is_empty), "{same}");
+    assert!(same["environment_changes"].as_array().is_some_and(Vec::is_empty), "{same}");
     assert!(
         same["calls"].as_array().is_some_and(|calls| calls.iter().all(|call| call["rate_ratio"] == 1.0)),
         "{same}"

@@ -236,11 +236,11 @@ fn kept() {
     }
     let compared = sandbox.succeed(&["compare", "baseline:before", "baseline:after", "--json"]).out;
     let compared: Value = serde_json::from_str(&compared).expect("JSON");
-    let cell = &compared["cells"][0];
-    assert_eq!(cell["comparison"]["verdict"], "lower", "{compared}");
+    let result = &compared["results"][0];
+    assert_eq!(result["comparison"]["verdict"], "lower", "{compared}");
     // Under competing load the difference is found as well, but may come from that load.
-    let (verdict, status) = if cell["disturbed"].is_string() { ("unknown", 2) } else { ("worse", 1) };
-    assert_eq!(cell["verdict"], verdict, "{compared}");
+    let (verdict, status) = if result["disturbed"].is_string() { ("unknown", 2) } else { ("worse", 1) };
+    assert_eq!(result["verdict"], verdict, "{compared}");
     let check = sandbox.plumb(&["check", "baseline:after", "--against", "before", "--max-loss", "5%"]);
     assert_eq!(check.status, Some(status), "{check:?}");
     let ended = server.measure(&sandbox, "-t 300ms --repeat 2 --pause 100ms --quiet");

@@ -49,6 +49,7 @@ pub(crate) const ROWS: &[Row] = &[
     row("-t 1 -C reno -R", |pair| congestion(&pair.server, &pair.client)),
     row("-t 1 -O 1", omitted),
     row("-t 1 -O 1 -R", omitted),
+    row("-t 1 -f m --forceflush --repeating-payload", |pair| pair.lasted(1.0)),
     row("-t 1 -i 0.25", |pair| assert!((3..=5).contains(&pair.client.intervals.len()), "{}", pair.flags)),
     row("-t 1 -Z", |pair| pair.plumb_sends("zero_copy", &Value::Bool(true))),
     row("-t 1 -Z -R", |pair| pair.plumb_sends("zero_copy", &Value::Bool(true))),

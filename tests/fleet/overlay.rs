@@ -59,7 +59,7 @@ fn are_bare(network: &Network) {
 }
 
 fn of_path<'r>(record: &'r Value, path: &str) -> Vec<&'r Value> {
-    let of = |trial: &&Value| trial["cell"].as_str().is_some_and(|cell| cell.starts_with(path));
+    let of = |trial: &&Value| trial["result"].as_str().is_some_and(|result| result.starts_with(path));
     trials(record).iter().filter(of).collect()
 }
 

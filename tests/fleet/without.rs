@@ -11,8 +11,8 @@ fn kept(network: &Network) -> BTreeMap<String, usize> {
     let mut paths = BTreeMap::new();
     let Ok(record) = serde_json::from_str::<serde_json::Value>(&output.out) else { return paths };
     for trial in trials(&record).iter().filter(|trial| trial["arm"] == "measure") {
-        let cell = trial["cell"].as_str().expect("a text");
-        *paths.entry(cell.split('/').next().expect("never empty").to_owned()).or_default() += 1;
+        let result = trial["result"].as_str().expect("a text");
+        *paths.entry(result.split('/').next().expect("never empty").to_owned()).or_default() += 1;
     }
     paths
 }

@@ -1,6 +1,6 @@
 //! Checks a running lab with the kernel, tcpdump, iperf3 and ethtool.
 
-use std::process::{Child, Stdio};
+use std::process::{Child, Command, Stdio};
 
 use plumb_tests::{Leftovers, Sandbox, wait_until};
 
@@ -152,6 +152,31 @@ pub(crate) fn two_labs_side_by_side() {
     drop(one);
     let unknown = sandbox.plumb(&["lab", "shell", "node9", "--", "true"]);
     assert!(unknown.err.contains("node1"), "the hosts are named: {}", unknown.err);
+}
+
+pub(crate) fn processes_in_a_removed_lab() {
+    let sandbox = sandbox();
+    let lab = Standing::of(&sandbox, "quick", "busy");
+    let shell = |command: &str| {
+        let started = sandbox.succeed(&["lab", "shell", "node1", "--", "sh", "-c", command]).out;
+        started.trim().parse::<u32>().expect("prints its pid")
+    };
+    let own = shell("sleep 600 >/dev/null 2>&1 & echo $!");
+    let foreign = shell("env -u PLUMB_LAB_HOLDER sleep 601 >/dev/null 2>&1 & echo $!");
+    let down = sandbox.plumb(&["lab", "down", "busy"]);
+    assert_eq!(down.status, Some(1), "{down:?}");
+    assert!(down.out.contains(&format!("ended sleep (process {own})")), "{down:?}");
+    assert!(down.err.contains(&format!("sleep (process {foreign}) still uses")), "{down:?}");
+    assert!(down.err.contains("host node1"), "{down:?}");
+    let _ = Command::new("kill").arg(foreign.to_string()).status().expect("procps has it");
+    drop(lab);
+
+    let up = sandbox.succeed(&["lab", "up", "quick"]).out;
+    let orphan = shell("sleep 602 >/dev/null 2>&1 & echo $!");
+    let holder = up.split("process ").nth(1).and_then(|rest| rest.split(')').next()).expect("is printed");
+    let _ = Command::new("kill").args(["-KILL", holder]).status().expect("procps has it");
+    let swept = || sandbox.succeed(&["lab", "gc"]).out;
+    assert!(wait_until(PATIENCE, || swept().contains(&format!("ended sleep (process {orphan})"))));
 }
 
 pub(crate) fn a_lab_without_its_virtual_machines() {

@@ -21,7 +21,7 @@ pub(crate) fn names_a_disabled_offload() {
     let _ = sandbox.inside("left", &["ethtool", "-K", "eth0", "tso", "off", "gso", "off"]);
     for user in [&[], NOBODY] {
         let hint = hint(&sandbox, user).expect("two offloads are off");
-        assert_eq!(hint["evidence"][0]["what"], "off on eth0", "{user:?}: {hint}");
+        assert_eq!(hint["evidence"][0]["label"], "off on eth0", "{user:?}: {hint}");
         assert_eq!(hint["remedy"]["commands"][0], "ethtool -K eth0 tso on gso on", "{user:?}: {hint}");
     }
     let printed = sandbox.inside("left", &client(&[]));

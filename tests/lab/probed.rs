@@ -32,11 +32,11 @@ pub(crate) fn probed_trials_have_probe_data() {
             _ => assert!(trial["observed"].is_null(), "{trial}"),
         }
     }
-    let owned = |owner: &str| {
+    let attributed = |consumer: &str| {
         let shares = trials(&record).iter().filter_map(|trial| trial["observed"]["cpu"]["shares"].as_array());
-        shares.flatten().any(|share| share["owner"] == owner)
+        shares.flatten().any(|share| share["consumer"] == consumer)
     };
-    assert!(owned("client") && owned("server"), "both ends had CPU time");
+    assert!(attributed("client") && attributed("server"), "both ends had CPU time");
     before.are_gone_within(PATIENCE);
 }
 
@@ -58,7 +58,7 @@ fn check_counters(trial: &Value) {
 
 fn check_observed(trial: &Value) {
     let observed = &trial["observed"];
-    let is_ping = trial["cell"].as_str().is_some_and(|cell| cell.contains("latency"));
+    let is_ping = trial["result"].as_str().is_some_and(|result| result.contains("latency"));
     assert!(observed["elapsed"].as_u64().is_some_and(|elapsed| elapsed > 400_000_000), "{observed}");
     assert!(observed["cpu"]["busy"].as_u64().is_some_and(|busy| busy > 0), "{observed}");
     let calls = observed["syscalls"].as_array().expect("a list");
@@ -68,10 +68,14 @@ fn check_observed(trial: &Value) {
             "{end}: {calls:?}"
         );
     }
-    assert_eq!(observed["way"].is_object(), is_ping, "{}", observed["way"]);
+    assert_eq!(observed["latency_breakdown"].is_object(), is_ping, "{}", observed["latency_breakdown"]);
     if is_ping {
-        let steps = observed["way"]["steps"].as_array().expect("a list");
-        assert!(observed["way"]["followed"].as_u64() > Some(0) && steps.len() >= 4, "{}", observed["way"]);
+        let steps = observed["latency_breakdown"]["steps"].as_array().expect("a list");
+        assert!(
+            observed["latency_breakdown"]["followed"].as_u64() > Some(0) && steps.len() >= 4,
+            "{}",
+            observed["latency_breakdown"]
+        );
     }
 }
 
@@ -144,5 +148,5 @@ pub(crate) fn names_probes_without_privileges_once() {
     assert_eq!(arms(&record), BTreeMap::from([("measure", 4), ("again", 4)]));
     assert_eq!(record["header"]["planned"], 8);
     let missing = record["header"]["missing_probes"].as_array().expect("a list");
-    assert!(missing.len() == 2 && missing.iter().all(|probe| probe["because"].is_string()), "{missing:?}");
+    assert!(missing.len() == 2 && missing.iter().all(|probe| probe["reason"].is_string()), "{missing:?}");
 }

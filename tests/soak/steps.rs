@@ -18,13 +18,13 @@ pub(crate) type Steps = BTreeMap<String, Step>;
 
 pub(crate) fn of(findings: &Value) -> Steps {
     let mut steps = Steps::new();
-    for ladder in findings["ladders"].as_array().expect("a list") {
-        for rung in ladder["rungs"].as_array().expect("a list") {
-            let (cost, below) = (&rung["cost"], &rung["below"]);
+    for breakdown in findings["cost_breakdowns"].as_array().expect("a list") {
+        for step in breakdown["steps"].as_array().expect("a list") {
+            let (cost, below) = (&step["cost"], &step["below"]);
             let Some(ratio) = cost["ratio"].as_f64() else { continue };
             let interval = |end: &str| cost["ratio_interval"][end].as_f64().unwrap_or(f64::NAN);
             let verdict = cost["verdict"].as_str().expect("a word").to_owned();
-            let name = format!("{} {} over {below}", ladder["workload"], rung["path"]).replace('"', "");
+            let name = format!("{} {} over {below}", breakdown["workload"], step["path"]).replace('"', "");
             let _ = steps.insert(name, Step { ratio, low: interval("low"), high: interval("high"), verdict });
         }
     }

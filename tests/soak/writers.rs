@@ -43,7 +43,7 @@ pub(crate) fn a_hundred_thousand_trials() {
     println!("{all} trials by {WRITERS} writers in {took:.1} s, {faults} server crashes");
     let store = Store::open(&address).expect("opens");
     let progress = store.progress(&header.id).expect("the run exists");
-    assert_eq!(progress.made, all);
+    assert_eq!(progress.completed, all);
     let database = address.rsplit('/').next().expect("it ends in it");
     let places = server.sql(database, "SELECT count(DISTINCT place), min(place), max(place) FROM trial");
     assert_eq!(places, format!("{all}|0|{}", all - 1));

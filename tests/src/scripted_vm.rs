@@ -78,7 +78,7 @@ pub fn now() -> u64 {
 #[must_use]
 pub fn telemetry(id: u64, changed: &Value) -> Vec<u8> {
     let mut telemetry = json!({
-        "elapsed": 1_000_000_000, "source": "damon", "no_accesses_because": null,
+        "elapsed": 1_000_000_000, "source": "damon", "no_accesses_reason": null,
         "nodes": [{ "node": 0, "size": GIB, "free": GIB / 4, "accesses": [{ "bytes": GIB / 2, "accesses": 1000 }] }],
         "available": GIB / 2, "swap_used": 0, "refaults": 0, "stalled": 0, "cost": 0,
     });

@@ -73,7 +73,7 @@ fn measured(sandbox: &Sandbox, named: &str) -> Value {
 }
 
 fn ids(document: &Value) -> Vec<&str> {
-    let claims = document["claims"].as_array().expect("a list");
+    let claims = document["findings"].as_array().expect("a list");
     claims.iter().filter_map(|claim| claim["id"].as_str()).collect()
 }
 
@@ -89,9 +89,9 @@ pub(crate) fn describes_a_running_machine() {
         assert_eq!(vm["devices"][0]["model"], "virtio-net-pci", "{vm}");
         // The user, the packet path and the bridge are visible from outside.
         for id in ["emulated", "vhost-off", "mtu-mismatch"] {
-            assert!(ids(&document).contains(&id), "no {id} in {}", document["claims"]);
+            assert!(ids(&document).contains(&id), "no {id} in {}", document["findings"]);
         }
-        assert_eq!(document["trace"]["target"]["named"], NAME);
+        assert_eq!(document["trace"]["target"]["name"], NAME);
     }
 }
 
@@ -196,5 +196,5 @@ pub(crate) fn keeps_results_of_a_machine_that_ends() {
     assert!(printed.contains("exited during the measurement"), "{printed}");
     let document: Value = serde_json::from_slice(&output.stdout).expect("JSON");
     assert_eq!(document["vm"]["guest"], NAME);
-    assert_eq!(document["trace"]["ended"]["why"], "target-ended", "{}", document["trace"]);
+    assert_eq!(document["trace"]["ended"]["reason"], "target-ended", "{}", document["trace"]);
 }

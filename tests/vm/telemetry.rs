@@ -253,7 +253,7 @@ pub(crate) fn names_what_a_machine_lacks() {
     let reported = top(&sandbox, &sandbox.file("vms.toml", &text));
     assert!(reported["fast"].as_u64() > Some(0), "{reported}");
     assert!(
-        reported["no_accesses_because"].as_str().is_some_and(|why| why.contains("memory-backend-memfd")),
+        reported["no_accesses_reason"].as_str().is_some_and(|reason| reason.contains("memory-backend-memfd")),
         "{reported}"
     );
 }

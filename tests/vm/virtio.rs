@@ -122,15 +122,15 @@ fn carried(trial: &Value) -> String {
     let counted = named(&trial["counters"]["devices"], "vm0:eth0");
     let passed = ["rx_packets", "tx_packets"].map(|way| number(&counted[way]));
     assert!(passed.iter().all(|packets| *packets > 3), "no message passes: {trial}");
-    trial["cell"].as_str().expect("a name").to_owned()
+    trial["result"].as_str().expect("a name").to_owned()
 }
 
 fn rings(sandbox: &Sandbox) -> (BTreeSet<(String, u64, u64)>, String) {
     let record = sandbox.record();
     let of_trial = |trial: &Value| {
-        let cell = carried(trial);
+        let result = carried(trial);
         let rings = &named(&trial["devices"], "vm0:eth0")["rings"];
-        (cell, number(&rings["rx"]), number(&rings["tx"]))
+        (result, number(&rings["rx"]), number(&rings["tx"]))
     };
     (trials(&record).iter().map(of_trial).collect(), record["skipped"].to_string())
 }
@@ -142,8 +142,8 @@ pub(crate) fn ring_sizes() {
     let output = run(&sandbox, &sandbox.file("rings.toml", &scenario("", &more)));
     assert_eq!(output.status, Some(0), "{output:?}");
     let (had, skipped) = rings(&sandbox);
-    let cell = |rx: u64| (format!("to-vm/latency/rx-ring={rx},tx-ring=128"), rx, 128);
-    assert_eq!(had, BTreeSet::from([cell(64), cell(1024)]), "{skipped}");
+    let result = |rx: u64| (format!("to-vm/latency/rx-ring={rx},tx-ring=128"), rx, 128);
+    assert_eq!(had, BTreeSet::from([result(64), result(1024)]), "{skipped}");
     assert!(skipped.contains("a transmit ring of 1024 entries: the device has at most 256"), "{skipped}");
     let page = sandbox.succeed(&["report", "latest", "--format", "markdown"]).out;
     assert!(page.contains("1024/128"), "{page}");
@@ -172,9 +172,9 @@ pub(crate) fn coalescing() {
         (carried(trial), had["tx_frames"].as_u64().unwrap_or(0))
     };
     let had: BTreeSet<(String, u64)> = trials(&record).iter().map(of_trial).collect();
-    let cell = |frames: u64| (format!("to-vm/latency/tx-frames={frames},rx-usecs=0"), frames);
+    let result = |frames: u64| (format!("to-vm/latency/tx-frames={frames},rx-usecs=0"), frames);
     let skipped = record["skipped"].to_string();
-    assert_eq!(had, BTreeSet::from([cell(0), cell(1)]), "{skipped}");
+    assert_eq!(had, BTreeSet::from([result(0), result(1)]), "{skipped}");
     assert!(skipped.contains("tx-frames 0 or 1, and no times"), "{skipped}");
     let page = sandbox.succeed(&["report", "latest", "--format", "markdown"]).out;
     assert!(page.contains("Coalescing"), "{page}");

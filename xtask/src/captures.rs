@@ -34,7 +34,7 @@ const ROW_ENDS: &[u8] = b"\x1b[K";
 const SHOWN: f64 = 0.7;
 
 const PAGE: &str = "docs/guide/screens.md";
-const HEAD: &str = "# What it looks like\n\nThe last lines of each command's output on a terminal of 80 columns and 24 rows, and, \
+const HEAD: &str = "# Screens\n\nThe last lines of each command's output on a terminal of 80 columns and 24 rows, and, \
                     collapsed, of 120 and 40. Written by `cargo xtask captures`, which fails if a line wraps or is cut.\n";
 
 /// Later commands read the runs of earlier ones.

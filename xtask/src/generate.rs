@@ -23,11 +23,11 @@ pub(crate) const GENERATED: &[Generated] = &[
     Generated { path: "docs/guide/scenarios.md#layers", verb: "schema layers" },
     Generated { path: "docs/reference/run.schema.json", verb: "schema run" },
     Generated { path: "docs/reference/findings.schema.json", verb: "schema findings" },
-    Generated { path: "docs/reference/solo.schema.json", verb: "schema solo" },
-    Generated { path: "docs/reference/contrast.schema.json", verb: "schema contrast" },
+    Generated { path: "docs/reference/single.schema.json", verb: "schema single" },
+    Generated { path: "docs/reference/comparison.schema.json", verb: "schema comparison" },
     Generated { path: "docs/reference/check.schema.json", verb: "schema check" },
     Generated { path: "docs/reference/trace.schema.json", verb: "schema trace" },
-    Generated { path: "docs/reference/trace-contrast.schema.json", verb: "schema trace-contrast" },
+    Generated { path: "docs/reference/trace-comparison.schema.json", verb: "schema trace-comparison" },
 ];
 
 /// The script first, because plumb contains it.

@@ -88,7 +88,7 @@ fn observe(
         (bounds.tell)(name, observation + 1 - LEARNING, bounds.rounds);
         let classes: Vec<AccessClass> = seen.classes().copied().collect();
         if classes.is_empty() {
-            bail!("{}", seen.no_accesses_because.as_deref().unwrap_or("there is no access data"));
+            bail!("{}", seen.no_accesses_reason.as_deref().unwrap_or("there is no access data"));
         }
         let is_host = source == AccessSourceKind::Referenced;
         let hits = seen.dram_hits().filter(|_| !is_host);

@@ -17,7 +17,7 @@ use std::{
 };
 
 use anyhow::Context;
-use machine::{Accelerator, Image, Kernel, Machine, Qemu};
+use machine::{Accelerator, Channel, Image, Kernel, Machine, Qemu};
 use memory::{AgentLink, AttachedVm, RunningVm, VmAccess};
 use protocol::{AccessClass, AccessSourceKind, HostPolicy};
 use scenario::{HostName, Vm};
@@ -126,7 +126,8 @@ impl Guests {
         let to_guest = Shared(Arc::new(Mutex::new(channel.to_agent)));
         let program = Program { to_guest: to_guest.clone(), replies };
         let (pid, patience) = (machine.pids().first().copied(), machine.boot().patience);
-        let link = AgentLink::over(Box::new(from_agent), Box::new(to_guest), TOOL, pid, patience)?;
+        let channel = Channel { from_agent: Box::new(from_agent), to_agent: Box::new(to_guest) };
+        let link = AgentLink::over(channel, TOOL, pid, patience)?;
         let monitor = machine.take_monitor().context("the guest has no monitor")?;
         let access = VmAccess { source, slow: vec![SLOW], tool: TOOL.to_owned(), ..VmAccess::default() };
         let vm = RunningVm::attach((monitor, pid), Some(link), &access, INTERVAL)?;

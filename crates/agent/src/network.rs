@@ -32,7 +32,7 @@ impl Network {
         has_its_cpus(lab, host)?;
         let topology = made(lab, host)?;
         if let Some(missing) = topology.missing().first() {
-            return Err(Refusal { because: missing.to_string(), unsupported: true });
+            return Err(Refusal { reason: missing.to_string(), unsupported: true });
         }
         lock(&self.known).insert(0, topology);
         Ok(Reply::Done)
@@ -93,7 +93,7 @@ impl Network {
         let topology = known.first().ok_or_else(unknown)?;
         topology.configure(devices).map_err(|error| Refusal {
             unsupported: matches!(error, ConfigureError::Unsupported { .. }),
-            because: error.to_string(),
+            reason: error.to_string(),
         })?;
         Ok(Reply::Done)
     }

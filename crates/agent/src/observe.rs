@@ -72,7 +72,7 @@ impl Probes {
         for kind in ProbeKind::ALL.into_iter().filter(|kind| watching.kinds.contains(kind)) {
             let Some(probe) = state.loaded.iter_mut().find(|probe| probe.kind() == kind) else { continue };
             if let Err(error) = probe.read(&mut seen.observed) {
-                seen.unread.push(MissingProbe { probe: kind, because: error.to_string() });
+                seen.unread.push(MissingProbe { probe: kind, reason: error.to_string() });
             }
         }
         state.stop();
@@ -118,11 +118,11 @@ impl State {
             return Err(known.clone());
         }
         let begun = self.load(make, kind).and_then(|probe| match kind {
-            ProbeKind::PacketWay if watch.way.is_none() => Ok(false),
+            ProbeKind::PacketWay if watch.latency_breakdown.is_none() => Ok(false),
             _ => probe.start(watch).map(|()| true),
         });
         begun.map_err(|error| {
-            let missing = MissingProbe { probe: kind, because: error.to_string() };
+            let missing = MissingProbe { probe: kind, reason: error.to_string() };
             // A failed probe is created again on its next use.
             self.loaded.retain(|probe| probe.kind() != kind);
             if matches!(error, ProbeError::Unavailable { .. }) {
@@ -149,12 +149,15 @@ impl State {
 }
 
 fn watch(order: &ObserveOrder) -> Watch {
-    Watch { subjects: order.subjects.iter().flat_map(parts).collect(), way: order.way.clone() }
+    Watch {
+        subjects: order.subjects.iter().flat_map(parts).collect(),
+        latency_breakdown: order.latency_breakdown.clone(),
+    }
 }
 
 /// A virtual machine is split into its threads.
 fn parts(subject: &Subject) -> Vec<Subject> {
-    if probe::is_machine(subject.owner) { probe::machine(subject) } else { vec![subject.clone()] }
+    if probe::is_machine(subject.consumer) { probe::machine(subject) } else { vec![subject.clone()] }
 }
 
 #[cfg(test)]

@@ -25,7 +25,7 @@ impl Replies {
     pub(crate) fn answer(&self, id: u64, answer: Result<Reply, Refusal>) {
         self.send(&match answer {
             Ok(reply) => FromAgent::Reply { id, reply: Box::new(reply) },
-            Err(Refusal { because, unsupported }) => FromAgent::Refused { id, because, unsupported },
+            Err(Refusal { reason, unsupported }) => FromAgent::Refused { id, reason, unsupported },
         });
     }
 }

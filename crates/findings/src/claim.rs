@@ -26,10 +26,10 @@ pub struct Finding {
     /// The claim. Its first sentence is used on its own in summaries.
     pub claim: String,
     /// Affected results.
-    pub cells: Vec<String>,
+    pub results: Vec<String>,
     pub evidence: Vec<Evidence>,
     /// Limitations: when the claim could be wrong.
-    pub caveats: Vec<String>,
+    pub limitations: Vec<String>,
     pub remedy: Option<Remedy>,
 }
 
@@ -98,9 +98,9 @@ impl Finding {
             id: String::new(),
             severity,
             claim,
-            cells: vec![],
+            results: vec![],
             evidence: vec![],
-            caveats: vec![],
+            limitations: vec![],
             remedy: None,
         }
     }
@@ -112,8 +112,8 @@ impl Finding {
     }
 
     #[must_use]
-    pub fn with_limits<C: Into<String>>(mut self, caveats: impl IntoIterator<Item = C>) -> Self {
-        self.caveats.extend(caveats.into_iter().map(Into::into));
+    pub fn with_limits<C: Into<String>>(mut self, limitations: impl IntoIterator<Item = C>) -> Self {
+        self.limitations.extend(limitations.into_iter().map(Into::into));
         self
     }
 
@@ -136,13 +136,13 @@ pub struct Remedy {
     pub change: Option<Change>,
     /// Measured effect of the change, if it was tried.
     #[serde(default)]
-    pub brought: Vec<Brought>,
+    pub effects: Vec<RemedyEffect>,
 }
 
 impl Remedy {
     #[must_use]
     pub const fn manual(action: String, commands: Vec<String>) -> Self {
-        Self { action, commands, change: None, brought: Vec::new() }
+        Self { action, commands, change: None, effects: Vec::new() }
     }
 
     #[must_use]
@@ -190,8 +190,8 @@ pub enum Change {
 
 /// Measured effect of a change on a result.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
-pub struct Brought {
-    pub cell: String,
+pub struct RemedyEffect {
+    pub result: String,
     pub metric: Metric,
     /// Median before, in the metric's unit.
     pub before: f64,

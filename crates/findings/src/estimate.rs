@@ -135,7 +135,7 @@ impl fmt::Display for Comparison {
 pub struct NoiseFloor {
     pub workload: String,
     /// Identifier of the baseline.
-    pub cell: String,
+    pub result: String,
     /// Smaller differences count as none (0.03 is 3 %).
     pub floor: f64,
     /// Ratio of the baseline to itself.

@@ -13,7 +13,7 @@ use crate::estimate::{Comparison, Interval, change};
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Evidence {
     /// Subject, e.g. `vxlan-offload=off vs on`.
-    pub what: String,
+    pub label: String,
     /// As printed, with unit and interval: `0.31x (0.28 to 0.35, 95 %)`.
     pub value: String,
     /// The numbers in `value`, in order; empty if it has only words.
@@ -51,8 +51,8 @@ pub enum Unit {
 }
 
 impl Evidence {
-    pub fn new(what: impl Into<String>) -> Self {
-        Self { what: what.into(), value: String::new(), numbers: Vec::new() }
+    pub fn new(label: impl Into<String>) -> Self {
+        Self { label: label.into(), value: String::new(), numbers: Vec::new() }
     }
 
     #[must_use]

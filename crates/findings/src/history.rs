@@ -21,7 +21,7 @@ pub struct RunResults {
 
 #[derive(Debug, Clone, PartialEq)]
 pub struct RunResult {
-    pub cell: String,
+    pub result: String,
     pub path: String,
     pub workload: String,
     pub levels: BTreeMap<String, String>,
@@ -46,7 +46,7 @@ pub struct RunLevel {
 
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct RunLevelShift {
-    pub cell: String,
+    pub result: String,
     pub metric: Metric,
     pub before: f64,
     pub after: f64,

@@ -54,7 +54,7 @@ pub struct MemoryMove {
     /// Since the first sample.
     pub at: Nanos,
     /// Machine, amounts and reason.
-    pub what: String,
+    pub action: String,
 }
 
 impl VmMemory {

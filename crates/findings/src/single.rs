@@ -7,21 +7,21 @@ use units::{Bytes, Nanos};
 use workload::{Direction, WorkloadSettings};
 
 use crate::{
-    cell::{CpuCost, EndSocket},
     claim::Finding,
     distribution::Distribution,
     estimate::Interval,
     latency::{ConnectSummary, LatencySummary},
+    result::{CpuCost, EndSocket, LevelShift},
     stream::{DatagramSummary, TcpSummary},
 };
 
 /// Readers reject other versions.
-pub const SOLO_SCHEMA: u32 = 2;
+pub const SINGLE_SCHEMA: u32 = 1;
 
 /// The analysis of a single trial.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct SingleMeasurement {
-    /// [`SOLO_SCHEMA`] at the time of writing.
+    /// [`SINGLE_SCHEMA`] at the time of writing.
     pub schema: u32,
     /// Version of plumb that measured.
     pub tool: String,
@@ -44,9 +44,9 @@ pub struct SingleMeasurement {
     /// Level shifts, in order of time.
     pub shifts: Vec<LevelShift>,
     /// Bimodality, unless a few level shifts explain it.
-    pub two_levels: Option<SingleLevels>,
+    pub bimodal: Option<SingleLevels>,
     /// Warnings.
-    pub doubts: Vec<ValidityWarning>,
+    pub warnings: Vec<ValidityWarning>,
     /// Likely limiting settings and remedies, most severe first.
     pub hints: Vec<Finding>,
 }
@@ -89,8 +89,8 @@ pub struct SingleStream {
 impl SingleStream {
     /// `None` for other kinds or without data.
     #[must_use]
-    pub const fn of(solo: &SingleMeasurement) -> Option<&Self> {
-        if let Some(SingleOutcome::Stream(stream)) = &solo.outcome { Some(stream) } else { None }
+    pub const fn of(single: &SingleMeasurement) -> Option<&Self> {
+        if let Some(SingleOutcome::Stream(stream)) = &single.outcome { Some(stream) } else { None }
     }
 }
 
@@ -132,16 +132,6 @@ pub struct Spread {
     pub length: Nanos,
     /// Equivalent number of independent intervals.
     pub worth: f64,
-}
-
-/// A lasting level shift.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
-pub struct LevelShift {
-    /// Since the end of the warm-up.
-    pub at: Nanos,
-    /// Level before, in the unit of the outcome.
-    pub before: f64,
-    pub after: f64,
 }
 
 /// Connections of a single trial.

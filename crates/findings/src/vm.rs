@@ -23,7 +23,7 @@ pub struct VmSummary {
     /// Activity of its threads and CPU attribution of the machine.
     pub trace: TraceSummary,
     /// Findings, most severe first.
-    pub claims: Vec<Finding>,
+    pub findings: Vec<Finding>,
 }
 
 /// CPU time of the threads of one role.

@@ -26,9 +26,8 @@ use tokio::{
 };
 
 use crate::{
-    dial::{Dialed, READ, Stream, Target},
+    dial::{Dialed, READ, ServerAccess, Stream, Target},
     error::FleetError,
-    key::NKey,
     wire::{self, Decoder, Delivery, ServerOp, WireError},
 };
 
@@ -40,8 +39,6 @@ const UNANSWERED: u32 = 3;
 const FARTHEST: Duration = Duration::from_secs(15);
 /// The pauses start again at zero after a connection of this length.
 const STABLE: Duration = Duration::from_secs(15);
-pub(crate) const ENCRYPTED: &str = "tls://";
-pub(crate) const PLAIN: &str = "nats://";
 /// Bytes of unread messages, after which the socket is not read.
 const INCOMING: usize = 8 << 20;
 /// Bytes of unsent messages.
@@ -59,16 +56,6 @@ const AFTER_STOP: Duration = Duration::from_millis(500);
 const LATE_WAIT: Duration = Duration::from_millis(100);
 /// Lines about the server between two PINGs.
 const MOST_LINES: u32 = 10;
-
-#[derive(Debug)]
-pub struct ServerAccess {
-    /// `tls://host:4222`, or `nats://` on a trusted network.
-    pub server: String,
-    pub name: String,
-    pub key: Option<NKey>,
-    /// PEM of the authority that signed the server's certificate, instead of the system's authorities.
-    pub ca: Option<String>,
-}
 
 pub(crate) type Tell = Arc<dyn Fn(&str) + Send + Sync>;
 
@@ -451,11 +438,6 @@ fn delay(attempts: usize) -> Duration {
     } else {
         FARTHEST.min(Duration::from_millis(250) * 2_u32.pow(doublings))
     }
-}
-
-#[must_use]
-pub fn is_address(server: &str) -> bool {
-    [ENCRYPTED, PLAIN].iter().any(|scheme| server.starts_with(scheme))
 }
 
 pub(crate) struct Subscription {

@@ -6,7 +6,8 @@ use std::{
 };
 
 use crate::{
-    connection::{Answer, Connection, ServerAccess, Tell},
+    connection::{Answer, Connection, Tell},
+    dial::ServerAccess,
     error::FleetError,
     message::{MemberInfo, OrderReply, VERSION, drawn},
     order::{Order, StartOrder, Task},
@@ -73,7 +74,7 @@ impl Controller {
         match self.connection.ask(&subject::order(member, name), answer, &order)? {
             Answer::Message(reply) => match serde_json::from_slice(&reply) {
                 Ok(reply) if reply == *expected => Ok(()),
-                Ok(OrderReply::Refused { because }) => Err(refused(member, &because)),
+                Ok(OrderReply::Refused { reason }) => Err(refused(member, &reason)),
                 Ok(_) => Err(refused(member, "its reply does not match the order")),
                 Err(error) => Err(refused(member, &error.to_string())),
             },
@@ -95,8 +96,8 @@ impl Controller {
     }
 }
 
-fn refused(member: &str, because: &str) -> FleetError {
-    FleetError::Refused { name: member.to_owned(), because: printable(because) }
+fn refused(member: &str, reason: &str) -> FleetError {
+    FleetError::Refused { name: member.to_owned(), reason: printable(reason) }
 }
 
 fn one_of(members: &[MemberInfo], name: &str) -> Result<MemberInfo, FleetError> {

@@ -18,7 +18,6 @@ use tokio_rustls::{
 };
 
 use crate::{
-    connection::{ENCRYPTED, PLAIN, ServerAccess},
     error::FleetError,
     key::NKey,
     wire::{self, Connect, Decoder, Info, ServerOp},
@@ -169,11 +168,11 @@ fn checked(nonce: &str) -> io::Result<&[u8]> {
 }
 
 fn not_permitted(access: &ServerAccess) -> FleetError {
-    let because = match &access.key {
+    let reason = match &access.key {
         Some(key) => format!("takes no key {}", key.public()),
         None => "requires a key".to_owned(),
     };
-    FleetError::NotPermitted { server: access.server.clone(), because }
+    FleetError::NotPermitted { server: access.server.clone(), reason }
 }
 
 /// `ca` is PEM; the default is the system's authorities.
@@ -193,6 +192,30 @@ fn encryption(ca: Option<&str>) -> Result<ClientConfig, String> {
     let builder = ClientConfig::builder_with_provider(Arc::new(ring::default_provider()));
     let builder = builder.with_safe_default_protocol_versions().map_err(|error| error.to_string())?;
     Ok(builder.with_root_certificates(roots).with_no_client_auth())
+}
+
+/// URL schemes with and without TLS.
+pub(crate) const ENCRYPTED: &str = "tls://";
+
+pub(crate) const PLAIN: &str = "nats://";
+
+/// How a server is reached, and as which user.
+#[derive(Debug)]
+pub struct ServerAccess {
+    /// `tls://host:4222`, or `nats://` on a trusted network.
+    pub server: String,
+    /// The name of this user in subjects.
+    pub name: String,
+    /// Authenticates this user to the server, and signs a controller's orders; `None` for a server that lets every user in.
+    pub key: Option<NKey>,
+    /// The certificate (PEM) of the authority that signed the server's, in place of the authorities of this system.
+    pub ca: Option<String>,
+}
+
+/// Whether an address has the scheme `tls://` or `nats://`.
+#[must_use]
+pub fn is_address(server: &str) -> bool {
+    [ENCRYPTED, PLAIN].iter().any(|scheme| server.starts_with(scheme))
 }
 
 #[cfg(test)]

@@ -13,10 +13,14 @@ pub enum FleetError {
     #[error("invalid NATS server address `{server}`: {reason}; expected e.g. tls://host:4222")]
     NoAddress { server: String, reason: String },
     #[error(
-        "the NATS server {server} {because}; the users of its configuration list those that it takes \
+        "the NATS server {server} {reason}; the users of its configuration list those that it takes \
          (`plumb fleet add`), and it reads them again by `nats-server --signal reload`"
     )]
-    NotPermitted { server: String, because: String },
+    NotPermitted {
+        server: String,
+        /// Description of the refused key.
+        reason: String,
+    },
     #[error(
         "TLS with the NATS server {server} failed: {reason}; check that `ca` is the authority of its certificate"
     )]
@@ -42,8 +46,8 @@ pub enum FleetError {
          `plumb fleet add NAME --controller` makes one"
     )]
     Unsigned { server: String },
-    #[error("member `{name}` refused: {because}")]
-    Refused { name: String, because: String },
+    #[error("member `{name}` refused: {reason}")]
+    Refused { name: String, reason: String },
     #[error("no reply from member `{name}`{}", server_error(.reason))]
     Silent { name: String, reason: Option<String> },
 }

@@ -17,8 +17,9 @@ use std::{
 use serde::Serialize;
 
 use crate::{
-    connection::{Connection, Incoming, Message, ServerAccess, Subscription, Tell},
+    connection::{Connection, Incoming, Message, Subscription, Tell},
     controller,
+    dial::ServerAccess,
     error::FleetError,
     key::PublicKey,
     message::{MemberInfo, OrderReply, VERSION, drawn},
@@ -229,15 +230,15 @@ impl Member<'_> {
                     self.status.agents.fetch_add(1, Ordering::Relaxed);
                     scope.spawn(move || self.conduct(&controller, &order, &id));
                 }
-                Err(because) => {
+                Err(reason) => {
                     let refused = self.status.refused.fetch_add(1, Ordering::Relaxed);
                     // A hostile server can send any number.
                     if refused < MOST_LINES {
-                        (self.tell)(&format!("refused {controller}: {because}"));
+                        (self.tell)(&format!("refused {controller}: {reason}"));
                     } else if refused == MOST_LINES {
                         (self.tell)("further refused orders are not shown (see `--metrics`)");
                     }
-                    self.answer(&controller, &id, &OrderReply::Refused { because });
+                    self.answer(&controller, &id, &OrderReply::Refused { reason });
                 }
             }
         }
@@ -295,13 +296,16 @@ impl Member<'_> {
                 let _open = carry(&mut *agent, &session, reader, writer);
                 session.end(&agent.stop());
                 self.sessions().retain(|other| !Arc::ptr_eq(other, &session));
-                let why = session.end_reason().filter(|reason| !reason.is_empty());
-                tell(&format!("{what}: ended{}", why.map(|why| format!(" ({why})")).unwrap_or_default()));
+                let reason = session.end_reason().filter(|reason| !reason.is_empty());
+                tell(&format!(
+                    "{what}: ended{}",
+                    reason.map(|reason| format!(" ({reason})")).unwrap_or_default()
+                ));
             }
-            Err(because) => {
+            Err(reason) => {
                 self.status.refused.fetch_add(1, Ordering::Relaxed);
-                tell(&format!("{what}: not started: {because}"));
-                self.answer(controller, id, &OrderReply::Refused { because });
+                tell(&format!("{what}: not started: {reason}"));
+                self.answer(controller, id, &OrderReply::Refused { reason });
             }
         }
         self.status.agents.fetch_sub(1, Ordering::Relaxed);

@@ -28,7 +28,7 @@ pub struct MemberInfo {
 pub(crate) enum OrderReply {
     Started,
     Done,
-    Refused { because: String },
+    Refused { reason: String },
 }
 
 impl MemberInfo {

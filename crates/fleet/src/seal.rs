@@ -6,7 +6,7 @@ use base64::{Engine, engine::general_purpose::STANDARD};
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    connection::ServerAccess,
+    dial::ServerAccess,
     key::{NKey, PublicKey},
 };
 

@@ -57,8 +57,8 @@ impl Session {
         self.finish(FrameKind::End, SessionEnd::Complete(output.to_owned()));
     }
 
-    pub(crate) fn abort(&self, because: &str) {
-        self.finish(FrameKind::Break, SessionEnd::Broken(because.to_owned()));
+    pub(crate) fn abort(&self, reason: &str) {
+        self.finish(FrameKind::Break, SessionEnd::Broken(reason.to_owned()));
     }
 
     fn finish(&self, kind: FrameKind, end: SessionEnd) {

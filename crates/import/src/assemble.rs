@@ -28,6 +28,8 @@ const MOST_ROWS: usize = 20_000;
 /// Intervals stored at full resolution over all tests: 4.5 hours of both ends at one sample per second. Later tests
 /// get coarser series, which bounds the size of the store and of reports.
 const MOST_INTERVALS: usize = 1 << 15;
+/// Limit on notes about results that differ although their settings are equal.
+const MOST_NOTES: usize = 20;
 /// Intervals per series after that limit.
 const FEW: usize = 8;
 
@@ -97,13 +99,13 @@ pub struct Assembly {
     pub rest: Vec<Done>,
     pub header: RunHeader,
     /// Error if tests were dropped.
-    pub bounds: Result<(), TooManyCells>,
+    pub bounds: Result<(), TooManyResults>,
 }
 
 /// The import has too many different settings.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 #[error("more than {most} different settings; import fewer files, or remove columns from the factors")]
-pub struct TooManyCells {
+pub struct TooManyResults {
     /// The limit.
     pub most: usize,
 }
@@ -189,8 +191,8 @@ impl Assembler {
     /// # Errors
     ///
     /// If there are too many cells. The trials are then incomplete and should be discarded.
-    pub const fn within_bounds(&self) -> Result<(), TooManyCells> {
-        if self.left_out_of_cells > 0 { Err(TooManyCells { most: MOST_CELLS }) } else { Ok(()) }
+    pub const fn within_bounds(&self) -> Result<(), TooManyResults> {
+        if self.left_out_of_cells > 0 { Err(TooManyResults { most: MOST_CELLS }) } else { Ok(()) }
     }
 
     /// The header for the trials so far.
@@ -199,7 +201,7 @@ impl Assembler {
         let digest: Sha256 =
             self.record.files.iter().fold(Sha256::new(), |digest, file| digest.chain_update(&file.digest));
         let digest = digest.finalize().iter().map(|byte| format!("{byte:02x}")).collect();
-        let (paths, cells) = self.cells.records();
+        let (paths, results) = self.cells.records();
         RunHeader {
             schema: SCHEMA,
             id: self.meta.id.clone(),
@@ -217,14 +219,14 @@ impl Assembler {
             state: RunState::Unfinished,
             tool: self.meta.tool.clone(),
             origin: Origin::Imported(self.record.clone()),
-            tries: None,
+            remedy_trials: None,
             probes: Vec::new(),
             missing_probes: Vec::new(),
             machines: Vec::new(),
             design: Design::default(),
             environment: None,
             paths,
-            cells,
+            results,
         }
     }
 
@@ -249,6 +251,10 @@ impl Assembler {
                 "{first}: more than {MOST_INTERVALS} intervals, so {tests} tests from here on have at most {FEW} per series"
             ));
         }
+        let (unexplained, notes): (Vec<String>, Vec<String>) =
+            std::mem::take(&mut self.cells.unexplained).into_iter().unzip();
+        self.record.notes.extend(notes.into_iter().take(MOST_NOTES));
+        self.record.unexplained = unexplained;
         let header = RunHeader { state: RunState::Complete, ..self.header() };
         let bounds = self.within_bounds();
         Assembly { rest: trials, header, bounds }
@@ -285,6 +291,11 @@ impl Assembler {
     fn calls(&mut self, found: ImportedTest) -> Vec<Done> {
         let test =
             self.pool.under(&found.title).or(self.latest.as_mut().filter(|it| it.title == found.title));
+        // A second summary of the same end counts another time.
+        let counts_end = |test: &ImportedTest| {
+            found.syscalls.iter().any(|call| test.syscalls.iter().any(|other| other.end == call.end))
+        };
+        let test = test.filter(|test| !counts_end(test));
         match test.filter(|test| !found.title.is_empty() || test.lines.end() < found.lines.start()) {
             Some(test) if found.levels.is_empty() => {
                 test.syscalls.extend(found.syscalls);
@@ -317,7 +328,7 @@ impl Assembler {
     }
 
     fn trial(&mut self, found: ImportedTest) -> Option<Done> {
-        let Some((cell, block)) = self.cells.place(&found) else {
+        let Some((result, block)) = self.cells.place(&found) else {
             self.left_out_of_cells += 1;
             return None;
         };
@@ -336,7 +347,7 @@ impl Assembler {
         let trial = Trial {
             index,
             block,
-            cell,
+            result,
             arm: Arm::Measure,
             started: found.started.unwrap_or(UnixMillis(0)),
             measurement: found.measurement,
@@ -346,8 +357,8 @@ impl Assembler {
             syscalls: found.syscalls,
             observed: None,
             counters: None,
-            doubts: found.doubts,
-            beside: 0,
+            warnings: found.warnings,
+            simultaneous: 0,
             discarded: Vec::new(),
         };
         let what = format!("{}{ends}", found.settings.tool);

@@ -10,7 +10,7 @@ use scenario::{Access, HostName, Lab, Monitor, Vm};
 use topology::Topology;
 use workload::BalloonMethod;
 
-use crate::{error::RunError, run::Request, stop::Stop};
+use crate::{error::RunError, request::Request, stop::Stop};
 
 /// Machines ready to start.
 pub(crate) struct Machines {
@@ -52,9 +52,9 @@ pub(crate) fn of(
 }
 
 fn member(request: &Request<'_>, host: &HostName, name: &str) -> Result<Member, RunError> {
-    let because =
+    let reason =
         || format!("host {host} requires fleet member `{name}`, but this run has no connection to the fleet");
-    let fleet = request.fleet.as_ref().ok_or_else(|| RunError::Lacks { because: because() })?;
+    let fleet = request.fleet.as_ref().ok_or_else(|| RunError::Lacks { reason: reason() })?;
     Ok(Member::new(host.clone(), name.to_owned(), Arc::clone(fleet), request.id.to_string()))
 }
 

@@ -19,7 +19,8 @@ use crate::{
     allowance,
     error::RunError,
     event::{Event, Observer},
-    run::{Outcome, Request, keep},
+    request::Request,
+    run::Outcome,
     run_time::run_time,
     skip::MissingCapabilities,
     stop::Stop,
@@ -35,7 +36,7 @@ const BOOTS: u32 = 80;
 const LAST_PATIENCE: Duration = Duration::from_secs(20);
 const POLL: Duration = Duration::from_millis(50);
 
-/// Boots a virtual hypervisor, runs the scenario in it, and stores each trial as it ends. `because` is the capability
+/// Boots a virtual hypervisor, runs the scenario in it, and stores each trial as it ends. `reason` is the capability
 /// missing on this machine.
 ///
 /// Must be called from a thread that lives as long as the run.
@@ -45,7 +46,7 @@ const POLL: Duration = Duration::from_millis(50);
 /// interrupts the run. Finished trials are stored.
 pub fn run_inside<S: Sink>(
     request: &Request<'_>,
-    because: &str,
+    reason: &str,
     sink: &mut S,
     observer: &mut dyn Observer,
     stop: &Stop,
@@ -58,7 +59,7 @@ pub fn run_inside<S: Sink>(
     let mut machine = machine::hypervisor(host, kernel, &request.agent, guests, firecracker)?;
     let mut hypervisor = Hypervisor::start(&mut machine, request.plan)?;
     hypervisor.send(&ToConductor::Hello(Hello::new(request.tool)))?;
-    hypervisor.send(&ToConductor::Conduct(Box::new(commission(request, because))))?;
+    hypervisor.send(&ToConductor::Conduct(Box::new(commission(request, reason))))?;
     follow(&mut hypervisor, request, sink, observer, stop)
 }
 
@@ -66,20 +67,20 @@ pub fn run_inside<S: Sink>(
 /// program.
 #[must_use]
 pub fn lacks_for_guests(scenario: &Scenario, plan: &Plan, firecracker: Option<&FilePath>) -> Option<String> {
-    let planned = |path: &&Path| plan.cells.iter().any(|cell| cell.path == path.name);
+    let planned = |path: &&Path| plan.results.iter().any(|result| result.path == path.name);
     let lacks = MissingCapabilities::of(&scenario.lab, &[], firecracker);
     scenario.paths.iter().filter(planned).find_map(|path| lacks.of_machine(path))
 }
 
-fn commission(request: &Request<'_>, because: &str) -> Commission {
+fn commission(request: &Request<'_>, reason: &str) -> Commission {
     Commission {
         text: request.text.to_owned(),
         plan: request.plan.clone(),
         id: request.id.clone(),
-        tries: request.tries.cloned(),
+        remedy_trials: request.remedy_trials.cloned(),
         resume: request.resume.cloned(),
         keep_disturbed: request.keep_disturbed,
-        because: because.to_owned(),
+        reason: reason.to_owned(),
     }
 }
 
@@ -187,11 +188,11 @@ fn follow<S: Sink>(
                 hello.accept().map_err(|source| hypervisor.lost(source))?;
                 ledger.booted(hypervisor.started.elapsed());
             }
-            FromConductor::Over { made, skipped } => {
-                return Ok(Outcome { id: request.id.clone(), made, skipped });
+            FromConductor::Over { completed, skipped } => {
+                return Ok(Outcome { id: request.id.clone(), completed, skipped });
             }
             FromConductor::Failed { interrupted: true, .. } => return Err(RunError::Interrupted),
-            FromConductor::Failed { because, .. } => return Err(RunError::Inside { because }),
+            FromConductor::Failed { reason, .. } => return Err(RunError::Inside { reason }),
             message => ledger.take(message)?,
         }
     }
@@ -225,26 +226,26 @@ impl<S: Sink> Ledger<'_, S> {
         let run = &self.request.id;
         match message {
             FromConductor::Begin(header) if header.id != *run => {
-                let because = format!("started run {} instead of {run}", header.id);
-                return Err(RunError::Inside { because });
+                let reason = format!("started run {} instead of {run}", header.id);
+                return Err(RunError::Inside { reason });
             }
             FromConductor::Begin(header) => {
-                self.sink.begin(&header).map_err(keep)?;
+                self.sink.begin(&header).map_err(RunError::keep)?;
                 self.header = Some(*header);
             }
             FromConductor::Trial(trial) => {
-                self.sink.trial(run, &trial).map_err(keep)?;
+                self.sink.trial(run, &trial).map_err(RunError::keep)?;
                 self.observer.event(&Event::Kept(&trial));
             }
             FromConductor::Skip(skip) => {
-                self.sink.skipped(run, &skip).map_err(keep)?;
+                self.sink.skipped(run, &skip).map_err(RunError::keep)?;
                 self.observer.event(&Event::Skipped(&skip));
             }
-            FromConductor::End(end) => self.sink.ended(run, &end).map_err(keep)?,
+            FromConductor::End(end) => self.sink.ended(run, &end).map_err(RunError::keep)?,
             FromConductor::MachineChanged(change) => {
-                self.sink.machine_changed(run, &change).map_err(keep)?;
+                self.sink.machine_changed(run, &change).map_err(RunError::keep)?;
             }
-            FromConductor::Complete => self.sink.complete(run).map_err(keep)?,
+            FromConductor::Complete => self.sink.complete(run).map_err(RunError::keep)?,
             FromConductor::Told(event) => self.show(&event),
             FromConductor::Hello(_) | FromConductor::Over { .. } | FromConductor::Failed { .. } => {}
         }
@@ -260,7 +261,7 @@ impl<S: Sink> Ledger<'_, S> {
                 Some(header) => Event::Begun(header),
                 None => return,
             },
-            RunEvent::Trial { planned, cell } => Event::Trial { planned, cell },
+            RunEvent::Trial { planned, result } => Event::Trial { planned, result },
             RunEvent::Rate { elapsed, per_second, text } => {
                 rate = LiveRate { per_second: *per_second, text: text.clone() };
                 Event::Rate { elapsed: *elapsed, rate: &rate }

@@ -1,87 +1,41 @@
 //! A run from start to end: its steps in order.
 
 use std::{
-    collections::{BTreeMap, BTreeSet, HashMap, HashSet},
-    path::PathBuf,
-    sync::Arc,
+    collections::{BTreeSet, HashSet},
     time::Duration,
 };
 
-use fleet::Controller;
 use machine::Namespace;
 use protocol::{Order, Reply};
-use samples::{Environment, RemedyTrials, RunId, RunRecord, Sink, SkippedCell};
-use scenario::{HostName, Path, PathName, Plan, Scenario};
+use samples::{Environment, RunId, Sink, SkippedResult};
+use scenario::{HostName, PathName};
 use topology::Topology;
 
 use crate::{
     agents::Agents,
-    balloon::Balloons,
     error::RunError,
     event::{Event, Observer},
-    exchange::unexpected,
     existing_hosts, header,
     lab_handle::LabHandle,
     left_out, machines,
     observer_setup::{self, Watch},
     record,
+    request::{Request, Skips, paths_of, planned_paths},
     run_loop::RunLoop,
     skip::MissingCapabilities,
     stop::Stop,
-    trial::{Emulation, TrialRunner},
+    trial_runner::{Emulation, TrialRunner},
+    vm_balloon::Balloons,
 };
-
-/// Parameters of a run.
-#[derive(Debug, Clone)]
-pub struct Request<'a> {
-    pub scenario: &'a Scenario,
-    /// The scenario's text, stored with the run.
-    pub text: &'a str,
-    pub plan: &'a Plan,
-    /// The ID of the run, equal to that of `resume` if set.
-    pub id: RunId,
-    /// The run with the remedies to try.
-    pub tries: Option<&'a RemedyTrials>,
-    /// The stored part of a run to resume.
-    pub resume: Option<&'a RunRecord>,
-    /// The program for agents (its `agent` personality).
-    pub agent: PathBuf,
-    /// Path to Firecracker. Default: from `PATH`.
-    pub firecracker: Option<PathBuf>,
-    /// The version of plumb.
-    pub tool: &'a str,
-    /// Whether to store disturbed trials as they are instead of repeating them.
-    pub keep_disturbed: bool,
-    pub hosts: ExistingHostUse,
-    /// Connection to the fleet, for hosts that are members.
-    pub fleet: Option<Arc<Controller>>,
-    /// In a virtual hypervisor booted for this run: the reason for it.
-    pub inside: Option<&'a str>,
-}
-
-/// How to use existing hosts.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct ExistingHostUse {
-    /// Whether the agent program stays on the host for later runs.
-    pub cache: bool,
-    /// Whether to wait for another run on the host instead of failing.
-    pub wait: bool,
-}
-
-impl Default for ExistingHostUse {
-    fn default() -> Self {
-        Self { cache: true, wait: true }
-    }
-}
 
 /// The result of a run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Outcome {
     pub id: RunId,
     /// Number of trials made by this invocation.
-    pub made: u32,
-    /// Cells that could not be measured.
-    pub skipped: Vec<SkippedCell>,
+    pub completed: u32,
+    /// Results that could not be measured.
+    pub skipped: Vec<SkippedResult>,
 }
 
 /// Creates the lab, runs the missing trials, stores each as it finishes, and removes the lab.
@@ -113,7 +67,7 @@ pub fn run<S: Sink>(
     let Watch { watcher, missing, plan } = observer_setup::begin(request, &topology, observer, stop)?;
     let watched = Request { scenario: &scenario, plan: &plan, ..request.clone() };
     observer.event(&Event::Step("checking the paths"));
-    let skipped = missing_cells(&watched, &lacks);
+    let skipped = missing_results(&watched, &lacks);
     let booted = agents.booted();
     let (agents, usable_cpus) = (&mut agents, &environment.usable_cpus);
     let balloons = Balloons::new();
@@ -122,10 +76,11 @@ pub fn run<S: Sink>(
     header::begin(&watched, &environment, booted, &missing, sink, observer)?;
     let paths = paths_of(&watched);
     let mut run_loop = RunLoop { request: &watched, sink, observer, skipped, paths };
-    let made = run_loop.make(&mut runner, stop)?;
+    let completed = run_loop.make(&mut runner, stop)?;
     runner.agents.left_out.check()?;
-    let outcome = Outcome { id: request.id.clone(), made, skipped: run_loop.skipped.into_values().collect() };
-    sink.complete(&request.id).map_err(keep)?;
+    let outcome =
+        Outcome { id: request.id.clone(), completed, skipped: run_loop.skipped.into_values().collect() };
+    sink.complete(&request.id).map_err(RunError::keep)?;
     observer.event(&Event::Step("removing the lab"));
     Ok(outcome)
 }
@@ -148,16 +103,16 @@ fn start(
     observer.event(&Event::Step("starting the agents"));
     let ends = ends(request, lacks);
     let machines = machines::of(&ends, lab_handle.topology, request, stop)?;
-    if let Some(because) = &machines.emulated {
-        observer.event(&Event::Notice(&format!("virtual machines are emulated: {because}")));
+    if let Some(reason) = &machines.emulated {
+        observer.event(&Event::Notice(&format!("virtual machines are emulated: {reason}")));
     }
     let emulated = match (request.inside, &machines.emulated) {
         (Some(_), _) => Emulation::Everything,
         (None, Some(_)) => Emulation::Guests,
         (None, None) => Emulation::Nothing,
     };
-    let hosts = (machines.waiting, left_out::dispensable(lab_handle.lab));
-    let agents = Agents::start_all(hosts, request.tool, stop, observer)?;
+    let dispensable = left_out::dispensable(lab_handle.lab);
+    let agents = Agents::start_all(machines.waiting, dispensable, request.tool, stop, observer)?;
     let mut agents = agents.inside(request.inside.is_some()).with_seats(lab_handle.lab);
     lab_handle.configure_guests(&mut agents)?;
     let inside = request.inside.map(str::to_owned);
@@ -165,14 +120,11 @@ fn start(
     Ok(Endpoints { agents, environment, emulated })
 }
 
-/// Skipped cells by ID.
-pub(crate) type Skips = BTreeMap<String, SkippedCell>;
-
-/// Compares complete cells, not names: changed defaults would mix different workloads in a cell.
+/// Compares complete results, not names: changed defaults would mix different workloads in a result.
 fn check_plan(request: &Request<'_>) -> Result<(), RunError> {
-    let planned = || request.plan.cells.iter().map(record::cell);
+    let planned = || request.plan.results.iter().map(record::result);
     match request.resume {
-        Some(resumed) if !planned().eq(resumed.header.cells.iter().cloned()) => {
+        Some(resumed) if !planned().eq(resumed.header.results.iter().cloned()) => {
             Err(RunError::OtherPlan { run: request.id.to_string() })
         }
         _ => Ok(()),
@@ -206,7 +158,7 @@ fn describe(
         PATIENCE,
     )? {
         Reply::Environment(environment) => Ok(environment),
-        other => Err(unexpected(host, &other)),
+        other => Err(RunError::unexpected(host, &other)),
     };
     let lab = &request.scenario.lab;
     while let Some(host) = ends.iter().find(|host| lab.vm(host).is_none() && agents.has(host)) {
@@ -223,11 +175,11 @@ fn describe(
     )
 }
 
-fn missing_cells(request: &Request<'_>, lacks: &MissingCapabilities<'_>) -> Skips {
+fn missing_results(request: &Request<'_>, lacks: &MissingCapabilities<'_>) -> Skips {
     let paths = paths_of(request);
-    let found = request.plan.cells.iter().zip(paths).filter_map(|(cell, path)| {
-        let skip = lacks.of_cell(cell, path)?;
-        Some((skip.cell.clone(), skip))
+    let found = request.plan.results.iter().zip(paths).filter_map(|(result, path)| {
+        let skip = lacks.of_result(result, path)?;
+        Some((skip.result.clone(), skip))
     });
     found.collect()
 }
@@ -240,8 +192,8 @@ fn check_paths(
     skipped: &Skips,
     observer: &mut dyn Observer,
 ) -> Result<(), RunError> {
-    let cells = request.plan.cells.iter().filter(|cell| !skipped.contains_key(cell.id.as_str()));
-    let needed: HashSet<&PathName> = cells.map(|cell| &cell.path).collect();
+    let results = request.plan.results.iter().filter(|result| !skipped.contains_key(result.id.as_str()));
+    let needed: HashSet<&PathName> = results.map(|result| &result.path).collect();
     let mut left = false;
     for path in planned_paths(request).filter(|path| needed.contains(&path.name)) {
         while !path.is_host()
@@ -256,21 +208,4 @@ fn check_paths(
         all if !left && !all.is_empty() => Err(RunError::NothingLeft { what: all.to_string() }),
         _ => Ok(()),
     }
-}
-
-/// Paths with planned cells.
-pub(crate) fn planned_paths<'a>(request: &'a Request<'_>) -> impl Iterator<Item = &'a Path> {
-    let planned: HashSet<&PathName> = request.plan.cells.iter().map(|cell| &cell.path).collect();
-    request.scenario.paths.iter().filter(move |path| planned.contains(&path.name))
-}
-
-/// Paths by cell.
-pub(crate) fn paths_of<'a>(request: &'a Request<'_>) -> Vec<&'a Path> {
-    let paths: HashMap<&PathName, &Path> =
-        request.scenario.paths.iter().map(|path| (&path.name, path)).collect();
-    request.plan.cells.iter().map(|cell| paths[&cell.path]).collect()
-}
-
-pub(crate) fn keep<E: std::error::Error + Send + Sync + 'static>(error: E) -> RunError {
-    RunError::Keep(Box::new(error))
 }

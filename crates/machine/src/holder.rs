@@ -20,7 +20,7 @@ pub struct Holder {
 impl Holder {
     pub fn this_process() -> Result<Self, sys::Error> {
         let pid = std::process::id();
-        Ok(Self { pid, start_time: sys::child::start_time(pid)? })
+        Ok(Self { pid, start_time: sys::process::start_time(pid)? })
     }
 
     pub fn start(command: &mut Command, label: &str) -> Result<String, sys::Error> {
@@ -36,7 +36,7 @@ impl Holder {
 
     #[must_use]
     pub fn is_alive(self) -> bool {
-        sys::child::is_alive(self.pid, self.start_time)
+        sys::process::is_alive(self.pid, self.start_time)
     }
 
     /// Kills the process after `patience`. Fails if it belongs to another user.

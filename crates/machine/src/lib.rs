@@ -2,6 +2,7 @@
 #![cfg_attr(test, expect(clippy::disallowed_methods, reason = "unit tests prepare files"))]
 
 mod agent;
+mod agent_client;
 mod channel;
 mod error;
 mod firecracker;
@@ -20,6 +21,7 @@ mod ssh;
 mod starvation;
 mod subprocess;
 
+pub use agent_client::AgentClient;
 pub use channel::Channel;
 pub use error::MachineError;
 pub use firecracker::{ApiError, Firecracker, FirecrackerError, NamedTap};

@@ -31,11 +31,11 @@ pub(crate) struct AgentBalloon {
 pub fn frees_behind_guests() -> Result<(), MemoryError> {
     let file = sys::memory_file::create("plumb-trial")?;
     let written = std::io::Write::write_all(&mut &file, &vec![1; sys::anonymous_memory::HUGE_PAGE]);
-    written.map_err(|error| MemoryError::NotFreed { because: error.to_string() })?;
+    written.map_err(|error| MemoryError::NotFreed { reason: error.to_string() })?;
     sys::memory_file::punch(&file, 0, BLOCK)?;
     match sys::memory_file::allocated(&file)? {
         0 => Ok(()),
-        left => Err(MemoryError::NotFreed { because: format!("{left} bytes are still allocated") }),
+        left => Err(MemoryError::NotFreed { reason: format!("{left} bytes are still allocated") }),
     }
 }
 
@@ -63,7 +63,7 @@ impl AgentBalloon {
         let mut batch: Vec<u64> = Vec::new();
         for &block in blocks {
             let taken = self.held.take(block, self.layout.offset(block, BLOCK));
-            batch.push(taken.map_err(|because| MemoryError::NotIts { block, because })?);
+            batch.push(taken.map_err(|reason| MemoryError::NotIts { block, reason })?);
         }
         batch.sort_unstable();
         for together in batch.chunk_by(|one, next| one + BLOCK == *next) {

@@ -19,10 +19,10 @@ pub enum MemoryError {
          by `device_add`"
     )]
     NoBalloon,
-    #[error("cannot free memory of process {pid} from outside: {because}")]
-    InOtherHands { pid: u32, because: String },
-    #[error("the guest returned an invalid block {block:#x}: {because}; no more of its memory is freed")]
-    NotIts { block: u64, because: &'static str },
+    #[error("cannot free memory of process {pid} from outside: {reason}")]
+    InOtherHands { pid: u32, reason: String },
+    #[error("the guest returned an invalid block {block:#x}: {reason}; no more of its memory is freed")]
+    NotIts { block: u64, reason: &'static str },
     /// Memory that the guest had not returned was freed.
     #[error(
         "{damaged} of {guarded} of retained guest memory were damaged: memory in use was freed. Do not take memory from this \
@@ -33,10 +33,10 @@ pub enum MemoryError {
         "only {moved} of {asked} moved, with no progress for {seconds} s: the guest has no more free memory, or hangs"
     )]
     Stuck { moved: Bytes, asked: Bytes, seconds: u64 },
-    #[error("this kernel does not free parts of a memory file: {because}")]
-    NotFreed { because: String },
-    #[error("no access data: {because}")]
-    NoSource { because: String },
+    #[error("this kernel does not free parts of a memory file: {reason}")]
+    NotFreed { reason: String },
+    #[error("no access data: {reason}")]
+    NoSource { reason: String },
     #[error("another process moves the memory of process {pid}; stop it first (lock file {})", lock.display())]
     Locked { pid: u32, lock: std::path::PathBuf },
     #[error("cannot lock {} to move this machine's memory: {source}", path.display())]
@@ -45,8 +45,8 @@ pub enum MemoryError {
         #[source]
         source: std::io::Error,
     },
-    #[error("cannot move its memory with {method}: {because}")]
-    NoMethod { method: &'static str, because: String },
+    #[error("cannot move its memory with {method}: {reason}")]
+    NoMethod { method: &'static str, reason: String },
     #[error("interrupted")]
     Interrupted,
 }

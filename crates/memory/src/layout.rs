@@ -69,7 +69,7 @@ FlatView #1
         assert_eq!(layout.offset(0x20_0000, block), Some(0x20_0000));
         assert_eq!(layout.offset(0x1_0000_0000, block), Some(0x8000_0000));
         assert_eq!(layout.offset(0x1_ffe0_0000, block), Some(0x1_7fe0_0000), "the last block");
-        for (address, why) in [
+        for (address, reason) in [
             (0x0, "write-protected by the firmware"),
             (0x7ff0_0000, "ends in the hole"),
             (0x8000_0000, "in the hole"),
@@ -77,7 +77,7 @@ FlatView #1
             (0x2_0000_0000, "beyond the end"),
             (u64::MAX - 4096, "wraps"),
         ] {
-            assert_eq!(layout.offset(address, block), None, "{address:#x}: {why}");
+            assert_eq!(layout.offset(address, block), None, "{address:#x}: {reason}");
         }
         assert_eq!(Layout::parse("not a table", "memory"), Layout::default());
     }

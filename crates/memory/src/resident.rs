@@ -30,11 +30,11 @@ impl Resident {
 
     /// Fails if its memory is pinned or shared.
     pub(crate) fn in_one_hand(pid: u32) -> Result<File, MemoryError> {
-        let refused = |because: &str| MemoryError::InOtherHands { pid, because: because.to_owned() };
+        let refused = |reason: &str| MemoryError::InOtherHands { pid, reason: reason.to_owned() };
         let open = sys::memory_file::open_of(pid)?;
         let other = OTHER_HANDS.iter().find(|(name, _)| open.iter().any(|open| open.starts_with(name)));
-        if let Some((_, because)) = other {
-            return Err(refused(because));
+        if let Some((_, reason)) = other {
+            return Err(refused(reason));
         }
         match <[File; 1]>::try_from(Self::of(pid)?.files) {
             Ok([file]) => Ok(file),

@@ -67,7 +67,7 @@ pub struct GuestMemory {
     pub psi: Option<Share>,
     /// Source of accesses, and the reason for missing accesses.
     pub source: AccessSourceKind,
-    pub no_accesses_because: Option<String>,
+    pub no_accesses_reason: Option<String>,
     /// Empty without an agent.
     pub tiers: Vec<TierMemory>,
     /// CPU use in the guest, as a share of one CPU.
@@ -118,7 +118,7 @@ impl GuestMemory {
     /// The first report is pending.
     #[must_use]
     pub fn awaits_accesses(&self) -> bool {
-        self.source != AccessSourceKind::None && self.no_accesses_because.is_some()
+        self.source != AccessSourceKind::None && self.no_accesses_reason.is_some()
     }
 
     pub fn classes(&self) -> impl Iterator<Item = &AccessClass> {
@@ -144,7 +144,7 @@ impl GuestMemory {
             psi: telemetry.stalled.and_then(share),
             cost: share(telemetry.cost),
             source: telemetry.source,
-            no_accesses_because: telemetry.no_accesses_because,
+            no_accesses_reason: telemetry.no_accesses_reason,
             tiers: telemetry.nodes.into_iter().map(tier).collect(),
             ..self.clone()
         };
@@ -225,7 +225,7 @@ impl RunningVm {
             match AgentLink::connect(at, &self.access.tool, self.pid, &self.access.stop) {
                 Ok(link) => self.agent = Some(link),
                 Err(error) => {
-                    seen.no_accesses_because = Some(error.to_string());
+                    seen.no_accesses_reason = Some(error.to_string());
                     return;
                 }
             }
@@ -239,7 +239,7 @@ impl RunningVm {
             Err(error) => Err(error),
         };
         if let Err(error) = taken_in {
-            seen.no_accesses_because = Some(error.to_string());
+            seen.no_accesses_reason = Some(error.to_string());
             self.drop_agent();
         }
     }
@@ -257,23 +257,23 @@ impl RunningVm {
         let begun = sys::clock::thread_cpu();
         let looked = match referenced {
             Ok(bits) => bits.look().map_err(|error| error.to_string()),
-            Err(because) => Err(because.clone()),
+            Err(reason) => Err(reason.clone()),
         };
         match looked {
             Ok(Look::Pending(reason)) => {
                 seen.source = AccessSourceKind::Referenced;
-                seen.no_accesses_because = Some(reason.to_owned());
+                seen.no_accesses_reason = Some(reason.to_owned());
             }
             Ok(Look::Accesses(accesses)) => {
                 seen.source = AccessSourceKind::Referenced;
-                seen.no_accesses_because = None;
+                seen.no_accesses_reason = None;
                 let classes: Vec<AccessClass> = accesses.into_values().flatten().collect();
                 match seen.tiers.first_mut() {
                     Some(tier) => tier.accesses = classes,
                     None => seen.tiers.push(TierMemory { accesses: classes, ..TierMemory::default() }),
                 }
             }
-            Err(because) => seen.no_accesses_because = Some(because),
+            Err(reason) => seen.no_accesses_reason = Some(reason),
         }
         seen.host_cost = Some(Nanos(sys::clock::thread_cpu() - begun));
     }

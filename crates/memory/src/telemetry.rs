@@ -46,20 +46,20 @@ fn source(asked: AccessSourceKind) -> Result<Box<dyn AccessSource>, MemoryError>
             Ok(damon) => Ok(Box::new(damon)),
             Err(no_damon) => match mglru::Generations::start(false) {
                 Ok(generations) => Ok(Box::new(generations)),
-                Err(nor) => Err(MemoryError::NoSource {
-                    because: format!("{}; {}", because(&no_damon), because(&nor)),
-                }),
+                Err(nor) => {
+                    Err(MemoryError::NoSource { reason: format!("{}; {}", reason(&no_damon), reason(&nor)) })
+                }
             },
         },
         Kind::Referenced | Kind::None => {
-            Err(MemoryError::NoSource { because: "not requested from the guest".to_owned() })
+            Err(MemoryError::NoSource { reason: "not requested from the guest".to_owned() })
         }
     }
 }
 
-fn because(error: &MemoryError) -> String {
+fn reason(error: &MemoryError) -> String {
     match error {
-        MemoryError::NoSource { because } => because.clone(),
+        MemoryError::NoSource { reason } => reason.clone(),
         other => other.to_string(),
     }
 }
@@ -74,7 +74,7 @@ fn write(path: &str, text: &str) -> Result<(), MemoryError> {
 }
 
 fn refused(operation: &'static str, path: &str, error: &std::io::Error) -> MemoryError {
-    MemoryError::NoSource { because: format!("cannot {operation} {path}: {error}") }
+    MemoryError::NoSource { reason: format!("cannot {operation} {path}: {error}") }
 }
 
 /// Source: scheduler/sched-stats.rst of Linux.

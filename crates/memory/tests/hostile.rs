@@ -98,7 +98,7 @@ fn gives_up_flooding_agent_and_manages_other_machines() {
         ("greetings", json!({ "hello": Hello::new("test") })),
         ("unrequested replies", json!({ "reply": { "id": 77, "reply": stale } })),
         ("long unrequested replies", json!({ "reply": { "id": 77, "reply": taken } })),
-        ("unrequested refusals", json!({ "refused": { "id": 77, "because": "no", "unsupported": false } })),
+        ("unrequested refusals", json!({ "refused": { "id": 77, "reason": "no", "unsupported": false } })),
     ] {
         let before = resident();
         let seen = ends(case, move || {
@@ -109,8 +109,8 @@ fn gives_up_flooding_agent_and_manages_other_machines() {
         assert!(grown < MOST_GROWTH, "{case}: memory grew by {grown} bytes");
         let hostile = seen["hostile"].as_ref().expect("the monitor replies");
         assert!(hostile.tiers.is_empty(), "{case}: {hostile:?}");
-        let because = hostile.no_accesses_because.as_deref().unwrap_or_default();
-        assert!(because.contains("unrequested messages"), "{case}: {because}");
+        let reason = hostile.no_accesses_reason.as_deref().unwrap_or_default();
+        assert!(reason.contains("unrequested messages"), "{case}: {reason}");
         let honest = seen["honest"].as_ref().expect("the monitor replies");
         assert_eq!(honest.available, Some(Bytes(GIB / 2)), "{case}");
     }
@@ -129,7 +129,7 @@ fn drops_endless_line_from_agent() {
     assert!(resident().saturating_sub(before) < MOST_GROWTH);
     assert!(
         seen.expect("the monitor replies")
-            .no_accesses_because
+            .no_accesses_reason
             .is_some_and(|it| it.contains("exceeds the limit"))
     );
 }
@@ -186,8 +186,8 @@ fn refuses_impossible_telemetry_with_reason() {
             seen
         });
         assert!(seen.tiers.is_empty(), "{case}: {seen:?}");
-        let because = seen.no_accesses_because.unwrap_or_default();
-        assert!(because.contains("impossible"), "{case}: {because}");
+        let reason = seen.no_accesses_reason.unwrap_or_default();
+        assert!(reason.contains("impossible"), "{case}: {reason}");
     }
 }
 
@@ -255,7 +255,7 @@ fn stop_ends_wait_for_silent_agent_or_monitor() {
     let access = VmAccess { agent: Some(at.clone()), ..access(folder.path(), "silent", None) };
     // The stop may also interrupt a later monitor command.
     match interrupted(&at, access) {
-        Ok(seen) => assert_eq!(seen.no_accesses_because.as_deref(), Some("interrupted")),
+        Ok(seen) => assert_eq!(seen.no_accesses_reason.as_deref(), Some("interrupted")),
         Err(error) => assert!(matches!(error, MemoryError::Interrupted), "{error}"),
     }
     let qmp = folder.path().join("qmp");

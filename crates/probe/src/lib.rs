@@ -4,7 +4,7 @@ mod bpf;
 mod capability;
 mod counters;
 mod cpu;
-mod cpu_owners;
+mod cpu_attribution;
 mod environment;
 mod error;
 mod file;
@@ -12,6 +12,7 @@ mod namespace_devices;
 mod observe;
 mod packet_way;
 mod ptrace;
+mod registry;
 mod syscalls;
 mod target;
 mod vm;
@@ -19,14 +20,15 @@ mod vm;
 pub use capability::{Area, Capability, State, capabilities, described};
 pub use counters::SoftnetReading;
 pub use cpu::CpuReading;
-pub use cpu_owners::ProcessTimes;
+pub use cpu_attribution::ProcessTimes;
 pub use environment::environment;
 pub use error::Error;
 pub use namespace_devices::namespace_devices;
-pub use observe::{Probe, ProbeError, Watch, probe};
+pub use observe::{Probe, ProbeError, Watch};
 pub use ptrace::{Slices, ptrace_counter};
+pub use registry::probe;
 pub use target::{
-    Qemu, TargetError, called, control_group, in_control_group, in_namespace, is_alive, is_machine, machine,
-    namespace, namespace_of, process, qemu, qemus,
+    LabelledProcess, Qemu, TargetError, called, control_group, in_control_group, in_namespace, is_alive,
+    is_machine, labelled, machine, namespace, namespace_of, process, qemu, qemus,
 };
 pub use vm::{VmQueue, VmReading};

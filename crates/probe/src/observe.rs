@@ -4,18 +4,8 @@ use protocol::{BreakdownOrder, Subject};
 use samples::{ProbeKind, ProbeResults};
 use thiserror::Error;
 
-use crate::{cpu_owners, packet_way, syscalls};
-
-/// Fails with [`ProbeError::Unavailable`] if the kernel or the permissions do not allow it.
-pub fn probe(kind: ProbeKind) -> Result<Box<dyn Probe>, ProbeError> {
-    match kind {
-        ProbeKind::Cpu => cpu_owners::probe(),
-        ProbeKind::Syscalls => syscalls::probe(),
-        ProbeKind::PacketWay => packet_way::probe(),
-    }
-}
-
-/// Loads its programs once, then starts and stops as needed. The kernel unloads everything on drop or when the process ends.
+/// Observes from the kernel. Created once, which loads its programs, then started and stopped as needed. The kernel
+/// unloads everything on drop or when the process ends.
 pub trait Probe: Send {
     fn kind(&self) -> ProbeKind;
 
@@ -29,14 +19,20 @@ pub trait Probe: Send {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Watch {
     pub subjects: Vec<Subject>,
-    pub way: Option<BreakdownOrder>,
+    pub latency_breakdown: Option<BreakdownOrder>,
 }
 
 /// Errors never contain the verifier log.
 #[derive(Debug, Clone, Error, PartialEq, Eq)]
 pub enum ProbeError {
-    #[error("{because}; {remedy}")]
-    Unavailable { because: String, remedy: String },
-    #[error("cannot {operation}: {because}")]
-    Failed { operation: String, because: String },
+    /// Not possible on this machine.
+    #[error("{reason}; {remedy}")]
+    Unavailable {
+        /// Reason.
+        reason: String,
+        remedy: String,
+    },
+    /// An operation failed unexpectedly.
+    #[error("cannot {operation}: {reason}")]
+    Failed { operation: String, reason: String },
 }

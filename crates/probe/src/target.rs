@@ -5,7 +5,7 @@ mod machine;
 mod namespace;
 mod qemu;
 
-use std::path::PathBuf;
+use std::{ffi::OsStr, path::PathBuf};
 
 use procfs::process::{self, Process};
 use samples::TracedProcess;
@@ -22,10 +22,19 @@ pub use qemu::{Qemu, qemu, qemus};
 pub enum TargetError {
     #[error("no process with PID {0}")]
     NoProcess(u32),
-    #[error("no network namespace `{named}`: {because}")]
-    NoNamespace { named: String, because: String },
-    #[error("no control group `{named}`: {because}")]
-    NoControlGroup { named: String, because: String },
+    #[error("no network namespace `{named}`: {reason}")]
+    NoNamespace {
+        named: String,
+        /// Reason.
+        reason: String,
+    },
+    #[error("no control group `{named}`: {reason}")]
+    NoControlGroup {
+        named: String,
+        /// Reason.
+        reason: String,
+    },
+    /// Virtual machine not found.
     #[error("no QEMU virtual machine `{named}`")]
     NoQemu { named: String, running: Vec<String> },
     #[error("{} QEMU virtual machines match `{named}`", pids.len())]
@@ -46,6 +55,32 @@ pub fn called(names: &[&str]) -> Vec<u32> {
     all().filter(is_called).filter_map(|process| number(&process)).collect()
 }
 
+/// A process with an environment variable.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LabelledProcess {
+    pub process: TracedProcess,
+    /// Clock ticks since boot.
+    pub start_time: u64,
+    pub value: String,
+}
+
+/// Processes of this user that were started with an environment variable, except this process.
+#[must_use]
+pub fn labelled(variable: &str) -> Vec<LabelledProcess> {
+    let label = |process: &Process| {
+        let value = process.environ().ok()?.remove(OsStr::new(variable))?.into_string().ok()?;
+        let stat = process.stat().ok().filter(|stat| !matches!(stat.state, 'Z' | 'X'))?;
+        Some(LabelledProcess { process: traced(process)?, start_time: stat.starttime, value })
+    };
+    let own = std::process::id();
+    let user = sys::process::user();
+    all()
+        .filter(|process| number(process) != Some(own) && process.uid().is_ok_and(|uid| uid == user))
+        .filter_map(|process| label(&process))
+        .collect()
+}
+
+/// Whether it is running; false for zombies.
 #[must_use]
 pub fn is_alive(pid: u32) -> bool {
     open(pid).and_then(|process| process.stat().ok()).is_some_and(|stat| !matches!(stat.state, 'Z' | 'X'))

@@ -42,7 +42,7 @@ impl VmReading {
         let mut unread = Vec::new();
         let descriptors = Descriptors::of(qemu.pid).unwrap_or_else(|error| {
             let what = "its open descriptors: tap devices, and use of vhost and KVM";
-            unread.push(Unread { what: what.to_owned(), because: format!("{error}; run as root") });
+            unread.push(Unread { what: what.to_owned(), reason: format!("{error}; run as root") });
             Descriptors::default()
         });
         Ok(Self {

@@ -77,7 +77,7 @@ pub struct MemoryTelemetry {
     pub elapsed: Nanos,
     /// `None` without a source.
     pub source: AccessSourceKind,
-    pub no_accesses_because: Option<String>,
+    pub no_accesses_reason: Option<String>,
     pub nodes: Vec<NodeTelemetry>,
     pub available: Bytes,
     pub swap_used: Bytes,

@@ -2,7 +2,7 @@
 //!
 //! Messages from guests are externally tagged, so that the receiver knows the type first and never buffers arbitrary JSON.
 
-use std::{collections::BTreeMap, fmt, net::Ipv4Addr};
+use std::{collections::BTreeMap, net::Ipv4Addr};
 
 use samples::{DeviceCounters, DeviceState, Environment, MachineCpu, SoftnetCounters, ThreadCpu};
 use scenario::{DeviceName, DeviceRef, DeviceSettings, HostName, Lab, PathEnd};
@@ -13,6 +13,7 @@ use workload::{EndMeasurement, WorkloadSettings};
 use crate::{
     memory::{MemoryOrder, MemoryReply},
     observe::{Observation, ObserveOrder, Observing},
+    token::Token,
 };
 
 pub const VERSION: u32 = 9;
@@ -21,17 +22,6 @@ pub const VERSION: u32 = 9;
 pub struct Hello {
     pub protocol: u32,
     pub tool: String,
-}
-
-/// A secret of a trial. Connections without it are closed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(transparent)]
-pub struct Token(pub u64);
-
-impl fmt::Display for Token {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{:016x}", self.0)
-    }
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -131,7 +121,7 @@ pub enum FromAgent {
     },
     Refused {
         id: u64,
-        because: String,
+        reason: String,
         /// Repeating is useless.
         unsupported: bool,
     },

@@ -1,7 +1,7 @@
 //! The protocol with a controller in another machine that conducts a run.
 
-use samples::{CellEnd, MachineChange, RemedyTrials, RunHeader, RunId, RunRecord, SkippedCell, Trial};
-use scenario::{Cell, Plan, PlannedTrial};
+use samples::{MachineChange, RemedyTrials, ResultEnd, RunHeader, RunId, RunRecord, SkippedResult, Trial};
+use scenario::{Plan, PlannedResult, PlannedTrial};
 use serde::{Deserialize, Serialize};
 use units::Nanos;
 
@@ -20,13 +20,13 @@ pub struct Commission {
     pub text: String,
     pub plan: Plan,
     pub id: RunId,
-    pub tries: Option<RemedyTrials>,
+    pub remedy_trials: Option<RemedyTrials>,
     /// The existing part of a resumed run.
     pub resume: Option<RunRecord>,
     /// Keeps disturbed trials instead of repeating them.
     pub keep_disturbed: bool,
     /// Why the run is conducted there.
-    pub because: String,
+    pub reason: String,
 }
 
 /// Records to store and events, in order.
@@ -37,19 +37,19 @@ pub enum FromConductor {
     Begin(Box<RunHeader>),
     Trial(Box<Trial>),
     /// Cannot be measured.
-    Skip(SkippedCell),
+    Skip(SkippedResult),
     /// Why measuring a result stopped.
-    End(CellEnd),
+    End(ResultEnd),
     MachineChanged(Box<MachineChange>),
     Complete,
     Told(RunEvent),
     /// Last message of a successful run.
     Over {
-        made: u32,
-        skipped: Vec<SkippedCell>,
+        completed: u32,
+        skipped: Vec<SkippedResult>,
     },
     Failed {
-        because: String,
+        reason: String,
         interrupted: bool,
     },
 }
@@ -61,7 +61,7 @@ pub enum RunEvent {
     Boots { host: String },
     Booted { host: String, within: Nanos },
     Begun,
-    Trial { planned: PlannedTrial, cell: Box<Cell> },
+    Trial { planned: PlannedTrial, result: Box<PlannedResult> },
     Rate { elapsed: Nanos, per_second: f64, text: String },
     Decided(DesignDecision),
     Notice { text: String },
@@ -71,7 +71,7 @@ pub enum RunEvent {
 pub struct DesignDecision {
     pub block: Option<u32>,
     pub open: Vec<String>,
-    pub cells: u32,
+    pub results: u32,
     pub out_of_time: bool,
     pub trials_left: u32,
     pub most_left: Nanos,

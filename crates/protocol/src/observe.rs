@@ -2,12 +2,12 @@
 
 use std::net::Ipv4Addr;
 
-use samples::{CpuOwner, MachineCpu, MissingProbe, OwnedCpu, ProbeKind, ProbeResults};
+use samples::{AttributedCpu, CpuConsumer, MachineCpu, MissingProbe, ProbeKind, ProbeResults};
 use serde::{Deserialize, Serialize};
 use units::Bytes;
 use workload::Transport;
 
-use crate::message::Token;
+use crate::token::Token;
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ObserveOrder {
@@ -16,14 +16,14 @@ pub struct ObserveOrder {
     pub probes: Vec<ProbeKind>,
     /// Child processes belong to the same owner.
     pub subjects: Vec<Subject>,
-    pub way: Option<BreakdownOrder>,
+    pub latency_breakdown: Option<BreakdownOrder>,
 }
 
 /// The processes of an owner, with their threads and future children. For [`CpuOwner::ClientVm`] and [`CpuOwner::ServerVm`]
 /// they are monitors of a virtual machine, and its vCPU threads, other threads and vhost workers are distinguished.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Subject {
-    pub owner: CpuOwner,
+    pub consumer: CpuConsumer,
     pub pids: Vec<u32>,
     /// Inode numbers (nsfs).
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -36,8 +36,8 @@ pub struct Subject {
 
 impl Subject {
     #[must_use]
-    pub const fn of(owner: CpuOwner, pids: Vec<u32>, syscalls: bool) -> Self {
-        Self { owner, pids, namespaces: Vec::new(), cgroups: Vec::new(), syscalls }
+    pub const fn of(consumer: CpuConsumer, pids: Vec<u32>, syscalls: bool) -> Self {
+        Self { consumer, pids, namespaces: Vec::new(), cgroups: Vec::new(), syscalls }
     }
 }
 
@@ -82,5 +82,5 @@ pub struct Observation {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct HostCpu {
     pub machine: MachineCpu,
-    pub processes: OwnedCpu,
+    pub processes: AttributedCpu,
 }

@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use units::Nanos;
 
-use crate::cpu_attribution::OwnedCpu;
+use crate::cpu_attribution::AttributedCpu;
 
 /// CPU time during a trial, including the warm-up.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -17,7 +17,7 @@ pub struct CpuUsage {
     pub guests: Vec<GuestCpu>,
     /// By process, from /proc readings around the trial; `None` if not recorded.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub processes: Option<OwnedCpu>,
+    pub processes: Option<AttributedCpu>,
 }
 
 impl CpuUsage {

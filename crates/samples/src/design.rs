@@ -54,9 +54,9 @@ impl Design {
 
 /// Why measuring a result stopped.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct CellEnd {
-    pub cell: String,
-    pub why: EndReason,
+pub struct ResultEnd {
+    pub result: String,
+    pub reason: EndReason,
     pub trials: u32,
 }
 

@@ -1,5 +1,7 @@
 //! The workload of a result: run by plumb, or described in another tool's log.
 
+use std::collections::BTreeMap;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use units::{BitRate, Bytes};
@@ -12,7 +14,7 @@ pub enum WorkloadSource {
     /// Run by plumb, with defaults filled in.
     Load(WorkloadSettings),
     /// Described in a log.
-    Told(ImportedSettings),
+    Imported(ImportedSettings),
 }
 
 impl WorkloadSource {
@@ -20,7 +22,7 @@ impl WorkloadSource {
     pub const fn load(&self) -> Option<&WorkloadSettings> {
         match self {
             Self::Load(load) => Some(load),
-            Self::Told(_) => None,
+            Self::Imported(_) => None,
         }
     }
 
@@ -46,6 +48,9 @@ pub struct ImportedSettings {
     pub congestion: Option<String>,
     /// The requested rate per connection, if any.
     pub rate: Option<BitRate>,
+    /// Further options by name: `window` is `4M`.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub options: BTreeMap<String, String>,
 }
 
 impl ImportedSettings {
@@ -60,6 +65,7 @@ impl ImportedSettings {
             message: None,
             congestion: None,
             rate: None,
+            options: BTreeMap::new(),
         }
     }
 }

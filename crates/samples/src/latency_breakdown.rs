@@ -13,7 +13,7 @@ pub struct MessagePath {
     /// Round trips followed to their end.
     pub followed: u64,
     /// Round trips on a less common path, or lost during tracing. Not included in the steps.
-    pub strayed: u64,
+    pub not_followed: u64,
     /// Followed round trips from the client's send call to the return of its receive call, without the overhead of the
     /// probe. Equals the sum of the steps of each message.
     pub whole: LatencyHistogram,

@@ -6,13 +6,12 @@ mod cpu;
 mod cpu_attribution;
 mod design;
 mod device_state;
-mod earlier;
 mod environment;
 mod imported;
 mod latency_breakdown;
 mod observed;
 mod origin;
-mod remedy_trials;
+mod read;
 mod run;
 mod syscalls;
 mod text;
@@ -27,19 +26,18 @@ pub use counters::{
     DeviceCounters, HostCounters, PathCounters, QdiscCounters, QueueCounters, SoftnetCounters,
 };
 pub use cpu::{CpuTimes, CpuUsage, GuestCpu, MachineCpu, ThreadCpu, ThreadRole};
-pub use cpu_attribution::{AttributionSource, CpuOwner, OwnedCpu, OwnerShare};
-pub use design::{CellEnd, Design, EndReason, Objective};
+pub use cpu_attribution::{AttributedCpu, AttributionSource, ConsumerShare, CpuConsumer};
+pub use design::{Design, EndReason, Objective, ResultEnd};
 pub use device_state::{Coalescing, DeviceSettingFact, DeviceState, RxTx};
-pub use earlier::ReadError;
 pub use environment::{Calibration, Environment};
 pub use imported::{ImportedKind, ImportedSettings, WorkloadSource};
 pub use latency_breakdown::{HopEvent, HopPoint, HopStep, MessagePath};
 pub use observed::{MissingProbe, Overflow, ProbeKind, ProbeResults, PtraceSlice, PtraceSlices};
 pub use origin::{ImportRecord, ImportedFile, Origin};
-pub use remedy_trials::{RemedyTrial, RemedyTrials};
+pub use read::ReadError;
 pub use run::{
-    BootedMachine, CellRecord, MachineChange, PathRecord, RunHeader, RunId, RunRecord, RunState, SCHEMA,
-    ScenarioRecord, Sink, SkippedCell, UnreadablePart,
+    BootedMachine, MachineChange, PathRecord, RemedyTrial, RemedyTrials, ResultRecord, RunHeader, RunId,
+    RunRecord, RunState, SCHEMA, ScenarioRecord, Sink, SkippedResult, UnreadablePart,
 };
 pub use syscalls::{CallTimes, SyscallCount};
 pub use time::UnixMillis;

@@ -10,18 +10,17 @@ use serde::{Deserialize, Serialize};
 use units::{Bytes, Nanos};
 
 use crate::{
-    design::{CellEnd, Design},
+    design::{Design, ResultEnd},
     environment::Environment,
     imported::WorkloadSource,
     observed::{MissingProbe, ProbeKind},
     origin::Origin,
-    remedy_trials::RemedyTrials,
     time::UnixMillis,
     trial::Trial,
 };
 
-/// Schema version of [`RunRecord`]. Later versions are rejected; `earlier.rs` reads earlier ones.
-pub const SCHEMA: u32 = 3;
+/// Schema version of [`RunRecord`]. Other versions are rejected.
+pub const SCHEMA: u32 = 1;
 
 /// The run's ID: scenario name and start time, such as `quick-20261121-113015`.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
@@ -66,7 +65,7 @@ pub struct RunHeader {
     pub design: Design,
     /// The run whose remedies this run tests, if any.
     #[serde(default)]
-    pub tries: Option<RemedyTrials>,
+    pub remedy_trials: Option<RemedyTrials>,
     /// Probes of the probed trials.
     #[serde(default)]
     pub probes: Vec<ProbeKind>,
@@ -80,7 +79,7 @@ pub struct RunHeader {
     pub machines: Vec<BootedMachine>,
     pub paths: Vec<PathRecord>,
     /// In scenario order.
-    pub cells: Vec<CellRecord>,
+    pub results: Vec<ResultRecord>,
 }
 
 /// The complete scenario, so that a run can be resumed without its file.
@@ -142,7 +141,7 @@ impl PathRecord {
 
 /// A combination of path, workload and factor levels. Its trials produce one result.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct CellRecord {
+pub struct ResultRecord {
     pub id: String,
     pub path: String,
     /// The name of its workload.
@@ -158,10 +157,10 @@ pub struct CellRecord {
 
 /// A result that could not be measured.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct SkippedCell {
-    pub cell: String,
+pub struct SkippedResult {
+    pub result: String,
     /// The missing capability, with an optional hint.
-    pub because: String,
+    pub reason: String,
 }
 
 /// A complete run as stored and transferred. Contains recorded data only.
@@ -171,10 +170,10 @@ pub struct RunRecord {
     /// In the order in which they ran.
     pub trials: Vec<Trial>,
     /// Results that could not be measured.
-    pub skipped: Vec<SkippedCell>,
+    pub skipped: Vec<SkippedResult>,
     /// Why measuring stopped, by result.
     #[serde(default)]
-    pub ends: Vec<CellEnd>,
+    pub ends: Vec<ResultEnd>,
     /// Changes of machine or kernel when the run was resumed, in order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub machine_changes: Vec<MachineChange>,
@@ -206,8 +205,8 @@ impl MachineChange {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct UnreadablePart {
     /// `trial 7`.
-    pub what: String,
-    pub because: String,
+    pub part: String,
+    pub reason: String,
 }
 
 impl RunRecord {
@@ -229,12 +228,12 @@ impl RunRecord {
         changed.or(self.header.environment.as_ref())
     }
 
-    pub fn retain_cells(&mut self, keep: impl Fn(&CellRecord) -> bool) {
-        self.header.cells.retain(keep);
-        let retained: BTreeSet<&str> = self.header.cells.iter().map(|cell| cell.id.as_str()).collect();
-        self.trials.retain(|trial| retained.contains(trial.cell.as_str()));
-        self.skipped.retain(|skip| retained.contains(skip.cell.as_str()));
-        self.ends.retain(|end| retained.contains(end.cell.as_str()));
+    pub fn retain_results(&mut self, keep: impl Fn(&ResultRecord) -> bool) {
+        self.header.results.retain(keep);
+        let retained: BTreeSet<&str> = self.header.results.iter().map(|result| result.id.as_str()).collect();
+        self.trials.retain(|trial| retained.contains(trial.result.as_str()));
+        self.skipped.retain(|skip| retained.contains(skip.result.as_str()));
+        self.ends.retain(|end| retained.contains(end.result.as_str()));
     }
 }
 
@@ -248,12 +247,33 @@ pub trait Sink {
     fn trial(&mut self, run: &RunId, trial: &Trial) -> Result<(), Self::Error>;
 
     /// Idempotent.
-    fn skipped(&mut self, run: &RunId, skipped: &SkippedCell) -> Result<(), Self::Error>;
+    fn skipped(&mut self, run: &RunId, skipped: &SkippedResult) -> Result<(), Self::Error>;
 
     /// Replaces an earlier reason.
-    fn ended(&mut self, run: &RunId, end: &CellEnd) -> Result<(), Self::Error>;
+    fn ended(&mut self, run: &RunId, end: &ResultEnd) -> Result<(), Self::Error>;
 
     fn machine_changed(&mut self, run: &RunId, change: &MachineChange) -> Result<(), Self::Error>;
 
     fn complete(&mut self, run: &RunId) -> Result<(), Self::Error>;
+}
+
+/// A test of remedies suggested by another run.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct RemedyTrials {
+    /// The run that suggested the remedies.
+    pub run: RunId,
+    pub remedies: Vec<RemedyTrial>,
+}
+
+/// A remedy tested on a result, with and without it in the same blocks.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct RemedyTrial {
+    /// The finding that suggested it.
+    pub finding: String,
+    /// The result of the other run.
+    pub result: String,
+    /// The corresponding result of this run.
+    pub without: String,
+    /// The result of this run with the remedy.
+    pub with: String,
 }

@@ -3,7 +3,7 @@
 use serde::{Serialize, de::DeserializeOwned};
 use serde_json::Error;
 
-use crate::{CellEnd, MachineChange, RunHeader, RunRecord, Trial};
+use crate::{MachineChange, ResultEnd, RunHeader, RunRecord, Trial};
 
 /// Fails for values that cannot be read back, such as a non-finite number.
 fn checked_text<T: Serialize + DeserializeOwned>(record: &T) -> Result<String, Error> {
@@ -28,7 +28,7 @@ impl Trial {
     }
 }
 
-impl CellEnd {
+impl ResultEnd {
     pub fn text(&self) -> Result<String, Error> {
         checked_text(self)
     }

@@ -152,5 +152,5 @@ pub struct VmMonitor {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Unread {
     pub what: String,
-    pub because: String,
+    pub reason: String,
 }

@@ -30,10 +30,10 @@ fn main() {
         let checked = cpu_time();
         let plan = Plan::expand(&scenario, 1, &PlanOptions::default());
         let planned = cpu_time();
-        let (cells, trials) = (plan.cells.len(), plan.trials.len());
+        let (results, trials) = (plan.results.len(), plan.trials.len());
         let [check, expand] = [checked - start, planned - checked];
         let [memory, estimate] = [memory(), plan.duration_estimate().to_string()];
-        println!("{hosts:<7} {cells:<8} {trials:<8} {check:<7.1?} {expand:<7.1?} {memory} {estimate}");
+        println!("{hosts:<7} {results:<8} {trials:<8} {check:<7.1?} {expand:<7.1?} {memory} {estimate}");
     }
 }
 

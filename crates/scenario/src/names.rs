@@ -44,7 +44,7 @@ name!(WorkloadName);
 name!(FactorName);
 name!(
     /// A result of the plan. Stable for equal path, workload and factor levels.
-    CellId
+    ResultId
 );
 
 /// A device and its host, written `host:device`.

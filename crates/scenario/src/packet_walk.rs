@@ -49,7 +49,7 @@ pub(crate) struct Translation {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Stop {
     pub(crate) host: HostName,
-    pub(crate) why: StopReason,
+    pub(crate) reason: StopReason,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -66,7 +66,7 @@ pub(crate) enum StopReason {
 impl fmt::Display for Stop {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let host = &self.host;
-        match &self.why {
+        match &self.reason {
             StopReason::NoRoute(to) => write!(f, "it stops at `{host}`, which has no route to {to}"),
             StopReason::NotARouter => write!(
                 f,
@@ -164,14 +164,14 @@ impl<'l> World<'l> {
                 return Ok(trip);
             }
             if !seen.insert((host.clone(), packet.destination)) {
-                return Err(Stop { host, why: StopReason::Loop });
+                return Err(Stop { host, reason: StopReason::Loop });
             }
             if host != *start && !self.routers.contains(&host) {
-                return Err(Stop { host, why: StopReason::NotARouter });
+                return Err(Stop { host, reason: StopReason::NotARouter });
             }
             let hop = self.route(&host, packet)?;
             if let Some(over) = over.filter(|over| host == *start && **over != hop.device) {
-                return Err(Stop { host, why: StopReason::OtherUnderlay(over.clone(), hop.device) });
+                return Err(Stop { host, reason: StopReason::OtherUnderlay(over.clone(), hop.device) });
             }
             if hop.diverted.is_some() {
                 trip.add_layer(Layer::Gateway);
@@ -193,7 +193,7 @@ impl<'l> World<'l> {
             let device = DeviceRef { host: host.clone(), device: gateway.tunnel.clone() };
             return Ok(Hop { device, next: gateway.next_hop, diverted: Some(gateway) });
         }
-        let stop = || Stop { host: host.clone(), why: StopReason::NoRoute(packet.destination) };
+        let stop = || Stop { host: host.clone(), reason: StopReason::NoRoute(packet.destination) };
         self.lookup(host, packet.destination).ok_or_else(stop)
     }
 
@@ -250,7 +250,7 @@ impl<'l> World<'l> {
     fn cross(&self, hop: &Hop<'_>, trip: &mut Trip, depth: usize) -> Result<HostName, Stop> {
         let no_such_address = || Stop {
             host: hop.device.host.clone(),
-            why: StopReason::NoSuchAddress(hop.device.clone(), hop.next),
+            reason: StopReason::NoSuchAddress(hop.device.clone(), hop.next),
         };
         let way = self
             .segments
@@ -266,7 +266,7 @@ impl<'l> World<'l> {
                 Step::Layer(layer) => trip.add_layer(layer),
                 Step::Tunnel { over, local, remote, far } => {
                     if depth >= TUNNEL_DEPTH {
-                        return Err(Stop { host: over.host, why: StopReason::TunnelDepth });
+                        return Err(Stop { host: over.host, reason: StopReason::TunnelDepth });
                     }
                     let inner = match self.lab.existing(&over.host) {
                         Some(_) => Trip::between_existing(&over, &far),

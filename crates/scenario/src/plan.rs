@@ -9,14 +9,13 @@ use workload::{Placement, WorkloadSettings};
 
 use crate::{
     lab::DeviceSettings,
-    names::{CellId, DeviceRef, FactorName, PathName, WorkloadName},
-    steps::Step,
+    names::{DeviceRef, FactorName, PathName, ResultId, WorkloadName},
 };
 
 /// A combination of path, workload and factor levels, resolved. Its trials produce one result.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Cell {
-    pub id: CellId,
+pub struct PlannedResult {
+    pub id: ResultId,
     pub path: PathName,
     pub workload: WorkloadName,
     pub levels: BTreeMap<FactorName, String>,
@@ -32,7 +31,7 @@ pub struct PlannedTrial {
     pub index: u32,
     /// Counted from 0. A block has one trial per result, two per baseline, and one for each probed result.
     pub block: u32,
-    pub cell: usize,
+    pub result: usize,
     pub arm: Arm,
     /// Trials of a block with the same number run simultaneously; `None` runs on its own.
     #[serde(default)]
@@ -50,7 +49,7 @@ impl PlannedTrial {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Plan {
     pub seed: u64,
-    pub cells: Vec<Cell>,
+    pub results: Vec<PlannedResult>,
     #[serde(default)]
     pub steps: Vec<Step>,
     pub trials: Vec<PlannedTrial>,
@@ -58,4 +57,11 @@ pub struct Plan {
     pub design: Design,
     #[serde(default)]
     pub probes: Vec<ProbeKind>,
+}
+
+/// A result and its reference, as indexes into [`Plan::results`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Step {
+    pub result: usize,
+    pub reference: usize,
 }

@@ -9,22 +9,22 @@ const MOST: usize = 5_000_000;
 
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct PlanSize {
-    pub(crate) cells: usize,
+    pub(crate) results: usize,
     pub(crate) trials: u32,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
-#[error("{cells} results with {trials} trials each are {} trials; the limit is {MOST}", .cells.saturating_mul(*.trials as usize))]
+#[error("{results} results with {trials} trials each are {} trials; the limit is {MOST}", .results.saturating_mul(*.trials as usize))]
 pub struct PlanTooLarge {
-    cells: usize,
+    results: usize,
     trials: u32,
 }
 
 impl PlanSize {
     pub(crate) fn check(self) -> Result<(), PlanTooLarge> {
-        let Self { cells, trials } = self;
-        if cells.saturating_mul(trials as usize) > MOST {
-            Err(PlanTooLarge { cells, trials })
+        let Self { results, trials } = self;
+        if results.saturating_mul(trials as usize) > MOST {
+            Err(PlanTooLarge { results, trials })
         } else {
             Ok(())
         }
@@ -33,18 +33,18 @@ impl PlanSize {
 
 impl PlanOptions {
     pub fn check_size(&self, scenario: &Scenario) -> Result<(), PlanTooLarge> {
-        let cells =
+        let results =
             scenario.workloads.iter().filter(|workload| self.wants_workload(workload)).map(|workload| {
                 let its = workload.path_set();
                 let paths = scenario.paths.iter().filter(|path| its.contains(&path.name));
                 let of_path = |path| {
                     let applied = scenario.factors.iter().filter(|factor| factor.applies_to(path, workload));
-                    applied.fold(1_usize, |cells, factor| cells.saturating_mul(factor.levels.len()))
+                    applied.fold(1_usize, |results, factor| results.saturating_mul(factor.levels.len()))
                 };
                 paths.map(of_path).fold(0, usize::saturating_add)
             });
-        let cells = cells.fold(0, usize::saturating_add);
-        PlanSize { cells, trials: self.blocks(scenario) }.check()
+        let results = results.fold(0, usize::saturating_add);
+        PlanSize { results, trials: self.blocks(scenario) }.check()
     }
 }
 

@@ -1,4 +1,4 @@
-//! Fixed ports for a cell's connections.
+//! Fixed ports for a result's connections.
 
 use sha2::{Digest, Sha256};
 use workload::WorkloadSettings;

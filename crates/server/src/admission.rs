@@ -19,16 +19,17 @@ use super::{
     event::{Event, Refusal, refusal_code},
     event_loop::EventLoop,
     holdings::Holdings,
+    ingress::{Conversation, Ingress, RequestIngress, StreamIngress},
     ledger::{Exhausted, FAILURE, Ledger, Share, Source},
     pending::{PendingConnection, dismiss},
     session::{self, ServerContext, SessionId},
-    sessions::{Conversation, Ingress, RequestIngress, Sessions, StreamIngress},
+    sessions::Sessions,
 };
 use crate::iperf3::server::{AdmittedTest, DataConnection, Memory};
 
 /// Failed login.
-const UNKNOWN: Denial = Denial { reply: (ErrorCode::AUTHORIZATION, 0), because: Refusal::Unknown };
-const TOO_MANY: Denial = Denial { reply: (ErrorCode::ACCESS_DENIED, 0), because: Refusal::AddressLimit };
+const UNKNOWN: Denial = Denial { reply: (ErrorCode::AUTHORIZATION, 0), reason: Refusal::Unknown };
+const TOO_MANY: Denial = Denial { reply: (ErrorCode::ACCESS_DENIED, 0), reason: Refusal::AddressLimit };
 /// Connections waiting for a client thread.
 const REQUESTS: usize = 256;
 
@@ -103,7 +104,7 @@ impl<'scope> EventLoop<'scope, '_> {
         denial: Denial,
         now: u64,
     ) {
-        self.log.refused(peer, denial.because, now);
+        self.log.refused(peer, denial.reason, now);
         let (code, number) = denial.reply;
         machine.refuse(code, number);
         dismiss(socket, &mut machine);
@@ -225,8 +226,8 @@ impl<'scope> EventLoop<'scope, '_> {
         }
     }
 
-    fn turn_away(&mut self, connection: &PendingConnection, because: Refusal, word: RefusalCode) {
-        self.log.refused(connection.peer, because, monotonic());
+    fn turn_away(&mut self, connection: &PendingConnection, reason: Refusal, word: RefusalCode) {
+        self.log.refused(connection.peer, reason, monotonic());
         dial::refuse(&connection.socket, word);
     }
 

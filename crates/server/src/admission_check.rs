@@ -63,7 +63,7 @@ pub(super) const DEFECT: &str = "finds a defect";
 pub(super) struct Denial {
     /// iperf3's error code and a second, more specific number.
     pub(super) reply: (ErrorCode, i32),
-    pub(super) because: Refusal,
+    pub(super) reason: Refusal,
 }
 
 pub(super) fn check_limits(params: &Params, limits: &Limits) -> std::result::Result<(), Denial> {
@@ -73,7 +73,7 @@ pub(super) fn check_limits(params: &Params, limits: &Limits) -> std::result::Res
     // Stock clients have no message for most limits and get the nearest one.
     let denied = |ours: (ErrorCode, i32), nearest: ErrorCode| {
         let reply = if params.plumb.is_some() { ours } else { (nearest, 0) };
-        Err(Denial { reply, because: Refusal::Limit })
+        Err(Denial { reply, reason: Refusal::Limit })
     };
     if let Some(limit) = limits.rate.filter(|limit| rate.is_some_and(|requested| requested > limit.0)) {
         return denied(ErrorCode::of_rate(limit), ErrorCode::TOTAL_RATE);

@@ -100,8 +100,8 @@ impl AdmissionQueue {
     pub(super) fn check_activity(&mut self, order: u64, log: &mut LogLimiter<'_>, now: u64) {
         let Some(position) = self.position(order) else { return };
         let test = &mut self.tests[position];
-        if let ParameterRead::Refused(because) = read_parameters(&test.socket, &mut test.machine, now) {
-            log.refused(test.peer, because, now);
+        if let ParameterRead::Refused(reason) = read_parameters(&test.socket, &mut test.machine, now) {
+            log.refused(test.peer, reason, now);
             self.tests.remove(position);
         }
     }

@@ -41,7 +41,7 @@ pub enum Event<'a> {
     },
     Refused {
         peer: SocketAddr,
-        because: Refusal,
+        reason: Refusal,
     },
     /// Refusals since the last such event. Bursts are only counted.
     MoreRefused {

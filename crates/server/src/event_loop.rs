@@ -22,6 +22,7 @@ use super::{
     auth_worker::AuthWorker,
     config::{Config, Limits},
     confinement::{self, Confinement},
+    datagram_peers::UdpDemux,
     event::{Event, Refusal, Watcher},
     ledger::{Budget, Ledger},
     listeners::Listeners,
@@ -30,7 +31,6 @@ use super::{
     port_holder,
     session::ServerContext,
     sessions::Sessions,
-    udp_demux::UdpDemux,
     waker::{self, WakeReceiver, Waker},
 };
 
@@ -300,8 +300,8 @@ impl<'scope, 'env> EventLoop<'scope, 'env> {
         }
         let Some(connection) = self.pending.take(order) else { return };
         match hello {
-            ClientHello::Refused(because) => {
-                self.log.refused(connection.peer, because, now);
+            ClientHello::Refused(reason) => {
+                self.log.refused(connection.peer, reason, now);
                 connection.dismiss();
             }
             ClientHello::Cookie(cookie) => self.give_stream(order, connection, cookie),

@@ -24,14 +24,14 @@ impl<'a> LogLimiter<'a> {
         Self { watcher, since: 0, named: 0, more: 0, recent: VecDeque::new() }
     }
 
-    pub(super) fn refused(&mut self, peer: SocketAddr, because: Refusal, now: u64) {
+    pub(super) fn refused(&mut self, peer: SocketAddr, reason: Refusal, now: u64) {
         self.tick(now);
         if self.is_again(peer, now) {
             return;
         }
         if self.named < NAMED {
             self.named += 1;
-            self.watcher.event(Event::Refused { peer, because });
+            self.watcher.event(Event::Refused { peer, reason });
         } else {
             self.more += 1;
         }

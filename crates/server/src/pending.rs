@@ -119,7 +119,7 @@ impl PendingConnection {
             Stage::Opening { bytes, length } => read_opening(&self.socket, bytes, length),
             Stage::Parameters(cookie, machine) => match read_parameters(&self.socket, machine, now) {
                 ParameterRead::Incomplete => ClientHello::Incomplete,
-                ParameterRead::Refused(because) => ClientHello::Refused(because),
+                ParameterRead::Refused(reason) => ClientHello::Refused(reason),
                 ParameterRead::Params(params) => {
                     let machine = std::mem::replace(machine, Box::new(Machine::new(Nanos(now))));
                     ClientHello::Ready(*cookie, machine, params)

@@ -50,7 +50,7 @@ impl Watcher for EventSender {
             Event::Ends { client, report } => {
                 TestEvent::Ends(client.clone(), Box::new(ClientEnd::of(report)))
             }
-            Event::Refused { because, .. } => TestEvent::Refused(because),
+            Event::Refused { reason, .. } => TestEvent::Refused(reason),
             Event::MoreRefused { .. } => TestEvent::MoreRefused,
             Event::Trouble { error } => panic!("{error}"),
         };
@@ -97,7 +97,7 @@ impl TestServer {
 
     fn refused(&self) -> Refusal {
         self.wait(|received| match received {
-            TestEvent::Refused(because) => Some(because),
+            TestEvent::Refused(reason) => Some(reason),
             _ => None,
         })
     }

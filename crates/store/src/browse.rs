@@ -1,13 +1,14 @@
 //! Pages of the run list, the progress of a run, and new trials of it.
 
-use samples::{RunId, RunState, SCHEMA, Trial};
+use samples::{RunId, RunState, Trial};
 
 use crate::{
-    database::{Database, Value, values},
+    database::Database,
     error::StoreError,
     listing::{LISTED, NUMBER, RunListing, listing},
     record,
     store::Store,
+    value::{Value, values},
 };
 
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -30,7 +31,7 @@ pub struct RunPart {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RunProgress {
-    pub made: u32,
+    pub completed: u32,
     pub planned: u32,
     pub state: RunState,
     /// Changes with every trial, including repeats that replace another.
@@ -63,7 +64,7 @@ impl Store {
                    FROM run WHERE id = ?1";
         let found = self.database.query_row(sql, &values![&run.0], |row| {
             let state = if row.get(2)? { RunState::Complete } else { RunState::Unfinished };
-            Ok(RunProgress { made: row.count(0)?, planned: row.count(1)?, state, newest: row.get(3)? })
+            Ok(RunProgress { completed: row.count(0)?, planned: row.count(1)?, state, newest: row.get(3)? })
         });
         found.map_err(self.place.explain("read a run from"))?.ok_or_else(|| StoreError::no_such_run(run))
     }
@@ -72,16 +73,13 @@ impl Store {
     pub fn trials_after(&self, run: &RunId, newest: i64) -> Result<Vec<Trial>, StoreError> {
         let sql = "SELECT place, record, checksum FROM trial
                    WHERE run = (SELECT number FROM run WHERE id = ?1) AND number > ?2 ORDER BY number";
-        let row = |row: &crate::database::Row<'_>| {
-            Ok((row.count(0)?, row.get::<String>(1)?, row.optional_count(2)?))
-        };
+        let row = |row: &crate::value::Row<'_>| Ok((row.count(0)?, row.get::<String>(1)?, row.count(2)?));
         let texts = self
             .database
             .query(sql, &values![&run.0, newest], row)
             .map_err(self.place.explain("read trials from"))?;
-        // The writing process uses the current record version.
-        let read = |(place, text, checksum): &(u32, String, Option<u32>)| {
-            record::trial_of(SCHEMA, text, *checksum).map_err(|reason| StoreError::Unreadable {
+        let read = |(place, text, checksum): &(u32, String, u32)| {
+            record::trial_of(text, *checksum).map_err(|reason| StoreError::Unreadable {
                 place: self.place.location.clone(),
                 run: run.clone(),
                 what: format!("trial {place}"),
@@ -124,7 +122,7 @@ mod tests {
     use rusqlite::{StatementStatus, params_from_iter};
 
     use super::*;
-    use crate::{claim, database::Row};
+    use crate::{claim, value::Row};
 
     fn store_of(runs: i64) -> (tempfile::TempDir, Store) {
         let folder = tempfile::tempdir().expect("a folder");

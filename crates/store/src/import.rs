@@ -5,10 +5,13 @@ use std::{collections::BTreeSet, mem};
 use samples::{RunHeader, RunId, RunState, Trial};
 
 use crate::{
-    database::{Transaction, TransactionKind, values},
-    error::{IMPORT, Place, StoreError},
+    database::{Transaction, TransactionKind},
+    database_error::{IMPORT, Place},
+    error::StoreError,
+    insert::{insert, insert_under_free_name},
     record,
-    store::{Store, WriteError, insert, insert_run},
+    store::Store,
+    value::values,
 };
 
 /// Trials go to a temporary table, so that other processes are not blocked. SQLite stores it in a separate file.
@@ -16,7 +19,7 @@ fn spool_sql(integer: &str) -> String {
     format!(
         "CREATE TEMP TABLE spool (
             place    {integer} PRIMARY KEY,
-            cell     TEXT      NOT NULL,
+            result   TEXT      NOT NULL,
             block    {integer} NOT NULL,
             record   TEXT      NOT NULL,
             checksum {integer} NOT NULL
@@ -42,7 +45,7 @@ pub struct Importing<'a> {
 #[derive(Debug)]
 struct SpooledTrial {
     place: u32,
-    cell: String,
+    result: String,
     block: u32,
     record: String,
 }
@@ -86,8 +89,8 @@ impl Store {
     }
 
     fn store_spool(&mut self, mut header: RunHeader) -> Result<RunId, StoreError> {
-        let sql = "INSERT INTO trial (run, place, cell, block, record, checksum)
-                   SELECT ?1, place, cell, block, record, checksum FROM spool
+        let sql = "INSERT INTO trial (run, place, result, block, record, checksum)
+                   SELECT ?1, place, result, block, record, checksum FROM spool
                    WHERE place >= ?2 AND place < ?3 ORDER BY place";
         let complete = header.state == RunState::Complete;
         self.write(IMPORT, |transaction| {
@@ -105,38 +108,20 @@ impl Store {
     }
 }
 
-pub(crate) fn insert_under_free_name(
-    transaction: &Transaction<'_>,
-    header: &mut RunHeader,
-) -> Result<i64, WriteError> {
-    let wanted = header.id.clone();
-    let mut number = 2;
-    loop {
-        let text = record::header_text(header).map_err(WriteError::Refused)?;
-        match insert_run(transaction, header, &text) {
-            Err(WriteError::Refused(StoreError::RunExists { .. })) => {
-                header.id = RunId(format!("{wanted}-{number}"));
-                number += 1;
-            }
-            other => return other,
-        }
-    }
-}
-
 impl Importing<'_> {
     pub fn trial(&mut self, trial: &Trial) -> Result<(), StoreError> {
         let text = record::trial_text_into(&mut self.text, &self.run, trial)?;
         if self.spool.file().is_none() {
             self.unsent_bytes += text.len();
-            let (cell, record) = (trial.cell.clone(), text.to_owned());
-            self.unsent.push(SpooledTrial { place: trial.index, cell, block: trial.block, record });
+            let (result, record) = (trial.result.clone(), text.to_owned());
+            self.unsent.push(SpooledTrial { place: trial.index, result, block: trial.block, record });
             let is_enough = self.unsent.len() >= TRIALS_AT_ONCE || self.unsent_bytes >= BYTES_AT_ONCE;
             return if is_enough { self.send() } else { Ok(()) };
         }
-        let sql = "INSERT INTO spool (place, cell, block, record, checksum) VALUES (?1, ?2, ?3, ?4, ?5)
+        let sql = "INSERT INTO spool (place, result, block, record, checksum) VALUES (?1, ?2, ?3, ?4, ?5)
                    ON CONFLICT DO NOTHING";
         let exists = || StoreError::TrialExists { run: self.run.clone(), index: trial.index };
-        let columns = values![trial.index, &trial.cell, trial.block, text, record::checksum(text)];
+        let columns = values![trial.index, &trial.result, trial.block, text, record::checksum(text)];
         insert(&self.spool, sql, &columns, exists)
             .map_err(|error| error.explained(self.place.explain("store a trial in")))
     }
@@ -147,17 +132,17 @@ impl Importing<'_> {
             return Ok(());
         }
         let row = |row: usize| {
-            let [place, cell, block, record, checksum] = [1, 2, 3, 4, 5].map(|column| 5 * row + column);
-            format!("(?{place}, ?{cell}, ?{block}, ?{record}, ?{checksum})")
+            let [place, result, block, record, checksum] = [1, 2, 3, 4, 5].map(|column| 5 * row + column);
+            format!("(?{place}, ?{result}, ?{block}, ?{record}, ?{checksum})")
         };
         let rows = (0..unsent.len()).map(row).collect::<Vec<_>>().join(", ");
         let sql = format!(
-            "INSERT INTO spool (place, cell, block, record, checksum) VALUES {rows}
+            "INSERT INTO spool (place, result, block, record, checksum) VALUES {rows}
              ON CONFLICT DO NOTHING RETURNING place"
         );
         let mut values = Vec::with_capacity(5 * unsent.len());
-        for SpooledTrial { place, cell, block, record } in &unsent {
-            values.extend(values![*place, cell, *block, record, record::checksum(record)]);
+        for SpooledTrial { place, result, block, record } in &unsent {
+            values.extend(values![*place, result, *block, record, record::checksum(record)]);
         }
         let sent = self.spool.query(&sql, &values, |row| row.count(0));
         let sent = sent.map_err(self.place.explain("store a trial in"))?;

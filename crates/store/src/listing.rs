@@ -1,16 +1,18 @@
 //! Lists, loads and removes runs.
 
 use samples::{
-    CellEnd, MachineChange, ReadError, RunHeader, RunId, RunRecord, RunState, SCHEMA, SkippedCell, Trial,
+    MachineChange, ReadError, ResultEnd, RunHeader, RunId, RunRecord, RunState, SCHEMA, SkippedResult, Trial,
     UnixMillis, UnreadablePart,
 };
 
 use crate::{
     baseline,
-    database::{Database, DatabaseError, Row, TransactionKind, Value, values},
+    database::{Database, TransactionKind},
+    database_error::DatabaseError,
     error::StoreError,
     record,
     store::{Store, number_of},
+    value::{Row, Value, values},
 };
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -21,7 +23,7 @@ pub struct RunListing {
     pub started: UnixMillis,
     pub state: RunState,
     pub imported: bool,
-    pub made: u32,
+    pub completed: u32,
     pub planned: u32,
 }
 
@@ -48,8 +50,8 @@ impl Store {
 
     /// Newest first; only runs with trials.
     pub fn runs_of(&self, scenario_digest: &str) -> Result<Vec<RunListing>, StoreError> {
-        let made = "EXISTS (SELECT 1 FROM trial WHERE trial.run = run.number)";
-        let sql = format!("{LISTED} WHERE digest = ?1 AND {made} {NEWEST_FIRST}");
+        let completed = "EXISTS (SELECT 1 FROM trial WHERE trial.run = run.number)";
+        let sql = format!("{LISTED} WHERE digest = ?1 AND {completed} {NEWEST_FIRST}");
         list(&self.database, &sql, &values![scenario_digest])
             .map_err(self.place.explain("list the runs of a scenario in"))
     }
@@ -61,8 +63,8 @@ impl Store {
         let found = header(&snapshot, run).map_err(&explain)?;
         let row = found.ok_or_else(|| StoreError::no_such_run(run))?;
         let mut unreadable = Vec::new();
-        let (header, written) = self.header(run, &row)?;
-        let trials = trials(&snapshot, row.number, written, &mut unreadable).map_err(&explain)?;
+        let header = self.header(run, &row)?;
+        let trials = trials(&snapshot, row.number, &mut unreadable).map_err(&explain)?;
         let skipped = skipped(&snapshot, row.number).map_err(&explain)?;
         let ends = ends(&snapshot, row.number, &mut unreadable).map_err(&explain)?;
         let machine_changes = changes(&snapshot, row.number, &mut unreadable).map_err(&explain)?;
@@ -79,7 +81,7 @@ impl Store {
         })
     }
 
-    pub(crate) fn header(&self, run: &RunId, row: &HeaderRow) -> Result<(RunHeader, u32), StoreError> {
+    pub(crate) fn header(&self, run: &RunId, row: &HeaderRow) -> Result<RunHeader, StoreError> {
         let place = || self.place.location.clone();
         let unreadable = |reason| StoreError::Unreadable {
             place: place(),
@@ -88,13 +90,16 @@ impl Store {
             reason,
         };
         let text = record::intact(&row.text, row.checksum).map_err(unreadable)?;
-        let (header, written) = RunHeader::read(text).map_err(|error| match error {
-            ReadError::Newer { found, tool } => {
-                StoreError::Newer { place: place(), found, known: SCHEMA, writer: format!("plumb {tool}") }
-            }
+        let header = RunHeader::read(text).map_err(|error| match error {
+            ReadError::Unsupported { found, tool } => StoreError::Unsupported {
+                place: place(),
+                found,
+                known: SCHEMA,
+                writer: format!("plumb {tool}"),
+            },
             ReadError::Malformed(error) => unreadable(error.to_string()),
         })?;
-        Ok((RunHeader { state: state(row.complete), ..header }, written))
+        Ok(RunHeader { state: state(row.complete), ..header })
     }
 }
 
@@ -102,13 +107,13 @@ pub(crate) struct HeaderRow {
     number: i64,
     complete: bool,
     text: String,
-    checksum: Option<u32>,
+    checksum: u32,
 }
 
 impl HeaderRow {
     pub(crate) fn of(row: &Row<'_>, first: usize) -> Result<Self, DatabaseError> {
         let (number, complete) = (row.get(first)?, row.get(first + 1)?);
-        Ok(Self { number, complete, text: row.get(first + 2)?, checksum: row.optional_count(first + 3)? })
+        Ok(Self { number, complete, text: row.get(first + 2)?, checksum: row.count(first + 3)? })
     }
 }
 
@@ -123,7 +128,7 @@ pub(crate) fn listing(row: &Row<'_>) -> Result<RunListing, DatabaseError> {
         title: row.get(2)?,
         started: UnixMillis(row.get(3)?),
         state: state(row.get(4)?),
-        made: row.count(5)?,
+        completed: row.count(5)?,
         planned: row.count(6)?,
         imported: row.get(7)?,
     })
@@ -142,17 +147,16 @@ fn header(database: &Database, run: &RunId) -> Result<Option<HeaderRow>, Databas
 fn trials(
     snapshot: &Database,
     number: i64,
-    written: u32,
     unreadable: &mut Vec<UnreadablePart>,
 ) -> Result<Vec<Trial>, DatabaseError> {
     let sql = "SELECT place, record, checksum FROM trial WHERE run = ?1 ORDER BY number";
     let mut trials = Vec::new();
     snapshot.ask(sql, &values![number], &mut |row| {
-        let (place, checksum) = (row.count(0)?, row.optional_count(2)?);
+        let (place, checksum) = (row.count(0)?, row.count(2)?);
         let text = row.text(1).map_err(|error| error.to_string());
-        match text.and_then(|text| record::trial_of(written, text, checksum)) {
+        match text.and_then(|text| record::trial_of(text, checksum)) {
             Ok(trial) => trials.push(trial),
-            Err(because) => unreadable.push(UnreadablePart { what: format!("trial {place}"), because }),
+            Err(reason) => unreadable.push(UnreadablePart { part: format!("trial {place}"), reason }),
         }
         Ok(())
     })?;
@@ -160,18 +164,19 @@ fn trials(
     Ok(trials)
 }
 
-pub(crate) fn skipped(database: &Database, number: i64) -> Result<Vec<SkippedCell>, DatabaseError> {
-    let sql = "SELECT cell, because FROM skipped WHERE run = ?1 ORDER BY number";
-    database.query(sql, &values![number], |row| Ok(SkippedCell { cell: row.get(0)?, because: row.get(1)? }))
+pub(crate) fn skipped(database: &Database, number: i64) -> Result<Vec<SkippedResult>, DatabaseError> {
+    let sql = "SELECT result, reason FROM skipped WHERE run = ?1 ORDER BY number";
+    database
+        .query(sql, &values![number], |row| Ok(SkippedResult { result: row.get(0)?, reason: row.get(1)? }))
 }
 
 pub(crate) fn ends(
     database: &Database,
     number: i64,
     unreadable: &mut Vec<UnreadablePart>,
-) -> Result<Vec<CellEnd>, DatabaseError> {
-    let sql = "SELECT cell, record FROM ended WHERE run = ?1 ORDER BY number";
-    let what = |cell: String| format!("the end of cell {cell}");
+) -> Result<Vec<ResultEnd>, DatabaseError> {
+    let sql = "SELECT result, record FROM ended WHERE run = ?1 ORDER BY number";
+    let what = |result: String| format!("the end of result {result}");
     parts(database, sql, number, what, record::end_of, unreadable)
 }
 
@@ -196,7 +201,7 @@ fn parts<T>(
     database.ask(sql, &values![number], &mut |row| {
         match read(row.text(1)?) {
             Ok(part) => found.push(part),
-            Err(because) => unreadable.push(UnreadablePart { what: what(row.get(0)?), because }),
+            Err(reason) => unreadable.push(UnreadablePart { part: what(row.get(0)?), reason }),
         }
         Ok(())
     })?;

@@ -2,7 +2,7 @@
 
 use std::{cell::RefCell, thread, time::Duration};
 
-use samples::{CellEnd, MachineChange, RunHeader, RunId, Sink, SkippedCell, Trial};
+use samples::{MachineChange, ResultEnd, RunHeader, RunId, Sink, SkippedResult, Trial};
 
 use crate::{error::StoreError, store::Store};
 
@@ -75,12 +75,12 @@ impl Sink for PatientStore<'_> {
         self.keep(run, &format!("Trial {}", trial.index), |store| store.trial(run, trial))
     }
 
-    fn skipped(&mut self, run: &RunId, skipped: &SkippedCell) -> Result<(), StoreError> {
-        self.keep(run, &format!("The skipped result {}", skipped.cell), |store| store.skipped(run, skipped))
+    fn skipped(&mut self, run: &RunId, skipped: &SkippedResult) -> Result<(), StoreError> {
+        self.keep(run, &format!("The skipped result {}", skipped.result), |store| store.skipped(run, skipped))
     }
 
-    fn ended(&mut self, run: &RunId, end: &CellEnd) -> Result<(), StoreError> {
-        self.keep(run, &format!("The end of {}", end.cell), |store| store.ended(run, end))
+    fn ended(&mut self, run: &RunId, end: &ResultEnd) -> Result<(), StoreError> {
+        self.keep(run, &format!("The end of {}", end.result), |store| store.ended(run, end))
     }
 
     fn machine_changed(&mut self, run: &RunId, change: &MachineChange) -> Result<(), StoreError> {

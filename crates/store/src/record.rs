@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use samples::{CellEnd, MachineChange, RunHeader, RunId, Trial};
+use samples::{MachineChange, ResultEnd, RunHeader, RunId, Trial};
 
 use crate::error::StoreError;
 
@@ -25,8 +25,8 @@ pub(crate) fn trial_text_into<'a>(
     Ok(std::str::from_utf8(buffer).expect("JSON is written as UTF-8"))
 }
 
-pub(crate) fn end_text(run: &RunId, end: &CellEnd) -> Result<String, StoreError> {
-    end.text().map_err(|error| unkeepable(run, format!("the end of cell {}", end.cell), &error))
+pub(crate) fn end_text(run: &RunId, end: &ResultEnd) -> Result<String, StoreError> {
+    end.text().map_err(|error| unkeepable(run, format!("the end of result {}", end.result), &error))
 }
 
 /// CRC-32, which detects all changes within four bytes.
@@ -34,18 +34,15 @@ pub(crate) fn checksum(text: &str) -> u32 {
     crc32fast::hash(text.as_bytes())
 }
 
-/// Earlier versions stored no checksum.
-pub(crate) fn intact(text: &str, stored: Option<u32>) -> Result<&str, String> {
-    match stored {
-        Some(stored) if stored != checksum(text) => {
-            Err("it was altered after it was stored (checksum mismatch)".to_owned())
-        }
-        _ => Ok(text),
+pub(crate) fn intact(text: &str, stored: u32) -> Result<&str, String> {
+    if stored != checksum(text) {
+        return Err("it was altered after it was stored (checksum mismatch)".to_owned());
     }
+    Ok(text)
 }
 
-pub(crate) fn trial_of(written: u32, text: &str, stored: Option<u32>) -> Result<Trial, String> {
-    Trial::read(written, intact(text, stored)?).map_err(|error| error.to_string())
+pub(crate) fn trial_of(text: &str, stored: u32) -> Result<Trial, String> {
+    Trial::read(intact(text, stored)?).map_err(|error| error.to_string())
 }
 
 pub(crate) fn change_text(run: &RunId, change: &MachineChange) -> Result<String, StoreError> {
@@ -56,8 +53,8 @@ pub(crate) fn change_of(text: &str) -> Result<MachineChange, String> {
     MachineChange::read(text).map_err(|error| error.to_string())
 }
 
-pub(crate) fn end_of(text: &str) -> Result<CellEnd, String> {
-    CellEnd::read(text).map_err(|error| error.to_string())
+pub(crate) fn end_of(text: &str) -> Result<ResultEnd, String> {
+    ResultEnd::read(text).map_err(|error| error.to_string())
 }
 
 fn unkeepable(run: &RunId, what: String, error: &dyn fmt::Display) -> StoreError {

@@ -7,15 +7,16 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use samples::{RunId, RunRecord, RunState, Trial, UnreadablePart};
+use samples::{RunHeader, RunId, RunRecord, RunState, Trial, UnreadablePart};
 use sys::output_file;
 
 use crate::{
-    database::{Database, Row, values},
+    database::Database,
     error::StoreError,
     listing::{self, HeaderRow},
     record,
     store::Store,
+    value::{Row, values},
 };
 
 const REPORTED: usize = 10;
@@ -100,7 +101,7 @@ impl Store {
             match self.salvaged_header(number) {
                 Ok(Some(header)) => drop(headers.insert(number, header)),
                 Ok(None) => {}
-                Err(because) => lost.push(UnreadablePart { what: format!("run number {number}"), because }),
+                Err(reason) => lost.push(UnreadablePart { part: format!("run number {number}"), reason }),
             }
         }
         for number in self.numbers("trial") {
@@ -110,11 +111,11 @@ impl Store {
                     Err(part) => trials.entry(run).or_default().1.push(part),
                 },
                 Ok(None) => {}
-                Err(because) => lost.push(UnreadablePart { what: format!("trial number {number}"), because }),
+                Err(reason) => lost.push(UnreadablePart { part: format!("trial number {number}"), reason }),
             }
         }
-        let lost_some = lost.iter().any(|part| part.what.starts_with("trial"));
-        for (number, (header, _)) in headers {
+        let lost_some = lost.iter().any(|part| part.part.starts_with("trial"));
+        for (number, header) in headers {
             let (trials, lost) = trials.remove(&number).unwrap_or_default();
             let mut record = RunRecord::new(header, trials);
             self.salvage_other_parts(number, &mut record);
@@ -148,7 +149,7 @@ impl Store {
         numbers
     }
 
-    fn salvaged_header(&self, number: i64) -> Result<Option<(samples::RunHeader, u32)>, String> {
+    fn salvaged_header(&self, number: i64) -> Result<Option<RunHeader>, String> {
         let sql = "SELECT id, number, complete, header, checksum FROM run WHERE number = ?1";
         let row = |row: &Row<'_>| Ok((RunId(row.get(0)?), HeaderRow::of(row, 1)?));
         let found = self.database.query_row(sql, &values![number], row).map_err(|error| error.to_string())?;
@@ -163,17 +164,18 @@ impl Store {
     fn salvaged_trial(
         &self,
         number: i64,
-        headers: &BTreeMap<i64, (samples::RunHeader, u32)>,
+        headers: &BTreeMap<i64, RunHeader>,
     ) -> Result<Option<(i64, Result<Trial, UnreadablePart>)>, String> {
         let sql = "SELECT run, place, record, checksum FROM trial WHERE number = ?1";
-        let row = |row: &Row<'_>| {
-            Ok((row.get::<i64>(0)?, row.count(1)?, row.get::<String>(2)?, row.optional_count(3)?))
-        };
+        let row =
+            |row: &Row<'_>| Ok((row.get::<i64>(0)?, row.count(1)?, row.get::<String>(2)?, row.count(3)?));
         let found = self.database.query_row(sql, &values![number], row).map_err(|error| error.to_string())?;
         let Some((run, place, text, checksum)) = found else { return Ok(None) };
-        let Some((_, written)) = headers.get(&run) else { return Ok(None) };
-        let trial = record::trial_of(*written, &text, checksum);
-        Ok(Some((run, trial.map_err(|because| UnreadablePart { what: format!("trial {place}"), because }))))
+        if !headers.contains_key(&run) {
+            return Ok(None);
+        }
+        let trial = record::trial_of(&text, checksum);
+        Ok(Some((run, trial.map_err(|reason| UnreadablePart { part: format!("trial {place}"), reason }))))
     }
 
     fn salvage_other_parts(&self, number: i64, record: &mut RunRecord) {

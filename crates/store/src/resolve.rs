@@ -51,7 +51,7 @@ fn newest(text: &str, scenario: Option<&str>, runs: &[RunListing]) -> Result<Run
     let mut meant = runs.iter().filter(|run| scenario.is_none_or(|name| run.scenario == name)).peekable();
     // Runs interrupted before their first trial are skipped if others have results.
     let newest = meant.peek().copied();
-    meant.find(|run| run.made > 0).or(newest).map(|run| run.id.clone()).ok_or_else(|| match scenario {
+    meant.find(|run| run.completed > 0).or(newest).map(|run| run.id.clone()).ok_or_else(|| match scenario {
         Some(name) if !runs.is_empty() => no_run_of(text, name, runs),
         _ => unknown(text, runs),
     })
@@ -110,7 +110,7 @@ mod tests {
             started: UnixMillis(0),
             state: RunState::Complete,
             imported: false,
-            made: 0,
+            completed: 0,
             planned: 0,
         };
         ids.iter().map(of).collect()

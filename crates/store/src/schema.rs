@@ -3,9 +3,12 @@
 mod objects;
 
 use crate::{
-    database::{Database, DatabaseError, TransactionKind, values},
-    error::{Place, StoreError},
+    database::{Database, TransactionKind},
+    database_error::DatabaseError,
+    database_error::Place,
+    error::StoreError,
     location::Location,
+    value::values,
 };
 
 /// `Plmb`: marks SQLite files created by plumb.
@@ -18,12 +21,7 @@ const MIGRATION_TABLE: &str = "migration";
 const COMMENT: &str = "runs of plumb";
 
 /// Step `n` migrates format `n` to `n + 1`. Released steps are never edited.
-const OF_FILES: &[&str] = &[
-    include_str!("schema/1.sql"),
-    include_str!("schema/2.sql"),
-    include_str!("schema/3.sql"),
-    include_str!("schema/4.sql"),
-];
+const OF_FILES: &[&str] = &[include_str!("schema/1.sql")];
 
 const OF_SERVERS: &[&str] = &[include_str!("schema/postgres/1.sql")];
 
@@ -33,7 +31,7 @@ pub(crate) fn prepare(database: &Database, place: &Place) -> Result<(), StoreErr
     let found = format(database, place)?;
     if found > known {
         let writer = writer(database).unwrap_or_else(|| "a later plumb".to_owned());
-        return Err(StoreError::Newer { place: place.location.clone(), found, known, writer });
+        return Err(StoreError::Unsupported { place: place.location.clone(), found, known, writer });
     }
     if found < known {
         migrate(database).map_err(place.explain("bring up to date"))?;

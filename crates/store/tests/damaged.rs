@@ -7,7 +7,7 @@ use std::{fs, path::Path};
 
 use record::{header, place, trial};
 use rusqlite::Connection;
-use samples::{CellEnd, EndReason, RunHeader, Sink};
+use samples::{EndReason, ResultEnd, RunHeader, Sink};
 use store::{Store, StoreError};
 
 fn stored_run(path: &Path) -> (Store, RunHeader) {
@@ -15,7 +15,7 @@ fn stored_run(path: &Path) -> (Store, RunHeader) {
     let header = header("quick-20261121-1", 1);
     store.begin(&header).expect("begins");
     (0..5).for_each(|index| store.trial(&header.id, &trial(index)).expect("keeps"));
-    let end = CellEnd { cell: "wire/stream".into(), why: EndReason::Settled, trials: 5 };
+    let end = ResultEnd { result: "wire/stream".into(), reason: EndReason::Settled, trials: 5 };
     store.ended(&header.id, &end).expect("keeps");
     (store, header)
 }

@@ -133,8 +133,8 @@ fn refused(socket: &TcpStream, first: u8, name: &str) -> Error {
     let mut word = vec![first];
     // Reads what is available: a refusal is sent at once, before the connection is closed.
     let _ = socket.take(refused::LONGEST as u64 - 1).read_to_end(&mut word);
-    let because = RefusalCode::decode(&word).unwrap_or(RefusalCode::Kind);
-    Error::Refused { object: name.to_owned(), because }
+    let reason = RefusalCode::decode(&word).unwrap_or(RefusalCode::Kind);
+    Error::Refused { object: name.to_owned(), reason }
 }
 
 fn refusal(mut socket: &TcpStream, name: &str) -> Option<Error> {
@@ -145,16 +145,16 @@ fn refusal(mut socket: &TcpStream, name: &str) -> Option<Error> {
 
 pub(crate) fn check_stands(control: &TcpStream, name: &str) -> Result<()> {
     let mut word = [0; refused::LONGEST];
-    let because = match sys::socket::recv_nonblocking(control, &mut word) {
+    let reason = match sys::socket::recv_nonblocking(control, &mut word) {
         Err(error) if is_wait(&error) => return Ok(()),
         Ok(length) => RefusalCode::decode(&word[..length]).unwrap_or(RefusalCode::Unsaid),
         Err(_) => RefusalCode::Unsaid,
     };
-    Err(Error::Ended { object: name.to_owned(), because })
+    Err(Error::Ended { object: name.to_owned(), reason })
 }
 
-pub fn refuse(mut socket: &TcpStream, because: RefusalCode) {
-    let _ = socket.write_all(&because.encode());
+pub fn refuse(mut socket: &TcpStream, reason: RefusalCode) {
+    let _ = socket.write_all(&reason.encode());
 }
 
 pub fn give_go(mut socket: &TcpStream, name: &str) -> Result<()> {

@@ -24,11 +24,28 @@ pub enum Error {
     #[error(
         "{object} does not end: {got} received, and the end is overdue; check that the other end has the same version"
     )]
-    Endless { object: String, got: Bytes },
-    #[error("the server refuses {object}: {because}")]
-    Refused { object: String, because: RefusalCode },
-    #[error("the server ended {object} early: {because}")]
-    Ended { object: String, because: RefusalCode },
+    Endless {
+        /// Connection.
+        object: String,
+        got: Bytes,
+    },
+    /// The server refused to start.
+    #[error("the server refuses {object}: {reason}")]
+    Refused {
+        /// Requested connection or exchange.
+        object: String,
+        /// Reason.
+        reason: RefusalCode,
+    },
+    /// The server ended it early.
+    #[error("the server ended {object} early: {reason}")]
+    Ended {
+        /// Connection or exchange.
+        object: String,
+        /// Reason.
+        reason: RefusalCode,
+    },
+    /// A client of a standalone server ended early.
     #[error("ended by the client")]
     Left,
     #[error("{setting} cannot be {value}; use {allowed}")]
@@ -80,5 +97,35 @@ impl Error {
         object: impl FnOnce() -> O,
     ) -> impl FnOnce(io::Error) -> Self {
         move |source| Self::Socket { operation, object: object().into(), source }
+    }
+
+    /// Reason for a client that is no longer served.
+    #[must_use]
+    pub fn refusal(&self) -> RefusalCode {
+        match self {
+            Self::Limit("duration") => RefusalCode::Duration,
+            Self::Limit("bytes") => RefusalCode::Bytes,
+            Self::Limit("rate") => RefusalCode::Rate,
+            Self::Stopped => RefusalCode::Ended,
+            _ => RefusalCode::Unsaid,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn limit_errors_map_to_their_reason() {
+        for (error, expected) in [
+            (Error::Limit("duration"), RefusalCode::Duration),
+            (Error::Limit("bytes"), RefusalCode::Bytes),
+            (Error::Limit("rate"), RefusalCode::Rate),
+            (Error::Stopped, RefusalCode::Ended),
+            (Error::Left, RefusalCode::Unsaid),
+        ] {
+            assert_eq!(error.refusal(), expected, "{error}");
+        }
     }
 }

@@ -20,7 +20,7 @@ pub(crate) struct ResultsCache(Mutex<HashMap<Key, Arc<RunResults>>>);
 
 impl ResultsCache {
     pub(crate) fn of(&self, run: &RunListing, store: &Store) -> Result<Arc<RunResults>, StoreError> {
-        let key = (run.id.clone(), run.started.0, run.made);
+        let key = (run.id.clone(), run.started.0, run.completed);
         if let Some(known) = self.known().get(&key) {
             return Ok(Arc::clone(known));
         }

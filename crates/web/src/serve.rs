@@ -41,12 +41,11 @@ use tokio::{
 use crate::{
     config::{Config, Documents},
     connections::Connections,
+    guard::PATIENCE,
     pages,
     site::{MOST_READINGS, Site},
 };
 
-/// The limit for silence on a connection, headers, forms and unread responses.
-pub(crate) const PATIENCE: Duration = Duration::from_secs(20);
 const HANDSHAKE: Duration = Duration::from_secs(5);
 const MOST_REQUESTS: u32 = if cfg!(test) { 20 } else { 1000 };
 /// An older connection accepts no further request; at twice that age a response ends. A browser that follows a run reconnects.

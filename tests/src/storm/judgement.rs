@@ -24,7 +24,7 @@ pub(super) struct StoredTrials {
 
 impl StoredTrials {
     pub(super) fn of(store: &PostgresServer) -> Self {
-        let rows = store.sql(DATABASE, "SELECT place, cell, md5(record) FROM trial");
+        let rows = store.sql(DATABASE, "SELECT place, result, md5(record) FROM trial");
         let trials = rows.lines().map(|row| {
             let mut columns = row.split('|').map(str::to_owned);
             let mut next = || columns.next().expect("three columns");
@@ -33,7 +33,7 @@ impl StoredTrials {
         Self {
             planned: store.sql(DATABASE, "SELECT sum(planned) FROM run").parse().expect("a run"),
             rows: rows.lines().count(),
-            skipped: store.sql(DATABASE, "SELECT cell, because FROM skipped"),
+            skipped: store.sql(DATABASE, "SELECT result, reason FROM skipped"),
             trials: trials.collect(),
         }
     }
@@ -72,8 +72,8 @@ impl StoredTrials {
             *streams.entry(stream.hosts).or_default() += 1;
         }
         let mut trials: BTreeMap<[u8; 2], usize> = BTreeMap::new();
-        for (cell, _) in self.trials.values() {
-            *trials.entry(hosts_of(cell)).or_default() += 1;
+        for (result, _) in self.trials.values() {
+            *trials.entry(hosts_of(result)).or_default() += 1;
         }
         for (hosts, count) in &trials {
             assert!(streams.get(hosts) >= Some(count), "{hosts:?}: {trials:?} trials, streams: {streams:?}");
@@ -88,8 +88,8 @@ impl fmt::Display for StoredTrials {
 }
 
 /// Last address bytes, e.g. `[1, 2]` for `...b-to-a...`.
-fn hosts_of(cell: &str) -> [u8; 2] {
-    let (from, to) = cell.split_once("-to-").expect("a cell of a pair");
+fn hosts_of(result: &str) -> [u8; 2] {
+    let (from, to) = result.split_once("-to-").expect("a result of a pair");
     let number = |name: Option<u8>| name.expect("a host has a name") - b'a' + 1;
     let mut hosts = [number(from.bytes().last()), number(to.bytes().next())];
     hosts.sort_unstable();

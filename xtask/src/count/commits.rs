@@ -50,7 +50,7 @@ mod tests {
 
     #[test]
     fn excludes_tests_and_documents() {
-        for file in ["crates/lab/src/run.rs", "crates/probe/src/cpu_owners/tasks.h", "Makefile"] {
+        for file in ["crates/lab/src/run.rs", "crates/probe/src/cpu_attribution/tasks.h", "Makefile"] {
             assert!(is_code(file), "{file}");
         }
         for file in ["tests/vm/main.rs", "crates/a/src/b/tests.rs", "docs/guide/lab.md", "CHANGELOG.md"] {

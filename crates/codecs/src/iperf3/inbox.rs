@@ -114,7 +114,7 @@ pub(super) fn frame<T: serde::Serialize>(json: &T) -> Vec<u8> {
 
 pub(super) fn read<T: DeserializeOwned>(what: &'static str, json: &[u8]) -> Result<T, Failure> {
     serde_json::from_slice(json)
-        .map_err(|error| Failure::Malformed { what, because: shown(&error.to_string()) })
+        .map_err(|error| Failure::Malformed { what, reason: shown(&error.to_string()) })
 }
 
 /// Removes control characters: the peer may have written the text, and it is printed to a terminal.
@@ -174,11 +174,11 @@ mod tests {
     #[test]
     fn shortens_quoted_input_in_errors() {
         let long = format!("\"\u{9b}31m\\u001b[2J{}\"", "x".repeat(1 << 20));
-        let Err(Failure::Malformed { because, .. }) = read::<u32>("results", long.as_bytes()) else {
+        let Err(Failure::Malformed { reason, .. }) = read::<u32>("results", long.as_bytes()) else {
             panic!("a string is not a number")
         };
-        assert!(because.chars().count() < 250, "{}", because.len());
-        assert!(because.contains("xxx") && !because.contains(char::is_control), "{because:?}");
+        assert!(reason.chars().count() < 250, "{}", reason.len());
+        assert!(reason.contains("xxx") && !reason.contains(char::is_control), "{reason:?}");
     }
 
     #[test]

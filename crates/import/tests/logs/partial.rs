@@ -8,8 +8,8 @@ use crate::imported::{Run, import, import_texts};
 
 /// Known settings and results of a trial, as text.
 fn described(run: &Run, trial: &Trial) -> String {
-    let cell = run.header.cells.iter().find(|cell| cell.id == trial.cell).expect("its cell");
-    let WorkloadSource::Told(ImportedSettings { transport, direction, streams, .. }) = &cell.sent else {
+    let cell = run.header.results.iter().find(|cell| cell.id == trial.result).expect("its cell");
+    let WorkloadSource::Imported(ImportedSettings { transport, direction, streams, .. }) = &cell.sent else {
         panic!("not imported")
     };
     let mut words = vec![match transport {
@@ -78,7 +78,7 @@ const CASES: &[Case] = &[
             "udp x1 sent 34.2 Mbit/s received 7.99 Mbit/s retransmits 0 lost 22694",
             "udp x1 sent 18.5 Mbit/s received 4.85 Mbit/s retransmits 0 lost 6908",
         ],
-        notes: &[],
+        notes: &["18.0 Mbit/s and 22.3 Mbit/s", "and 7.99 Mbit/s", "and 4.85 Mbit/s"],
     },
     Case {
         file: "parallel-rows-left-out.md",
@@ -213,7 +213,7 @@ const TEXTS: &[(&str, &[&str], &[&str])] = &[
             "tcp x1 forward sent 1.88 Gbit/s received 1.88 Gbit/s retransmits 0 lost 0",
             "tcp x1 forward sent 2.82 Gbit/s retransmits 0 lost 0",
         ],
-        &["no summary", "no summary", "received bytes are unknown"],
+        &["no summary", "no summary", "received bytes are unknown", "940 Mbit/s and 2.82 Gbit/s"],
     ),
     // Missing rows within a test without summary.
     (

@@ -1,15 +1,16 @@
 //! Tests how agents that violate the protocol are handled, without a guest.
 #![expect(clippy::disallowed_methods, reason = "reads memory use from /proc")]
 
-use std::{fs, io::Write, iter, os::unix::net::UnixStream, time::Duration};
+use std::{fs, io::Write, iter, os::unix::net::UnixStream, thread, time::Duration};
 
 use machine::{Boot, Channel, Condition, Machine, MachineError};
-use protocol::{ClientOrder, Token};
+use protocol::{ClientOrder, Hello, Token};
 use serde_json::{Value, json};
 use units::Nanos;
 use workload::{PingPongSettings, WorkloadSettings};
 
 use super::*;
+use crate::event::Event;
 
 /// Allowed growth of the host's memory.
 const MAX_GROWTH: u64 = 50 << 20;
@@ -115,7 +116,7 @@ const CASES: [Case; 30] = [
     ("a long list of states", || {
         greeted(long("{\"reply\":{\"id\":1,\"reply\":{\"device-states\":{\"states\":[", "{},"))
     }),
-    ("a long reason", || greeted(long("{\"refused\":{\"id\":1,\"unsupported\":false,\"because\":\"", "no "))),
+    ("a long reason", || greeted(long("{\"refused\":{\"id\":1,\"unsupported\":false,\"reason\":\"", "no "))),
     ("a long unknown key", || greeted(long("{\"progress\":{\"a\":\"", "b"))),
     ("endless greetings", || repeated(&json!({ "hello": Hello::new("test") }))),
     ("endless progress", || {
@@ -124,7 +125,7 @@ const CASES: [Case; 30] = [
     }),
     ("replies with unknown IDs", || repeated(&json!({ "reply": { "id": 999, "reply": "done" } }))),
     ("refusals with unknown IDs", || {
-        repeated(&json!({ "refused": { "id": 999, "because": "x".repeat(100_000), "unsupported": true } }))
+        repeated(&json!({ "refused": { "id": 999, "reason": "x".repeat(100_000), "unsupported": true } }))
     }),
     ("a reply of the wrong type", || greeted(once(line(&json!({ "reply": { "id": 1, "reply": "done" } }))))),
     ("an incomplete report", || greeted(once(line(&report(1, 3))))),
@@ -146,7 +147,7 @@ fn run(pieces: fn() -> Pieces) -> RunError {
     match agents.ask(&host, "run the client", order, Duration::from_millis(300)) {
         Err(error) => error,
         Ok(Reply::Report(report)) => panic!("report should be incomplete: {report:?}"),
-        Ok(other) => crate::exchange::unexpected(&host, &other),
+        Ok(other) => RunError::unexpected(&host, &other),
     }
 }
 

@@ -11,7 +11,7 @@ use std::{
 use cpio::newc;
 use protocol::guest::{MODULE_ORDER, MODULES};
 
-use super::{error::GuestError, kernel::Kernel, modules::Modules, program};
+use super::{ImageFile, error::GuestError, kernel::Kernel, modules::Modules, program};
 
 /// Mount points.
 const MOUNTED: [&str; 5] = ["/dev", "/proc", "/sys", "/tmp", "/run"];
@@ -61,12 +61,6 @@ impl Image {
     pub fn file(&self) -> &File {
         &self.file
     }
-}
-
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ImageFile {
-    pub from: PathBuf,
-    pub to: PathBuf,
 }
 
 fn read(what: &'static str, file: &Path) -> Result<Vec<u8>, GuestError> {

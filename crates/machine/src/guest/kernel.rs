@@ -10,7 +10,7 @@ use std::{
 
 use scenario::GuestKernel;
 
-use super::{error::GuestError, image::ImageFile, modules::Modules};
+use super::{ImageFile, error::GuestError, modules::Modules};
 
 const KERNELS: &str = "/boot";
 const MODULES: &str = "/lib/modules";

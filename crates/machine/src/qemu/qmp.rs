@@ -152,9 +152,9 @@ fn sort(line: &str, answers: &SyncSender<Value>) -> Option<String> {
         let _ = answers.try_send(message);
         return None;
     };
-    let because = ["reason", "action"].into_iter().find_map(|key| message["data"][key].as_str());
-    let because = because.map(|because| format!(" ({because})")).unwrap_or_default();
-    RELEVANT_EVENTS.contains(&event).then(|| format!("QEMU: {event}{because}"))
+    let reason = ["reason", "action"].into_iter().find_map(|key| message["data"][key].as_str());
+    let reason = reason.map(|reason| format!(" ({reason})")).unwrap_or_default();
+    RELEVANT_EVENTS.contains(&event).then(|| format!("QEMU: {event}{reason}"))
 }
 
 #[cfg(test)]

@@ -48,8 +48,8 @@ fn main() -> ExitCode {
     }
     let trials = CASES.iter().map(|(name, need, test)| {
         let unmet = unmet(*need);
-        if let Some(because) = &unmet {
-            println!("skipped: {name}: {because}");
+        if let Some(reason) = &unmet {
+            println!("skipped: {name}: {reason}");
         }
         Trial::test(*name, move || std::panic::catch_unwind(test).map_err(|_| Failed::without_message()))
             .with_ignored_flag(unmet.is_some())

@@ -41,9 +41,9 @@ impl Means {
         access: &VmAccess,
         pid: Option<u32>,
     ) -> Result<Self, MemoryError> {
-        let refused = |method: BalloonMethod, because: &str| MemoryError::NoMethod {
+        let refused = |method: BalloonMethod, reason: &str| MemoryError::NoMethod {
             method: method.word(),
-            because: because.to_owned(),
+            reason: reason.to_owned(),
         };
         let has_balloon = driver_statistics::balloon(monitor)?.is_some();
         let of_fast = |device: &Device| !access.slow.contains(&device.node) && !device.id.is_empty();

@@ -43,7 +43,7 @@ pub(super) struct Damon {
 
 impl Damon {
     pub(super) fn start() -> Result<Self, MemoryError> {
-        let lacking = |because: &str| MemoryError::NoSource { because: because.to_owned() };
+        let lacking = |reason: &str| MemoryError::NoSource { reason: reason.to_owned() };
         if !Path::new(FOLDER).exists() {
             return Err(lacking(
                 "this kernel has no DAMON for physical memory (CONFIG_DAMON_PADDR, CONFIG_DAMON_SYSFS)",

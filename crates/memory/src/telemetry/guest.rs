@@ -7,7 +7,7 @@ use protocol::{AccessSourceKind, MemoryTelemetry, NodeTelemetry};
 use sys::clock::{monotonic, thread_cpu};
 use units::{Bytes, Nanos};
 
-use super::{AccessSource, Accesses, Look, because, read, source};
+use super::{AccessSource, Accesses, Look, read, reason, source};
 use crate::error::MemoryError;
 
 const NODES: &str = "/sys/devices/system/node";
@@ -35,7 +35,7 @@ impl GuestTelemetry {
             // Drop the previous source first.
             self.source = None;
             let found = source(asked);
-            self.asked = Some((asked, found.as_ref().err().map(because)));
+            self.asked = Some((asked, found.as_ref().err().map(reason)));
             self.source = found.ok();
         }
         let mut pending = None;
@@ -47,7 +47,7 @@ impl GuestTelemetry {
             }
             Some(Err(error)) => {
                 self.source = None;
-                self.asked = Some((asked, Some(because(&error))));
+                self.asked = Some((asked, Some(reason(&error))));
                 Accesses::new()
             }
             None => Accesses::new(),
@@ -71,7 +71,7 @@ impl GuestTelemetry {
         Ok(MemoryTelemetry {
             elapsed: Nanos(now.at - before.at),
             source: self.source.as_ref().map_or(AccessSourceKind::None, |source| source.kind()),
-            no_accesses_because: pending.or_else(|| self.asked.as_ref()?.1.clone()),
+            no_accesses_reason: pending.or_else(|| self.asked.as_ref()?.1.clone()),
             nodes,
             available: Bytes(memory.kilobytes("MemAvailable")),
             swap_used: Bytes(memory.kilobytes("SwapTotal").saturating_sub(memory.kilobytes("SwapFree"))),
@@ -143,7 +143,7 @@ mod tests {
         let reply = telemetry.look(AccessSourceKind::None).expect("it has /proc");
         assert!(reply.available.0 > 0 && reply.elapsed.0 > 0, "{reply:?}");
         assert_eq!(reply.source, AccessSourceKind::None);
-        assert!(reply.no_accesses_because.is_some());
+        assert!(reply.no_accesses_reason.is_some());
     }
 
     struct Silent;
@@ -164,7 +164,7 @@ mod tests {
         let mut telemetry = GuestTelemetry { source: Some(Box::new(Silent)), asked, before: None };
         let reply = telemetry.look(AccessSourceKind::Damon).expect("this machine has /proc");
         assert_eq!(reply.source, AccessSourceKind::Damon);
-        assert_eq!(reply.no_accesses_because.as_deref(), Some("first report pending"));
+        assert_eq!(reply.no_accesses_reason.as_deref(), Some("first report pending"));
         assert!(reply.nodes.iter().all(|node| node.accesses.is_empty()), "{reply:?}");
     }
 

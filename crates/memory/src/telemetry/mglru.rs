@@ -39,7 +39,7 @@ pub(super) struct Generations {
 impl Generations {
     /// Enables page generations only with `force`, because they change the guest's page reclaim.
     pub(super) fn start(force: bool) -> Result<Self, MemoryError> {
-        let lacking = |because: &str| MemoryError::NoSource { because: because.to_owned() };
+        let lacking = |reason: &str| MemoryError::NoSource { reason: reason.to_owned() };
         let Ok(on) = read(SWITCH) else {
             return Err(lacking("this kernel has no multi-generational LRU (CONFIG_LRU_GEN)"));
         };

@@ -20,7 +20,7 @@ pub struct ReferencedBits {
 
 impl ReferencedBits {
     pub fn of(pid: u32, kvm: bool) -> Result<Self, MemoryError> {
-        let lacking = |because: String| MemoryError::NoSource { because };
+        let lacking = |reason: String| MemoryError::NoSource { reason };
         if kvm {
             return Err(lacking(
                 "accessed bits of QEMU do not include accesses of a KVM guest; run an agent in the guest"

@@ -161,8 +161,8 @@ fn load_one(ebpf: &mut Ebpf, hook: &Hook, btf: &Btf) -> Result<(), ProgramError>
     }
 }
 
-pub(crate) fn failed(operation: &str, map: &str, because: &dyn std::fmt::Display) -> ProbeError {
-    ProbeError::Failed { operation: format!("{operation} the map {map}"), because: because.to_string() }
+pub(crate) fn failed(operation: &str, map: &str, reason: &dyn std::fmt::Display) -> ProbeError {
+    ProbeError::Failed { operation: format!("{operation} the map {map}"), reason: reason.to_string() }
 }
 
 /// Prints the kernel's full message, for development.

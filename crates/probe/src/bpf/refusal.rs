@@ -59,7 +59,7 @@ impl Refusal {
 
     pub(super) fn explain(&self) -> ProbeError {
         let kernel = sys::uname::kernel_release();
-        let (because, remedy) = match self {
+        let (reason, remedy) = match self {
             Self::Rights(lack) => lack.explain(),
             Self::OtherNumbers => (
                 "this process is in a PID namespace, as in a container, so its PIDs differ from those that eBPF programs see".into(),
@@ -78,7 +78,7 @@ impl Refusal {
                 too_old(&kernel, &format!("the probe's program at {name}"), root_cause(&**error))
             }
         };
-        ProbeError::Unavailable { because, remedy }
+        ProbeError::Unavailable { reason, remedy }
     }
 }
 
@@ -148,14 +148,14 @@ mod tests {
 
     #[test]
     fn reports_missing_capability_with_remedy() {
-        for (nested, root, because, remedy) in [
+        for (nested, root, reason, remedy) in [
             (true, true, "only root of a user namespace", "sudo"),
             (false, true, "as in a container", "--cap-add BPF,PERFMON"),
             (false, false, "CAP_BPF and CAP_PERFMON", "sudo"),
         ] {
             let lack = MissingCapability { permission: true, nested, root, message: "EPERM".into() };
             let text = message(&Refusal::Rights(lack));
-            assert!(text.contains(because) && text.contains(remedy), "{text}");
+            assert!(text.contains(reason) && text.contains(remedy), "{text}");
         }
         let absent =
             MissingCapability { permission: false, nested: false, root: true, message: "ENOSYS".into() };

@@ -46,12 +46,12 @@ impl BpfObject {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use samples::CpuOwner;
+    use samples::CpuConsumer;
 
     #[test]
     fn keys_of_a_subject_have_its_number() {
         let client = Subject {
-            owner: CpuOwner::Client,
+            consumer: CpuConsumer::Client,
             pids: vec![7, 8],
             namespaces: vec![4_026_531_840, u64::MAX],
             cgroups: vec![u64::MAX],

@@ -1,7 +1,7 @@
 //! The maps of packet_way.bpf.c. Layouts mirror packet.h and trail.h.
 
 use protocol::{BreakdownOrder, Subject};
-use samples::CpuOwner;
+use samples::CpuConsumer;
 use workload::{LatencyHistogram, Transport};
 
 use super::histogram::{self, BUCKETS};
@@ -65,12 +65,12 @@ impl Maps<'_> {
     }
 
     pub(super) fn follow(&mut self, way: &BreakdownOrder, subjects: &[Subject]) -> Result<(), ProbeError> {
-        let subjects_of = |owner| subjects.iter().filter(move |subject| subject.owner == owner);
-        let clients = subjects_of(CpuOwner::Client).map(|end| (CLIENT, end));
+        let subjects_of = |consumer| subjects.iter().filter(move |subject| subject.consumer == consumer);
+        let clients = subjects_of(CpuConsumer::Client).map(|end| (CLIENT, end));
         self.0.set_subjects(&Subjects::of(
-            clients.chain(subjects_of(CpuOwner::Server).map(|end| (SERVER, end))),
+            clients.chain(subjects_of(CpuConsumer::Server).map(|end| (SERVER, end))),
         ))?;
-        set(self.0, "wanted", 0, settings(way, subjects_of(CpuOwner::Server).next().is_some()))
+        set(self.0, "wanted", 0, settings(way, subjects_of(CpuConsumer::Server).next().is_some()))
     }
 
     pub(super) fn ways(&mut self) -> Result<RouteMaps, ProbeError> {

@@ -22,8 +22,8 @@ pub(super) struct Caller {
 pub(super) struct Tallies {
     calls: HashMap<(u32, u64), Tally>,
     caller: HashMap<u32, Caller>,
-    pub(super) stopping: PtraceSlices,
-    pub(super) looking_since: Option<Instant>,
+    pub(super) ptrace: PtraceSlices,
+    pub(super) counting_since: Option<Instant>,
 }
 
 #[derive(Debug, Default)]
@@ -54,7 +54,7 @@ impl Tallies {
     }
 
     pub(super) fn slice(&mut self, slice: PtraceSlice) {
-        self.stopping.slices.push(slice);
+        self.ptrace.slices.push(slice);
     }
 
     pub(super) fn add_to(&self, results: &mut ProbeResults) {
@@ -65,10 +65,10 @@ impl Tallies {
             .collect();
         counts.sort_by(|a, b| b.total.cmp(&a.total).then_with(|| (a.tid, &a.call).cmp(&(b.tid, &b.call))));
         results.syscalls = counts;
-        let mut stopping = self.stopping.clone();
-        let now = self.looking_since.map_or(Duration::ZERO, |since| since.elapsed());
-        stopping.looked = stopping.looked + now.into();
-        results.stopping = Some(stopping);
+        let mut ptrace = self.ptrace.clone();
+        let now = self.counting_since.map_or(Duration::ZERO, |since| since.elapsed());
+        ptrace.counted = ptrace.counted + now.into();
+        results.ptrace = Some(ptrace);
     }
 }
 
@@ -94,8 +94,8 @@ impl Tally {
     }
 }
 
-pub(super) fn slice(looking: bool, elapsed: Duration, cpu: u64, moved: u64) -> PtraceSlice {
-    PtraceSlice { looking, elapsed: elapsed.into(), cpu: Nanos(cpu), moved }
+pub(super) fn slice(counting: bool, elapsed: Duration, cpu: u64, io_calls: u64) -> PtraceSlice {
+    PtraceSlice { counting, elapsed: elapsed.into(), cpu: Nanos(cpu), io_calls }
 }
 
 #[cfg(test)]

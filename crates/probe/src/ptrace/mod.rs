@@ -22,14 +22,14 @@ use crate::observe::{Probe, ProbeError, Watch};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Slices {
-    pub looking: Duration,
+    pub counting: Duration,
     pub resting: Duration,
 }
 
 impl Default for Slices {
     /// Long compared to the start of a slice, which stops every thread once.
     fn default() -> Self {
-        Self { looking: Duration::from_millis(400), resting: Duration::from_millis(200) }
+        Self { counting: Duration::from_millis(400), resting: Duration::from_millis(200) }
     }
 }
 
@@ -73,7 +73,7 @@ impl Probe for PtraceCounter {
             Err(error) => drop(report.send(Err(error))),
         };
         let failed =
-            |because: String| ProbeError::Failed { operation: "start the tracer thread".into(), because };
+            |reason: String| ProbeError::Failed { operation: "start the tracer thread".into(), reason };
         let thread = thread::Builder::new().name("ptrace".into()).spawn(work);
         let thread = thread.map_err(|error| failed(error.to_string()))?;
         let started = outcome.recv().unwrap_or_else(|_| Err(failed("it ended".into())));

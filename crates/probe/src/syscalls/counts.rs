@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use protocol::Subject;
-use samples::{CallTimes, CpuOwner, SyscallCount};
+use samples::{CallTimes, CpuConsumer, SyscallCount};
 use units::{Bytes, Nanos};
 
 use super::{
@@ -82,9 +82,9 @@ fn process_names<'a>(slots: &[&'a Slot]) -> HashMap<u32, ((bool, u64), &'a str)>
 
 fn end(subjects: &[Subject], place: u32) -> Option<&'static str> {
     let subject = subjects.get(usize::try_from(place).ok()?.checked_sub(1)?)?;
-    match subject.owner {
-        CpuOwner::Client | CpuOwner::ClientVm => Some("client"),
-        CpuOwner::Server | CpuOwner::ServerVm => Some("server"),
+    match subject.consumer {
+        CpuConsumer::Client | CpuConsumer::ClientVm => Some("client"),
+        CpuConsumer::Server | CpuConsumer::ServerVm => Some("server"),
         _ => None,
     }
 }
@@ -114,15 +114,16 @@ mod tests {
         }
     }
 
-    fn subject(owner: CpuOwner) -> Subject {
-        Subject::of(owner, vec![], true)
+    fn subject(consumer: CpuConsumer) -> Subject {
+        Subject::of(consumer, vec![], true)
     }
 
     #[test]
     fn uses_latest_names_of_threads_and_processes() {
         let ended = [slot(10, 0, 100, "sh"), slot(10, 1, 300, "qemu"), slot(11, 0, 200, "qemu")];
         let under_way = [Slot { calls: 0, ..slot(11, 16, 400, "CPU 0/KVM") }];
-        let counts = counts(&ended, &under_way, &[subject(CpuOwner::Plumb), subject(CpuOwner::ServerVm)]);
+        let counts =
+            counts(&ended, &under_way, &[subject(CpuConsumer::Plumb), subject(CpuConsumer::ServerVm)]);
         let names: Vec<_> = counts.ended.iter().map(|one| (one.tid, one.thread.as_deref())).collect();
         assert_eq!(
             names,

@@ -1,6 +1,6 @@
 //! Tests that need an unusual number of slots. Other tests are in tests/syscalls.
 
-use samples::CpuOwner;
+use samples::CpuConsumer;
 
 use super::*;
 
@@ -14,13 +14,13 @@ fn with_room_for(slots: u32) -> Option<Syscalls> {
 
 fn own_process() -> Watch {
     let subject = Subject {
-        owner: CpuOwner::Client,
+        consumer: CpuConsumer::Client,
         pids: vec![std::process::id()],
         namespaces: vec![],
         cgroups: vec![],
         syscalls: true,
     };
-    Watch { subjects: vec![subject], way: None }
+    Watch { subjects: vec![subject], latency_breakdown: None }
 }
 
 #[test]

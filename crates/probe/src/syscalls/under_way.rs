@@ -42,8 +42,8 @@ fn program(loaded: &mut BpfObject) -> Result<&mut Iter, ProbeError> {
     }
 }
 
-fn unreadable(because: &str) -> ProbeError {
-    ProbeError::Failed { operation: "look for calls in progress".to_owned(), because: because.to_owned() }
+fn unreadable(reason: &str) -> ProbeError {
+    ProbeError::Failed { operation: "look for calls in progress".to_owned(), reason: reason.to_owned() }
 }
 
 /// Zero for a call that starts on another CPU during the iteration, after the reference time.

@@ -45,8 +45,8 @@ pub(crate) fn perf() -> Result<(), Failed> {
     let mut lost = String::new();
     for _ in 0..5 {
         match perf_once(&mut *probe)? {
-            PerfResult::Nothing(because) => {
-                println!("skipped: perf trace: {because}");
+            PerfResult::Nothing(reason) => {
+                println!("skipped: perf trace: {reason}");
                 return Ok(());
             }
             PerfResult::Less(what) => lost = what,

@@ -5,13 +5,13 @@ use std::process::{Child, Command, Stdio};
 
 use probe::{Probe, ProbeError, Watch};
 use protocol::Subject;
-use samples::{CpuOwner, ProbeKind, ProbeResults, SyscallCount};
+use samples::{CpuConsumer, ProbeKind, ProbeResults, SyscallCount};
 
 pub(crate) fn probe_or_skip(test: &str) -> Option<Box<dyn Probe>> {
     match probe::probe(ProbeKind::Syscalls) {
         Ok(probe) => Some(probe),
-        Err(ProbeError::Unavailable { because, .. }) => {
-            println!("skipped: {test}: {because}");
+        Err(ProbeError::Unavailable { reason, .. }) => {
+            println!("skipped: {test}: {reason}");
             None
         }
         Err(error) => panic!("{error}"),
@@ -44,11 +44,11 @@ pub(crate) fn pids(pids: &[u32]) -> Watch {
 }
 
 pub(crate) fn subject(subject: Subject) -> Watch {
-    Watch { subjects: vec![subject], way: None }
+    Watch { subjects: vec![subject], latency_breakdown: None }
 }
 
 pub(crate) fn nobody() -> Subject {
-    Subject::of(CpuOwner::Client, vec![], true)
+    Subject::of(CpuConsumer::Client, vec![], true)
 }
 
 pub(crate) fn seen(probe: &mut dyn Probe) -> ProbeResults {

@@ -131,7 +131,7 @@ fn in_another_network(
     world: &World<'_>,
     places: &Places,
 ) -> Option<(Range<usize>, String)> {
-    let is_lost = stop.host == near.host && stop.why == StopReason::NoRoute(far.address);
+    let is_lost = stop.host == near.host && stop.reason == StopReason::NoRoute(far.address);
     if !is_lost || !world.is_one_segment(&near.device, &far.device) {
         return None;
     }

@@ -35,9 +35,9 @@ pub(crate) fn fit(document: &Document, scenario: &Scenario) -> Vec<Problem> {
         let help = format!("use {blocks} or fewer, the number of trials per result");
         problems.push(Problem::new(written.span(), message, "too many").help(help));
     }
-    let cells = expand::cells(scenario, &PlanOptions::default());
+    let results = expand::results(scenario, &PlanOptions::default());
     for (kind, place) in places(table) {
-        if !cells.iter().any(|cell| kind.sees(&cell.load)) {
+        if !results.iter().any(|result| kind.sees(&result.load)) {
             let message = "no workload supports `packet-way`";
             let help = "add a ping-pong with a closed loop, or remove `packet-way`";
             problems.push(Problem::new(place, message, "no effect").help(help));

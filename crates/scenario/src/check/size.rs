@@ -8,8 +8,8 @@ use crate::{
 
 pub(crate) fn size(document: &Document, trials: u32) -> Option<Problem> {
     let paths = document.paths.0.len() + pair_ways(document);
-    let cells = document.workloads.iter().map(|entry| cells(entry, paths)).fold(0, usize::saturating_add);
-    let too_large = PlanSize { cells, trials }.check().err()?;
+    let results = document.workloads.iter().map(|entry| results(entry, paths)).fold(0, usize::saturating_add);
+    let too_large = PlanSize { results, trials }.check().err()?;
     let place = match &document.pairs {
         Some(pairs) => pairs.span(),
         None => document.workloads.iter().next().map_or(0..0, |entry| entry.name.span()),
@@ -28,7 +28,7 @@ fn pair_ways(document: &Document) -> usize {
     }
 }
 
-fn cells(entry: &Entry<WorkloadTable>, paths: usize) -> usize {
+fn results(entry: &Entry<WorkloadTable>, paths: usize) -> usize {
     let table = &entry.table;
     match (table.hosts.len(), table.paths.len()) {
         (0, 0) => paths,

@@ -56,8 +56,8 @@ fn sizes(entry: &Entry<VmTable>, problems: &mut Vec<Problem>) {
         }
     }
     let vm = resolve::vm(table);
-    if let Some((method, why)) = table.balloon.as_ref().zip(vm.why_no_balloon()) {
-        let message = format!("`balloon = \"{}\"` is not supported here: {why}", method.get_ref().word());
+    if let Some((method, reason)) = table.balloon.as_ref().zip(vm.why_no_balloon()) {
+        let message = format!("`balloon = \"{}\"` is not supported here: {reason}", method.get_ref().word());
         problems.push(
             Problem::new(method.span(), message, "not supported").help("use QEMU with `board = \"q35\"`"),
         );

@@ -32,7 +32,7 @@ struct Keys {
     owner: &'static str,
     this: &'static str,
     own: &'static [&'static str],
-    why: fn(&str) -> Option<&'static str>,
+    reason: fn(&str) -> Option<&'static str>,
 }
 
 const fn keys(kind: WorkloadKind) -> &'static Keys {
@@ -111,17 +111,17 @@ fn inapplicable(table: &WorkloadTable) -> Vec<Problem> {
     let problem = |(key, place): (&'static str, Range<usize>)| {
         let other = WorkloadKind::ALL.iter().map(|kind| self::keys(*kind)).find(|it| it.own.contains(&key));
         let owner = other.map_or("another kind", |keys| keys.owner);
-        let why = (keys.why)(key)
+        let reason = (keys.reason)(key)
             .map_or_else(|| format!("it is a setting of {owner}; {}", keys.this), str::to_owned);
-        let message = format!("`{key}` has no effect here: {why}");
+        let message = format!("`{key}` has no effect here: {reason}");
         Problem::new(place, message, "no effect").help("remove it")
     };
     others.map(problem).collect()
 }
 
-fn refuse<T>(setting: &Option<Spanned<T>>, name: &str, why: &str, problems: &mut Vec<Problem>) {
+fn refuse<T>(setting: &Option<Spanned<T>>, name: &str, reason: &str, problems: &mut Vec<Problem>) {
     if let Some(setting) = setting {
-        let message = format!("`{name}` has no effect here: {why}");
+        let message = format!("`{name}` has no effect here: {reason}");
         problems.push(Problem::new(setting.span(), message, "no effect").help("remove it"));
     }
 }

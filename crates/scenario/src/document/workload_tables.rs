@@ -87,7 +87,7 @@ pub(crate) struct WorkloadTable {
     /// Balloon: `shrink` (reclaim memory from the virtual machine) or `grow` (give it back). Default: `shrink`.
     #[serde(rename = "move")]
     #[schemars(with = "Option<BalloonMove>")]
-    pub(crate) way: Option<Spanned<BalloonMove>>,
+    pub(crate) movement: Option<Spanned<BalloonMove>>,
     /// Balloon: whether the guest has touched the reclaimed memory, so that the host has allocated it. For memory given
     /// back: whether the test includes touching it. Default: true.
     #[schemars(with = "Option<bool>")]
@@ -157,7 +157,7 @@ impl WorkloadTable {
             ("memory", place(&self.memory)),
             ("threads", place(&self.threads)),
             ("huge-pages", place(&self.huge_pages)),
-            ("move", place(&self.way)),
+            ("move", place(&self.movement)),
             ("touched", place(&self.touched)),
             ("compact", place(&self.compact)),
             ("source-port", place(&self.source_port)),

@@ -252,10 +252,10 @@ impl LinkTable for Entry<VxlanTable> {
         for near in vxlan.members.iter().filter(|near| !near.existing) {
             let others = vxlan.members.iter().filter(|far| far.at != near.at && !far.existing);
             let stop = others.filter_map(|far| Some((&far.at.host, unreachable(world, near, far)?))).next();
-            if let (Some((far, why)), Some(place)) = (stop, self.place_of_over(&near.at)) {
+            if let (Some((far, reason)), Some(place)) = (stop, self.place_of_over(&near.at)) {
                 let message =
                     format!("the tunnel `{}` of `{}` cannot reach `{far}`", vxlan.name, near.at.host);
-                problems.push(Problem::new(place, message, "this underlay").help(why));
+                problems.push(Problem::new(place, message, "this underlay").help(reason));
             }
         }
     }

@@ -213,11 +213,11 @@ fn check(text: &str) -> Result<bool, TestCaseError> {
     let diagnosis = match Scenario::parse("mutated", text) {
         Ok(scenario) => {
             let plan = Plan::expand(&scenario, 1, &PlanOptions { trials: Some(1), ..PlanOptions::default() });
-            prop_assert!(plan.cells.iter().any(|cell| cell.baseline));
-            for cell in &plan.cells {
+            prop_assert!(plan.results.iter().any(|result| result.baseline));
+            for result in &plan.results {
                 let path =
-                    scenario.paths.iter().find(|path| path.name == cell.path).expect("the path exists");
-                prop_assert!(path.mtu(&scenario.lab, &cell.devices) >= 526);
+                    scenario.paths.iter().find(|path| path.name == result.path).expect("the path exists");
+                prop_assert!(path.mtu(&scenario.lab, &result.devices) >= 526);
             }
             return Ok(true);
         }

@@ -40,13 +40,13 @@ pub(super) fn succeeds(client: Child) {
 }
 
 /// The next client, within the limits, is served.
-fn refused(config: &Config, options: &[&str], words: &str, because: Option<Refusal>) {
+fn refused(config: &Config, options: &[&str], words: &str, reason: Option<Refusal>) {
     with_server(config, |server| {
         let output = run(server, options);
         let text = String::from_utf8_lossy(&output.stderr);
         assert!(!output.status.success() && text.contains(words), "{options:?}: {output:?}");
-        match because {
-            Some(because) => assert_eq!(server.refused(), because),
+        match reason {
+            Some(reason) => assert_eq!(server.refused(), reason),
             None => assert!(server.ended().1.failure.is_some(), "{options:?}"),
         }
         let served = run(server, &["-n", "100K", "-b", "4M"]);

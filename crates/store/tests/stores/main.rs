@@ -35,6 +35,7 @@ const OF_BOTH: &[Test<fn(&Place)>] = tests![
     imported::imported_run_has_its_trials_and_final_header,
     imported::failed_import_stores_nothing,
     imported::other_processes_can_write_during_an_import,
+    imported::list_marks_imported_runs,
     stored::removing_a_run_frees_its_trials_and_space,
     stored::run_is_read_back_unchanged,
     stored::repeated_trial_replaces_the_stored_attempt,
@@ -56,10 +57,7 @@ const OF_BOTH: &[Test<fn(&Place)>] = tests![
     writers::concurrent_writers_store_each_trial_once,
 ];
 
-const OF_A_FILE: &[Test<fn(&Place)>] = tests![
-    imported::list_marks_imported_runs_of_older_formats,
-    patience::recreates_deleted_file_and_reports_it,
-];
+const OF_A_FILE: &[Test<fn(&Place)>] = tests![patience::recreates_deleted_file_and_reports_it,];
 
 const OF_A_SERVER: &[Test<fn(&PostgresServer)>] = tests![
     server::renews_broken_claim_before_writing,

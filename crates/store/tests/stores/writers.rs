@@ -82,7 +82,7 @@ pub(crate) fn concurrent_writers_store_each_trial_once(place: &Place) {
     let mut trials = store.load(&header.id).expect("loads").trials;
     trials.sort_by_key(|trial| trial.index);
     assert_eq!(trials, (0..TRIALS).map(trial).collect::<Vec<_>>());
-    let other = Trial { doubts: Vec::new(), ..trial(3) };
+    let other = Trial { warnings: Vec::new(), ..trial(3) };
     let refused = store.trial(&header.id, &other).expect_err("a different trial exists");
     assert!(matches!(refused, StoreError::TrialExists { index: 3, .. }), "{refused:?}");
 }

@@ -30,7 +30,7 @@ pub(super) fn match_answer<F: Format>(
         },
         Reply::Before => notes.duplicate(),
         Reply::Greeting => {}
-        Reply::End(because) => return Err(socket.ended(because)),
+        Reply::End(reason) => return Err(socket.ended(reason)),
         Reply::Unknown => notes.stray(),
     }
     Ok(None)

@@ -56,8 +56,8 @@ impl Greeting {
         Self { kind, ..self }
     }
 
-    pub const fn refusing(self, because: RefusalCode) -> Self {
-        Self { cookie: because.code(), ..self.with(GreetingKind::Refuses) }
+    pub const fn refusing(self, reason: RefusalCode) -> Self {
+        Self { cookie: reason.code(), ..self.with(GreetingKind::Refuses) }
     }
 
     pub(crate) fn refused(self) -> Option<RefusalCode> {

@@ -143,8 +143,8 @@ impl MessageSocket {
         self.stream().map_or(Ok(()), |socket| Ok(sys::socket::set_linger_zero(socket)?))
     }
 
-    pub(crate) fn ended(&self, because: RefusalCode) -> Error {
-        Error::Ended { object: self.name.clone(), because }
+    pub(crate) fn ended(&self, reason: RefusalCode) -> Error {
+        Error::Ended { object: self.name.clone(), reason }
     }
 
     /// A reset by the server is an end.

@@ -73,8 +73,8 @@ fn greet_with(
 }
 
 fn refused(server: SocketAddr, answer: Greeting) -> Error {
-    let because = answer.refused().unwrap_or(RefusalCode::Unsaid);
-    Error::Refused { object: format!("the UDP ping-pong with {server}"), because }
+    let reason = answer.refused().unwrap_or(RefusalCode::Unsaid);
+    Error::Refused { object: format!("the UDP ping-pong with {server}"), reason }
 }
 
 /// An offer that was already accepted is ignored.
@@ -177,10 +177,10 @@ fn send(socket: &UdpSocket, bytes: &[u8]) -> std::io::Result<()> {
 }
 
 /// The client would otherwise only notice silence.
-pub(super) fn dismiss(socket: &MessageSocket, greeting: Greeting, because: RefusalCode) {
+pub(super) fn dismiss(socket: &MessageSocket, greeting: Greeting, reason: RefusalCode) {
     for _ in 0..FAREWELLS {
         // Other errors of the socket are reported elsewhere.
-        let _ = socket.send(&greeting.refusing(because).encode(), || Ok(()));
+        let _ = socket.send(&greeting.refusing(reason).encode(), || Ok(()));
     }
 }
 

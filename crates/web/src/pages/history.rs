@@ -16,8 +16,9 @@ use serde::Deserialize;
 
 use crate::{
     failure::Failure,
-    layout::{self, RunEntry, short},
+    layout::{self, RunEntry},
     links,
+    shell::short,
     site::Site,
     time,
 };
@@ -60,7 +61,7 @@ fn runs_of(site: &Site, store: &store::Store, run: &RunId) -> Result<Vec<Arc<Run
 fn content(run: &RunId, runs: &[Arc<RunResults>], all: &[ResultHistory], wanted: &str) -> Markup {
     let shown: Vec<&ResultHistory> = match wanted {
         "" => all.iter().take(MOST_RESULTS).collect(),
-        cell => all.iter().filter(|it| it.newest.cell == cell).collect(),
+        result => all.iter().filter(|it| it.newest.result == result).collect(),
     };
     html! {
         h1 { "History" }
@@ -95,7 +96,7 @@ fn choice(run: &RunId, all: &[ResultHistory], wanted: &str) -> Markup {
                 label for="result" { "Result" }
                 select #result name="result" {
                     option value="" { "All results" }
-                    @for it in all { option value=(it.newest.cell) selected[it.newest.cell == wanted] { (label(it)) } }
+                    @for it in all { option value=(it.newest.result) selected[it.newest.result == wanted] { (label(it)) } }
                 }
             }
             button type="submit" { "Show" }

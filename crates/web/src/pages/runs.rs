@@ -14,8 +14,9 @@ use store::{Baseline, RunFilter, RunListing, RunPart, RunPosition};
 
 use crate::{
     failure::Failure,
-    layout::{self, Entry, short},
+    layout::{self, Entry},
     links,
+    shell::short,
     site::Site,
     time,
 };
@@ -123,7 +124,7 @@ fn row(row: &Row, baselines: &[Baseline]) -> Markup {
             td.scenario { a href=(links::with_query(links::RUNS, &[("scenario", &run.scenario)])) { bdi { (short(&run.scenario)) } } }
             td.begun { (time::minute(run.started)) }
             td.number {
-                (run.made)
+                (run.completed)
                 // The planned number is a maximum.
                 @if run.state == RunState::Unfinished { span.faint { "/" (run.planned) } }
             }

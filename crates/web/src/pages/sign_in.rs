@@ -14,8 +14,9 @@ use sys::clock::monotonic;
 
 use crate::{
     failure::Failure,
-    guard::{self, SignInRefusal},
     layout, links,
+    reader::{self, SignInRefusal},
+    shell,
     site::Site,
 };
 
@@ -49,7 +50,7 @@ pub(crate) fn form(wanted: &str, refusal: Option<SignInRefusal>) -> Response {
             button type="submit" { "Sign in" }
         }
     };
-    layout::bare("Sign in", &content)
+    shell::bare("Sign in", &content)
 }
 
 pub(crate) async fn sign_in(
@@ -59,7 +60,7 @@ pub(crate) async fn sign_in(
 ) -> Result<Response, Failure> {
     let wanted = if is_here(&shown.wanted) { shown.wanted.as_str() } else { links::RUNS };
     let Some(token) = &site.config.token else { return Ok(Redirect::to(wanted).into_response()) };
-    if let Err(refusal) = guard::check_token(&site, token, &shown.token, guard::source(&extensions)) {
+    if let Err(refusal) = reader::check_token(&site, token, &shown.token, reader::source(&extensions)) {
         return Ok((refusal.status(), form(wanted, Some(refusal))).into_response());
     }
     let cookie = site.sign_ins.begin(monotonic());
@@ -83,12 +84,12 @@ pub(crate) async fn sign_out(State(site): State<Arc<Site>>, headers: HeaderMap) 
     if site.config.token.is_none() {
         return Redirect::to(links::RUNS).into_response();
     }
-    guard::cookies(&headers, site.config.listen.port()).for_each(|cookie| site.sign_ins.end(cookie));
+    reader::cookies(&headers, site.config.listen.port()).for_each(|cookie| site.sign_ins.end(cookie));
     with_cookie(&site, "; Max-Age=0; ", links::SIGN_IN)
 }
 
 fn with_cookie(site: &Site, value: &str, next: &str) -> Response {
-    let name = guard::cookie_name(site.config.listen.port());
+    let name = reader::cookie_name(site.config.listen.port());
     let secure = if site.config.tls.is_some() { "; Secure" } else { "" };
     let cookie = format!("{name}={value}Path=/; HttpOnly; SameSite=Strict{secure}");
     ([(header::SET_COOKIE, cookie)], Redirect::to(next)).into_response()

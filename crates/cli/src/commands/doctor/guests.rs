@@ -9,10 +9,7 @@ use super::{
     check::{Check, Group, Status},
     memory,
 };
-use crate::{
-    commands::{TOOL, vm},
-    interrupt,
-};
+use crate::{commands::vm, interrupt, program::TOOL};
 
 /// Check ids of a path to a guest.
 pub(super) const NEEDS: [&str; 4] = ["tap", "qemu", "guest-kernel", BOOT];
@@ -50,7 +47,7 @@ fn booted() -> anyhow::Result<(Nanos, &'static str)> {
     let host = HostName::new("guest");
     let (booting, vm) = (Kernel::installed()?, Vm::default());
     let booting = vm::qemu((host.clone(), &vm), booting, None, None)?;
-    let how = if booting.emulated_because.is_some() { ", emulated" } else { "" };
+    let how = if booting.emulated_reason.is_some() { ", emulated" } else { "" };
     let known = introduce((host, booting.machine), None, TOOL, &stop, &[])?;
     Ok((known.ready_within.into(), how))
 }

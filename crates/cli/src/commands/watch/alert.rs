@@ -1,7 +1,7 @@
-//! Decides when to alert, and runs the alert hook.
+//! Runs the alert hook.
 
 use std::{
-    path::{Path, PathBuf},
+    path::Path,
     process::Command,
     thread,
     time::{Duration, Instant},
@@ -9,50 +9,14 @@ use std::{
 
 use anyhow::{Context, bail};
 use machine::Subprocess;
-use serde::Serialize;
 
-use super::{report::MeasurementReport, run_process::GLANCE};
-use crate::{bounded_file, commands::trace::launch};
+use super::{plan::hook_program, report::MeasurementReport, run_process::GLANCE, state::Alert};
 
 const PATIENCE: Duration = Duration::from_secs(30);
-
-/// Sent once per state change.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub(super) enum Alert {
-    /// A new regression was found.
-    Lost,
-    /// A result remains at a new, worse level.
-    LevelShift,
-    /// All results have recovered.
-    Recovered,
-    /// A measurement failed after an earlier success.
-    Failed,
-}
-
-impl Alert {
-    pub(super) const fn word(self) -> &'static str {
-        match self {
-            Self::Lost => "lost",
-            Self::LevelShift => "level-shift",
-            Self::Recovered => "recovered",
-            Self::Failed => "failed",
-        }
-    }
-}
 
 /// Runs the hook with the report on standard input and its properties in the environment.
 pub(super) fn run_hook(hook: &[String], alert: Alert, report: &MeasurementReport) -> anyhow::Result<()> {
     tell_within(PATIENCE, hook, alert, report)
-}
-
-/// Finds the hook's program like execvp(3); `None` if it does not exist.
-///
-/// # Errors When another user could have written it.
-pub(super) fn hook_program(name: &str) -> anyhow::Result<Option<PathBuf>> {
-    let found = launch::find(name.as_ref()).ok();
-    found.as_deref().map(bounded_file::require_trusted).transpose()?;
-    Ok(found)
 }
 
 fn tell_within(
@@ -98,7 +62,7 @@ mod tests {
         let hook = ["sh", "-c", script].map(str::to_owned);
         let at = Timestamp::from_second(1_795_600_800).expect("a time");
         let report = MeasurementReport::new(at, "small", None);
-        tell_within(patience, &hook, Alert::Lost, &report).map_err(|error| error.to_string())
+        tell_within(patience, &hook, Alert::Regression, &report).map_err(|error| error.to_string())
     }
 
     #[test]
@@ -117,7 +81,7 @@ mod tests {
         let missing = ["/no/such/program".to_owned()];
         let at = Timestamp::from_second(0).expect("a time");
         let report = MeasurementReport::new(at, "small", None);
-        let error = run_hook(&missing, Alert::Lost, &report).expect_err("no such program").to_string();
+        let error = run_hook(&missing, Alert::Regression, &report).expect_err("no such program").to_string();
         assert!(error.contains("cannot start /no/such/program"), "{error}");
     }
 }

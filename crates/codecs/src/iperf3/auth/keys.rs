@@ -22,8 +22,15 @@ pub struct PrivateKey(RsaPrivateKey);
 
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum KeyError {
-    #[error("not an RSA {kind} key in PEM without a passphrase: {because}")]
-    Unreadable { kind: &'static str, because: String },
+    /// Not a PEM key of this kind.
+    #[error("not an RSA {kind} key in PEM without a passphrase: {reason}")]
+    Unreadable {
+        /// Public or private.
+        kind: &'static str,
+        /// The parser's message.
+        reason: String,
+    },
+    /// The key is too short for the credentials.
     #[error("user name and password are too long for this key; use a longer key or a shorter password")]
     TooLong,
 }
@@ -33,7 +40,7 @@ impl PublicKey {
         RsaPublicKey::from_public_key_pem(pem)
             .or_else(|spki| RsaPublicKey::from_pkcs1_pem(pem).map_err(|_| spki))
             .map(Self)
-            .map_err(|error| KeyError::Unreadable { kind: "public", because: error.to_string() })
+            .map_err(|error| KeyError::Unreadable { kind: "public", reason: error.to_string() })
     }
 
     pub(super) fn encrypt(
@@ -57,7 +64,7 @@ impl PrivateKey {
         RsaPrivateKey::from_pkcs8_pem(pem)
             .or_else(|pkcs8| RsaPrivateKey::from_pkcs1_pem(pem).map_err(|_| pkcs8))
             .map(Self)
-            .map_err(|error| KeyError::Unreadable { kind: "private", because: error.to_string() })
+            .map_err(|error| KeyError::Unreadable { kind: "private", reason: error.to_string() })
     }
 
     #[must_use]

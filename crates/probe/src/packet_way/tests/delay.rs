@@ -63,9 +63,9 @@ fn ready() -> Option<(LatencyBreakdownProbe, Lab, Play)> {
 #[test]
 fn steps_add_up_to_the_total() {
     let Some((mut probe, lab, play)) = ready() else { return };
-    let way = follow(&mut probe, &lab, ["g1", "g2"], &play);
-    let sum: f64 = way.steps.iter().map(|step| step.times.mean().expect("has messages")).sum();
-    let whole = way.whole.mean().expect("followed messages");
+    let latency_breakdown = follow(&mut probe, &lab, ["g1", "g2"], &play);
+    let sum: f64 = latency_breakdown.steps.iter().map(|step| step.times.mean().expect("has messages")).sum();
+    let whole = latency_breakdown.whole.mean().expect("followed messages");
     assert!((sum - whole).abs() * 10.0 <= whole, "the steps add up to {sum} ns of {whole}");
 }
 

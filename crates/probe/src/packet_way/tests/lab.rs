@@ -3,7 +3,7 @@
 use std::process::Command;
 
 use protocol::{BreakdownOrder, Subject, WatchedDevice};
-use samples::CpuOwner;
+use samples::CpuConsumer;
 use sys::netns::NetNs;
 use units::Bytes;
 
@@ -108,14 +108,14 @@ impl Lab {
     }
 
     pub(super) fn watch(&self, ends: [&str; 2], play: &Play) -> Watch {
-        let subject = |owner, host: &str| Subject {
-            owner,
+        let subject = |consumer, host: &str| Subject {
+            consumer,
             pids: vec![],
             namespaces: vec![self.host(host).inode()],
             cgroups: vec![],
             syscalls: false,
         };
-        let way = BreakdownOrder {
+        let latency_breakdown = BreakdownOrder {
             transport: play.transport,
             server: play.server,
             port: play.port,
@@ -124,8 +124,8 @@ impl Lab {
             devices: self.devices.clone(),
         };
         Watch {
-            subjects: vec![subject(CpuOwner::Client, ends[0]), subject(CpuOwner::Server, ends[1])],
-            way: Some(way),
+            subjects: vec![subject(CpuConsumer::Client, ends[0]), subject(CpuConsumer::Server, ends[1])],
+            latency_breakdown: Some(latency_breakdown),
         }
     }
 }
@@ -135,6 +135,6 @@ fn parts(name: &str) -> (&str, &str) {
 }
 
 #[expect(clippy::disallowed_macros, reason = "reports skipped tests")]
-pub(super) fn skip(because: &dyn std::fmt::Display) {
-    println!("skipped: {because}");
+pub(super) fn skip(reason: &dyn std::fmt::Display) {
+    println!("skipped: {reason}");
 }

@@ -103,17 +103,18 @@ fn without_period(entry: &Entry<FactorTable>, factor: &Factor, scenario: &Scenar
 
 fn spin_on_one_cpu(document: &Document, scenario: &Scenario) -> Option<Problem> {
     let _varied = scenario.factors.first()?;
-    let cells = expand::cells(scenario, &PlanOptions::default());
-    let cell = cells.iter().find(|cell| cell.load.kind().spins() && cell.placement == Placement::SameCpu)?;
+    let results = expand::results(scenario, &PlanOptions::default());
+    let result =
+        results.iter().find(|result| result.load.kind().spins() && result.placement == Placement::SameCpu)?;
     let sets = |level: &Level| {
         use WorkloadSetting::{Placement, Waiting};
         matches!(level.setting, Setting::Workload(Waiting(_) | Placement(_)))
     };
     let responsible =
-        |factor: &&Factor| cell.levels.contains_key(&factor.name) && factor.levels.iter().any(sets);
+        |factor: &&Factor| result.levels.contains_key(&factor.name) && factor.levels.iter().any(sets);
     let name = scenario.factors.iter().rfind(responsible)?.name.as_str();
     let entry = document.factors.get(name)?;
-    let message = format!("both ends of `{}` would spin on one CPU", cell.id);
+    let message = format!("both ends of `{}` would spin on one CPU", result.id);
     let help = "each end would wait for the other's time slice; restrict the factor with `workloads`";
     Some(Problem::new(entry.table.values_place(), message, "spins on one CPU").help(help))
 }
@@ -121,17 +122,17 @@ fn spin_on_one_cpu(document: &Document, scenario: &Scenario) -> Option<Problem> 
 fn too_many(document: &Document, scenario: &Scenario) -> Option<Problem> {
     // Many pairs of hosts give many results without any factor.
     let last = document.factors.iter().last()?;
-    let cells = pairs(scenario).map(|(path, workload)| {
+    let results = pairs(scenario).map(|(path, workload)| {
         let applied = scenario.factors.iter().filter(|factor| factor.applies_to(path, workload));
-        applied.fold(1_usize, |cells, factor| cells.saturating_mul(factor.levels.len()))
+        applied.fold(1_usize, |results, factor| results.saturating_mul(factor.levels.len()))
     });
-    let (least, cells) =
-        cells.fold((0, 0_usize), |(least, sum), cells| (least + 1, sum.saturating_add(cells)));
+    let (least, results) =
+        results.fold((0, 0_usize), |(least, sum), results| (least + 1, sum.saturating_add(results)));
     let most = CELLS.max(least);
-    let message = format!("the scenario has {cells} results; the limit is {most}");
+    let message = format!("the scenario has {results} results; the limit is {most}");
     let help = "a factor multiplies the results of every path and workload that it applies to; restrict it with \
                 `paths` and `workloads`, or use fewer values";
-    (cells > most).then(|| Problem::new(last.name.span(), message, "too many combinations").help(help))
+    (results > most).then(|| Problem::new(last.name.span(), message, "too many combinations").help(help))
 }
 
 fn mtus(document: &Document, scenario: &Scenario) -> Vec<Problem> {

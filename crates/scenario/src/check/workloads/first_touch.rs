@@ -18,7 +18,7 @@ pub(super) const KEYS: Keys = Keys {
     owner: "a first touch of memory",
     this: "this is a first touch of memory",
     own: &["memory", "threads", "huge-pages", "hosts"],
-    why: |_| None,
+    reason: |_| None,
 };
 
 pub(super) fn load(table: &WorkloadTable, problems: &mut Vec<Problem>) -> FirstTouchSettings {

@@ -13,7 +13,7 @@ pub(super) const KEYS: Keys = Keys {
     owner: "a stream",
     this: "this is a stream",
     own: &["transport", "mode", "streams", "direction", "rate", "bytes", "message", "source-port"],
-    why: |_| None,
+    reason: |_| None,
 };
 
 pub(super) fn load(table: &WorkloadTable, problems: &mut Vec<Problem>) -> StreamSettings {

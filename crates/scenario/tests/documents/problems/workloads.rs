@@ -12,7 +12,7 @@ fn with(kind: &str, settings: &str) -> String {
 
 #[test]
 fn reports_settings_without_effect() {
-    for (kind, setting, name, why) in [
+    for (kind, setting, name, reason) in [
         ("stream", "waiting = \"spin\"", "waiting", "a setting of a ping-pong; this is a stream"),
         ("stream", "schedule = \"open\"", "schedule", "a setting of a ping-pong"),
         ("stream", "under = { rate = \"1Gbit/s\" }", "under", "a setting of a ping-pong"),
@@ -36,7 +36,7 @@ fn reports_settings_without_effect() {
         let at = setting.lines().last().expect("a line");
         let text = with(kind, setting);
         check_text(&text, at, &format!("`{name}` has no effect here"), "remove it");
-        check_text(&text, at, why, "remove it");
+        check_text(&text, at, reason, "remove it");
     }
 }
 

@@ -57,11 +57,12 @@ fn settle_at(series: &mut EndSeries, highest: i64, sent: i64) {
     let all = series.datagrams().unwrap_or_default();
     // Received datagrams were sent, whatever the peer reports.
     let known = i64::try_from(all.count).is_ok_and(|count| count <= sent);
-    let strayed = missing < 0 && all.lost > 0 && known;
+    let not_followed = missing < 0 && all.lost > 0 && known;
     let mut samples = series.intervals.iter_mut().rev().filter_map(|interval| interval.datagrams.as_mut());
-    if let Some(DatagramSample { lost, strays, .. }) = samples.next().filter(|_| missing > 0 || strayed) {
+    if let Some(DatagramSample { lost, strays, .. }) = samples.next().filter(|_| missing > 0 || not_followed)
+    {
         *lost = lost.saturating_add(missing.max(all.lost.saturating_neg()));
-        *strays = strays.saturating_add(u64::from(strayed));
+        *strays = strays.saturating_add(u64::from(not_followed));
     }
 }
 

@@ -138,20 +138,20 @@ impl Control {
         theirs.ok_or_else(|| Error::Iperf3(closed("the client's results")))
     }
 
-    pub(super) fn refuse<T>(&mut self, code: ErrorCode, because: Error) -> Result<T> {
-        let errno = match &because {
+    pub(super) fn refuse<T>(&mut self, code: ErrorCode, reason: Error) -> Result<T> {
+        let errno = match &reason {
             Error::System(error) => error.errno(),
             Error::Socket { source, .. } => source.raw_os_error().unwrap_or(0),
             _ => 0,
         };
-        Err(self.end((code, errno), because))
+        Err(self.end((code, errno), reason))
     }
 
-    pub(super) fn end(&mut self, (code, number): (ErrorCode, i32), because: Error) -> Error {
+    pub(super) fn end(&mut self, (code, number): (ErrorCode, i32), reason: Error) -> Error {
         self.transport.machine.refuse(code, number);
         // Best effort; the original error matters more.
         let _ = self.transport.flush();
-        because
+        reason
     }
 
     pub(super) fn terminate(&mut self) -> Error {

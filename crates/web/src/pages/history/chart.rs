@@ -7,7 +7,7 @@ use maud::{Markup, html};
 use report::Scale;
 
 use super::changes;
-use crate::{layout::short, links, time};
+use crate::{links, shell::short, time};
 
 /// Units of the chart, which is scaled to the page.
 const WIDTH: f64 = 760.0;
@@ -141,7 +141,7 @@ mod tests {
     fn picture(medians: &[f64], levels: Vec<RunLevel>) -> String {
         let metric = findings::Metric::Throughput;
         let newest = RunResult {
-            cell: "wire/bulk".into(),
+            result: "wire/bulk".into(),
             path: "wire".into(),
             workload: "bulk".into(),
             levels: std::collections::BTreeMap::new(),
