@@ -12,7 +12,6 @@ use crate::workspace::Workspace;
 pub(crate) struct Generated {
     /// A path, or with `#` the part between `<!-- PART -->` and `<!-- /PART -->`.
     pub(crate) path: &'static str,
-    /// Arguments of `plumb`.
     pub(crate) verb: &'static str,
 }
 
@@ -74,7 +73,6 @@ impl Generated {
         Ok(fs::write(&path, format!("{before}{begin}{text}{end}{after}"))?)
     }
 
-    /// The text before and after the part.
     fn place(&self) -> (&'static str, Option<[String; 2]>) {
         match self.path.split_once('#') {
             Some((path, part)) => (path, Some([format!("<!-- {part} -->\n"), format!("<!-- /{part} -->\n")])),
@@ -82,7 +80,6 @@ impl Generated {
         }
     }
 
-    /// `None` if `plumb` lacks the verb.
     pub(crate) fn printed_by(&self, plumb: &Path) -> Result<Option<String>> {
         let mut command = Command::new(plumb);
         let output =

@@ -46,7 +46,6 @@ pub(crate) fn run(workspace: &Workspace, request: &Request) -> Result<ExitCode> 
     Ok(ExitCode::SUCCESS)
 }
 
-/// A copy of all files that git knows, from scratch.
 fn build(workspace: &Workspace, folder: &Path) -> Result<()> {
     for file in &workspace.files {
         let to = folder.join(file);

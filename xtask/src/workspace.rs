@@ -18,7 +18,6 @@ pub(crate) struct Workspace {
 }
 
 impl Workspace {
-    /// Around the current directory.
     pub(crate) fn open() -> Result<Self> {
         let metadata = MetadataCommand::new().no_deps().exec().context("cargo metadata")?;
         let root = metadata.workspace_root.clone().into_std_path_buf();
@@ -30,7 +29,6 @@ impl Workspace {
         self.files.iter().map(String::as_str).filter(|path| path.ends_with(".rs"))
     }
 
-    /// `None` if it is not UTF-8.
     pub(crate) fn text(&self, path: &str) -> Result<Option<String>> {
         let bytes = fs::read(self.root.join(path)).with_context(|| format!("read {path}"))?;
         Ok(String::from_utf8(bytes).ok())
@@ -59,7 +57,6 @@ impl Workspace {
         nice
     }
 
-    /// Returns its path.
     pub(crate) fn plumb(&self) -> Result<PathBuf> {
         executable(self.built_by(&["build", "--bin", "plumb"])?)
     }
@@ -85,7 +82,6 @@ impl Workspace {
         Ok(cargo)
     }
 
-    /// Returns the artifacts.
     fn built_by(&self, args: &[&str]) -> Result<Vec<Artifact>> {
         built_by(self.cargo(args))
     }
@@ -109,7 +105,6 @@ fn built_by(cargo: Command) -> Result<Vec<Artifact>> {
     Ok(built)
 }
 
-/// Passes on each artifact as soon as it is built.
 pub(crate) fn each_built_by(mut cargo: Command, hand_over: &mut dyn FnMut(Artifact)) -> Result<()> {
     cargo.arg("--message-format=json-render-diagnostics").stdout(Stdio::piped());
     let mut child = cargo.spawn().context("start cargo")?;

@@ -166,7 +166,6 @@ impl<'scope> Session<'scope, '_> {
         }
     }
 
-    /// Once traffic may use it.
     fn allowed(self, found: Reply) -> Result<Reply, Refusal> {
         if let Reply::Interface { end, .. } = &found {
             self.policy.check_interface(&end.device.device).map_err(Refusal::new)?;

@@ -57,10 +57,8 @@ const LATE_WAIT: Duration = Duration::from_millis(100);
 /// Lines about the server between two PINGs.
 const MOST_LINES: u32 = 10;
 
-/// Receives lines about the server and the orders of others.
 pub(crate) type Tell = Arc<dyn Fn(&str) + Send + Sync>;
 
-/// Restored when it breaks. Dropping it sends the queued messages and closes it.
 pub(crate) struct Connection {
     shared: Arc<Shared>,
     runtime: runtime::Handle,
@@ -74,7 +72,6 @@ struct Shared {
     stop: Arc<AtomicBool>,
     deadline: OnceLock<Instant>,
     is_connected: AtomicBool,
-    /// The server's last error.
     complaint: Mutex<Option<String>>,
     subscriptions: Mutex<HashMap<u64, Subscribed>>,
     next_sid: AtomicU64,
@@ -99,7 +96,6 @@ struct Pulse {
 
 enum Outgoing {
     Line(Vec<u8>, OwnedSemaphorePermit),
-    /// All earlier messages are written.
     Flushed(oneshot::Sender<()>),
 }
 
@@ -118,13 +114,12 @@ impl fmt::Debug for Connection {
 
 pub(crate) enum Answer {
     Message(Vec<u8>),
-    /// The subject has no subscribers.
     Nobody,
     None,
 }
 
 impl Connection {
-    /// Reconnects when the connection breaks. Waits end soon after `stop` is set.
+    /// Waits end soon after `stop` is set.
     pub(crate) fn open(
         access: &Arc<ServerAccess>,
         stop: &Arc<AtomicBool>,
@@ -185,7 +180,6 @@ impl Connection {
         Ok(subscription)
     }
 
-    /// The reply arrives on the subject `answer`.
     pub(crate) fn ask(
         self: &Arc<Self>,
         subject: &str,
@@ -252,7 +246,6 @@ impl Connection {
         sent.map_err(|_| self.shared.broken(&"its thread ended"))
     }
 
-    /// Waits only briefly once the stop flag is set.
     fn within<T>(&self, patience: Duration, work: impl Future<Output = T>) -> Option<T> {
         self.runtime.block_on(async {
             select! {
@@ -292,7 +285,6 @@ impl Shared {
         self.subscriptions.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Prints up to [`MOST_LINES`] lines between two PINGs.
     fn line(&self, text: &str) {
         if self.lines.fetch_add(1, Ordering::Relaxed) < MOST_LINES {
             (self.tell)(&format!("the NATS server {} {text}", self.access.server));
@@ -388,7 +380,6 @@ async fn write(
     }
 }
 
-/// Stops reading the socket while [`INCOMING`] is full.
 async fn read(
     shared: &Shared,
     mut decoder: Decoder,
@@ -427,7 +418,6 @@ async fn deliver(shared: &Shared, Delivery { sid, subject, payload, no_responder
     }
 }
 
-/// Returns when the server stops replying.
 async fn ping(shared: &Shared) {
     loop {
         sleep(PING).await;
@@ -450,7 +440,6 @@ fn delay(attempts: usize) -> Duration {
     }
 }
 
-/// Receives the messages of a subject.
 pub(crate) struct Subscription {
     sid: u64,
     messages: UnboundedReceiver<Message>,

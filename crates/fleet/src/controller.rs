@@ -30,7 +30,6 @@ pub struct Controller {
 }
 
 impl Controller {
-    /// `tell` receives messages about the server. Waits end soon after `stop` is set.
     pub fn open(
         access: &Arc<ServerAccess>,
         stop: &Arc<AtomicBool>,
@@ -45,7 +44,7 @@ impl Controller {
         members(&self.connection, &self.access.name)
     }
 
-    /// The session's streams are the agent's standard output and input. Fails if the member is missing, ambiguous, or refuses.
+    /// Fails if the member is missing, ambiguous, or refuses.
     pub fn start(
         &self,
         member: &str,

@@ -27,7 +27,6 @@ use crate::{
 const HANDSHAKE: Duration = Duration::from_secs(5);
 const ADDRESSES: usize = 8;
 const PORT: u16 = 4222;
-/// Bytes.
 pub(crate) const READ: usize = 16 << 10;
 /// The longest nonce in bytes. nats-server's have 16.
 const NONCE: usize = 64;
@@ -44,7 +43,6 @@ pub(crate) struct Dialed {
 pub(crate) struct Target {
     host: String,
     port: u16,
-    /// Otherwise TLS is used if the server requires it.
     is_encrypted: bool,
     config: Arc<ClientConfig>,
 }

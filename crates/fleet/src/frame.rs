@@ -1,19 +1,13 @@
 //! Frames of a session: kind, flow-control counters, and bytes.
 
-/// The kind, and two big-endian counters.
 const HEAD: usize = 1 + 8 + 8;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum FrameKind {
-    /// The next chunk of the stream.
     Chunk,
-    /// A heartbeat with counters.
     Renewal,
-    /// End of the stream.
     LastChunk,
-    /// The end of the session. The bytes are the last output.
     End,
-    /// The bytes are the reason.
     Break,
 }
 
@@ -39,7 +33,6 @@ impl<'a> Frame<'a> {
         message
     }
 
-    /// `None` for an invalid frame.
     pub(crate) fn decode(message: &'a [u8]) -> Option<Self> {
         let (head, bytes) = message.split_at_checked(HEAD)?;
         let kind = *FrameKind::ALL.get(usize::from(head[0]))?;

@@ -53,12 +53,10 @@ impl std::fmt::Debug for NKey {
     }
 }
 
-/// Verifies a user's signatures.
 #[derive(Clone)]
 pub struct PublicKey(Arc<KeyPair>);
 
 impl PublicKey {
-    /// Reads a key as printed by `plumb fleet add`.
     pub fn read(text: &str) -> Result<Self, NKeyError> {
         let is_user = |pair: &KeyPair| pair.key_pair_type() == KeyPairType::User;
         // `nkeys` panics on shorter texts.

@@ -10,7 +10,6 @@ use std::{
 use serde::{Deserialize, Serialize};
 use sys::process::Process;
 
-/// The start time distinguishes it from a later process with the same PID.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Holder {
     pub pid: u32,
@@ -24,7 +23,6 @@ impl Holder {
         Ok(Self { pid, start_time: sys::process::start_time(pid)? })
     }
 
-    /// Starts a new session and returns the first line of output.
     pub fn start(command: &mut Command, label: &str) -> Result<String, sys::Error> {
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
         let mut child = sys::child::spawn_detached(command, label)?;

@@ -14,7 +14,6 @@ const LONGEST: u64 = 4096;
 /// Some output is still in transit after an exit.
 const DRAIN: Duration = Duration::from_millis(200);
 
-/// Lines in order of arrival.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct LastLines {
     shared: Arc<State>,
@@ -33,7 +32,6 @@ struct Lines {
 }
 
 impl LastLines {
-    /// `matters` is called for every line.
     pub(crate) fn keep(
         &self,
         from: impl Read + Send + 'static,
@@ -42,7 +40,7 @@ impl LastLines {
         self.keep_some(from, LONGEST, move |line| matters(line).then(|| line.to_owned()));
     }
 
-    /// Keeps the results of `take`, which is called for every line. Lines longer than `longest` bytes are split.
+    /// Lines longer than `longest` bytes are split.
     pub(crate) fn keep_some(
         &self,
         from: impl Read + Send + 'static,

@@ -44,16 +44,13 @@ pub use sys::PrivateFolder;
 use std::{env, ffi::OsStr, process::Command, time::Duration};
 
 pub trait Machine: Send {
-    /// The agent dies with the calling thread, so call it from a thread that lives long enough.
+    /// The agent dies with the calling thread.
     fn start(&mut self) -> Result<Channel, MachineError>;
 
-    /// Empty unless it runs; in the caller's PID namespace.
     fn pids(&self) -> Vec<u32>;
 
-    /// Waits for its exit.
     fn stop(&mut self);
 
-    /// Known before the start.
     fn boot(&self) -> Boot {
         Boot::default()
     }
@@ -88,7 +85,7 @@ impl Default for Boot {
 
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Condition {
-    /// Time from [`Machine::start`] to the first process. `None` before that, and for a machine that was already running.
+    /// `None` before the first process, and for a machine that was already running.
     pub booted_within: Option<Duration>,
     pub trouble: Option<String>,
     pub last_output: String,

@@ -10,10 +10,8 @@ use crate::{Condition, Machine, agent::AgentProcess, channel::Channel, error::Ma
 
 #[derive(Debug)]
 pub struct Namespace {
-    /// `None` for the namespace of this process.
     namespace: Option<NetNs>,
     program: PathBuf,
-    /// Arguments after `agent`.
     arguments: Vec<String>,
     agent: AgentProcess,
 }

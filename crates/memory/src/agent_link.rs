@@ -54,10 +54,6 @@ impl AgentLink {
         Ok(link)
     }
 
-    /// Connects over this channel. `pid` is the process of the guest's machine.
-    ///
-    /// # Errors
-    /// If it does not greet within `patience`, or has another version.
     pub fn over(
         channel: Channel,
         tool: &str,
@@ -103,7 +99,6 @@ impl AgentLink {
         })
     }
 
-    /// `patience` is for all messages until `accept` takes one.
     fn answer<T>(
         &self,
         patience: Duration,

@@ -17,7 +17,6 @@ pub(crate) struct MemoryLock {
 }
 
 impl MemoryLock {
-    /// `folder` is shared by all movers.
     pub(crate) fn claim(pid: u32, folder: &Path) -> Result<Self, MemoryError> {
         // The start time distinguishes processes with the same PID.
         let started = sys::process::start_time(pid)?;

@@ -96,7 +96,6 @@ fn is_within(requested: SocketAddr, listener: SocketAddr) -> bool {
         && (requested.ip() == listener.ip() || any(listener.ip()))
 }
 
-/// One request at a time.
 pub(super) const CALLS: &[&[Call]] =
     &[calls::DESCRIPTORS, calls::SOCKETS, calls::MEMORY, calls::SIGNALS, calls::RARE];
 

@@ -107,7 +107,6 @@ struct Finder<'a> {
 }
 
 impl Finder<'_> {
-    /// `None` if the path leaves the crate.
     fn full(&self, path: &[String]) -> Option<Name> {
         let supers = path.iter().take_while(|word| *word == "super").count();
         match path.first()?.as_str() {

@@ -35,7 +35,6 @@ struct Finder<'a> {
 }
 
 impl Finder<'_> {
-    /// `types` are mentioned by `name`.
     fn look(&mut self, attributes: &[Attribute], name: &str, types: &str) {
         let docs: Vec<String> = attributes.iter().filter_map(doc).collect();
         let [doc] = docs.as_slice() else { return };

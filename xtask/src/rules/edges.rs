@@ -28,7 +28,6 @@ impl<'a> Table<'a> {
     }
 }
 
-/// Packages of the workspace and every line of their dependencies.
 #[derive(Clone)]
 struct Graph {
     packages: Vec<Package>,

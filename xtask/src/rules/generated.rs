@@ -27,7 +27,6 @@ pub(crate) fn hold(workspace: &Workspace) -> Result<Verdict> {
 #[derive(Debug, PartialEq)]
 enum Standing {
     Current,
-    /// Neither the file nor the verb exists yet.
     Awaited,
     Wrong(String),
 }

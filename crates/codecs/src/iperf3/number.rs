@@ -13,7 +13,6 @@ pub(super) fn whole<'de, D: Deserializer<'de>>(from: D) -> Result<i64, D::Error>
     from.deserialize_any(Whole)
 }
 
-/// May be missing or `null`.
 pub(super) fn maybe_whole<'de, D: Deserializer<'de>>(from: D) -> Result<Option<i64>, D::Error> {
     Option::<WholeNumber>::deserialize(from).map(|number| number.map(|number| number.0))
 }
@@ -23,7 +22,6 @@ pub(super) fn flag<'de, D: Deserializer<'de>>(from: D) -> Result<bool, D::Error>
     whole(from).map(|number| number != 0)
 }
 
-/// `null` is zero.
 pub(super) fn real<'de, D: Deserializer<'de>>(from: D) -> Result<f64, D::Error> {
     from.deserialize_any(Real)
 }

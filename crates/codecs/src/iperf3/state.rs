@@ -1,6 +1,5 @@
 //! State bytes of the control connection (iperf_api.h).
 
-/// One signed byte.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[repr(i8)]
 pub enum State {

@@ -27,7 +27,6 @@ pub struct Image {
 }
 
 impl Image {
-    /// `program` is the first process. Adds the dependencies of `modules`.
     pub fn build(
         kernel: &Kernel,
         program: &Path,
@@ -75,7 +74,6 @@ struct Archive {
 }
 
 impl Archive {
-    /// Adds missing parent folders, too.
     fn add(&mut self, path: &Path, mode: u32, bytes: &[u8]) -> Result<(), GuestError> {
         if let Some(folder) = path.parent() {
             self.add_folder(folder)?;

@@ -31,7 +31,6 @@ struct Live {
 }
 
 impl Running {
-    /// `first_process` is set when it runs.
     pub(super) fn new(
         child: ConfinedChild,
         qmp: Qmp,
@@ -71,7 +70,6 @@ impl Running {
 }
 
 impl Live {
-    /// `None` if it does not exit in time.
     fn ended(&mut self) -> Option<ExitStatus> {
         let begun = Instant::now();
         loop {
@@ -83,7 +81,6 @@ impl Live {
     }
 }
 
-/// Returns the exit status.
 pub(super) fn end(child: &mut Child) -> Option<ExitStatus> {
     // Fails only if the process has exited.
     let _ = child.kill();

@@ -63,7 +63,7 @@ pub enum Finish<'a> {
     External(&'a EndFlag),
 }
 
-/// Set it after the peer was asked to stop: a receiver continues while data arrives, for at most half a second.
+/// A receiver continues while data arrives, for at most half a second.
 #[derive(Debug, Default)]
 pub struct EndFlag(AtomicBool);
 

@@ -23,7 +23,6 @@ use crate::{
 #[derive(Deserialize)]
 pub(crate) struct SignIn {
     token: String,
-    /// The page to return to.
     #[serde(default)]
     wanted: String,
 }
@@ -32,7 +31,6 @@ pub(crate) async fn page() -> Response {
     form(links::RUNS, None)
 }
 
-/// Leads to `wanted`.
 pub(crate) fn form(wanted: &str, refusal: Option<SignInRefusal>) -> Response {
     let problem = refusal.and_then(|refusal| match refusal {
         SignInRefusal::NoToken => None,
@@ -55,7 +53,6 @@ pub(crate) fn form(wanted: &str, refusal: Option<SignInRefusal>) -> Response {
     shell::bare("Sign in", &content)
 }
 
-/// Sets a cookie if the token is correct.
 pub(crate) async fn sign_in(
     State(site): State<Arc<Site>>,
     extensions: Extensions,
@@ -91,7 +88,6 @@ pub(crate) async fn sign_out(State(site): State<Arc<Site>>, headers: HeaderMap) 
     with_cookie(&site, "; Max-Age=0; ", links::SIGN_IN)
 }
 
-/// `value` includes further attributes.
 fn with_cookie(site: &Site, value: &str, next: &str) -> Response {
     let name = reader::cookie_name(site.config.listen.port());
     let secure = if site.config.tls.is_some() { "; Secure" } else { "" };

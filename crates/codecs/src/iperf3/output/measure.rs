@@ -26,7 +26,6 @@ pub struct Measure {
     /// Bytes, at a TCP sender.
     #[serde(deserialize_with = "maybe_whole", skip_serializing_if = "Option::is_none")]
     pub snd_cwnd: Option<i64>,
-    /// Bytes, at a TCP sender.
     #[serde(deserialize_with = "maybe_whole", skip_serializing_if = "Option::is_none")]
     pub snd_wnd: Option<i64>,
     /// Smoothed, in microseconds, at a TCP sender.
@@ -59,7 +58,6 @@ pub struct Measure {
     pub jitter_ms: Option<f64>,
     #[serde(deserialize_with = "maybe_whole", skip_serializing_if = "Option::is_none")]
     pub lost_packets: Option<i64>,
-    /// Sent or expected.
     #[serde(deserialize_with = "maybe_whole", skip_serializing_if = "Option::is_none")]
     pub packets: Option<i64>,
     #[serde(deserialize_with = "maybe_real", skip_serializing_if = "Option::is_none")]

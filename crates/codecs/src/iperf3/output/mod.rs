@@ -16,7 +16,6 @@ use super::number::real;
 pub struct Output {
     pub start: Start,
     pub intervals: Vec<Interval>,
-    /// Empty if the test failed.
     pub end: End,
     /// `-T`.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -54,7 +53,6 @@ pub struct End {
     pub sum_sent: Option<Measure>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sum_received: Option<Measure>,
-    /// The other direction, with `--bidir`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sum_bidir_reverse: Option<Measure>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -87,13 +85,10 @@ pub struct EndStream {
 pub struct Cpu {
     #[serde(deserialize_with = "real")]
     pub host_total: f64,
-    /// This end.
     #[serde(deserialize_with = "real")]
     pub host_user: f64,
-    /// This end.
     #[serde(deserialize_with = "real")]
     pub host_system: f64,
-    /// The other end.
     #[serde(deserialize_with = "real")]
     pub remote_total: f64,
     #[serde(deserialize_with = "real")]

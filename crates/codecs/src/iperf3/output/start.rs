@@ -15,10 +15,8 @@ pub struct Start {
     pub system_info: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub timestamp: Option<Timestamp>,
-    /// Written by a client.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub connecting_to: Option<Endpoint>,
-    /// Written by a server.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub accepted_connection: Option<Endpoint>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -51,7 +49,6 @@ pub struct Start {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct ConnectionInfo {
-    /// Identifier in measures.
     #[serde(deserialize_with = "whole")]
     pub socket: i64,
     pub local_host: String,
