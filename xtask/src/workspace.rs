@@ -8,9 +8,6 @@ use std::process::{Command, Stdio};
 use anyhow::{Context, Result, bail, ensure};
 use cargo_metadata::{Artifact, Message, Metadata, MetadataCommand};
 
-/// The target of the one binary.
-pub(crate) const TARGET: &str = "x86_64-unknown-linux-musl";
-
 /// The workspace on disk.
 pub(crate) struct Workspace {
     pub(crate) root: PathBuf,
@@ -47,7 +44,15 @@ impl Workspace {
 
     /// `cargo` at the root. All verbs share the dev profile, so that nothing is built twice.
     pub(crate) fn cargo(&self, args: &[&str]) -> Command {
-        cargo_in(&self.root, args)
+        let mut cargo = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+        cargo.args(args).current_dir(&self.root).stdin(Stdio::null());
+        // Variables that `cargo run` sets for this program: with them, build scripts that depend on them (ring's) would
+        // run again whenever another caller runs cargo, and all dependents be rebuilt.
+        let is_own = |name: &str| name.starts_with("CARGO_PKG_") || name.starts_with("CARGO_MANIFEST_");
+        for (name, _) in std::env::vars_os().filter(|(name, _)| name.to_str().is_some_and(is_own)) {
+            cargo.env_remove(name);
+        }
+        cargo
     }
 
     /// The same at a low priority.
@@ -77,61 +82,15 @@ impl Workspace {
         executable(self.built_by(&["build", "--bin", "plumb"])?)
     }
 
-    /// Builds `plumb` as for packages and returns its path.
-    ///
-    /// # Errors
-    /// A build error.
-    pub(crate) fn packed_plumb(&self) -> Result<PathBuf> {
-        executable(built_by(Self::dist_build(&self.root)?)?)
-    }
-
-    /// Builds `plumb` as for packages from the tree in this folder: the same program for any location of the tree and
-    /// of cargo's home.
-    ///
-    /// # Errors
-    /// Cargo's home is unknown.
-    pub(crate) fn dist_build(root: &Path) -> Result<Command> {
-        let home = match std::env::var_os("CARGO_HOME") {
-            Some(home) => home.into(),
-            None => std::env::home_dir().context("no home folder")?.join(".cargo"),
-        };
-        let maps =
-            [(root, "/plumb"), (&*home, "/cargo")].map(|(from, to)| format!("{}={to}", from.display()));
-        // Extends .cargo/config.toml, which the variable would replace.
-        let of_rust = maps.each_ref().map(|map| format!("--remap-path-prefix={map}"));
-        let of_rust = format!("target.{TARGET}.rustflags={of_rust:?}");
-        let of_c = maps.map(|map| format!("-ffile-prefix-map={map}")).join(" ");
-        let args = ["build", "--locked", "--profile", "dist", "--bin", "plumb", "--config", &of_rust];
-        let mut cargo = cargo_in(root, &args);
-        cargo.env("CFLAGS_x86_64_unknown_linux_musl", of_c);
-        Ok(cargo)
-    }
-
     /// Runs `cargo` with `args`, which build something, and returns the artifacts.
     ///
     /// # Errors
     /// A build error.
     fn built_by(&self, args: &[&str]) -> Result<Vec<Artifact>> {
-        built_by(self.cargo(args))
+        let mut built = Vec::new();
+        each_built_by(self.cargo(args), &mut |artifact| built.push(artifact))?;
+        Ok(built)
     }
-}
-
-fn cargo_in(root: &Path, args: &[&str]) -> Command {
-    let mut cargo = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
-    cargo.args(args).current_dir(root).stdin(Stdio::null());
-    // Variables that `cargo run` sets for this program: with them, build scripts that depend on them (ring's) would
-    // run again whenever another caller runs cargo, and all dependents be rebuilt.
-    let told = |name: &str| name.starts_with("CARGO_PKG_") || name.starts_with("CARGO_MANIFEST_");
-    for (name, _) in std::env::vars_os().filter(|(name, _)| name.to_str().is_some_and(told)) {
-        cargo.env_remove(name);
-    }
-    cargo
-}
-
-fn built_by(cargo: Command) -> Result<Vec<Artifact>> {
-    let mut built = Vec::new();
-    each_built_by(cargo, &mut |artifact| built.push(artifact))?;
-    Ok(built)
 }
 
 /// Runs `cargo`, which builds something, and passes on each artifact as soon as it is built.
