@@ -53,7 +53,7 @@ fn is_participle(word: &str) -> bool {
 }
 
 /// Splits `PlannedTrial` into `Planned` and `Trial`; consecutive capitals stay together.
-pub(super) fn words(name: &str) -> Vec<String> {
+fn words(name: &str) -> Vec<String> {
     let mut words: Vec<String> = Vec::new();
     let mut before = None;
     for letter in name.chars() {
