@@ -4,6 +4,7 @@
 //! error number, so that iperf3 clients understand as much as possible. Pure.
 
 use codecs::iperf3::{ErrorCode, NOT_ALLOWED, State};
+use strum::FromRepr;
 use thiserror::Error;
 
 use crate::error::Error;
@@ -14,7 +15,9 @@ pub(crate) const LONGEST: usize = 9;
 const OURS: i32 = 9000;
 
 /// Why a client is refused, with advice.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Error, FromRepr)]
+#[cfg_attr(test, derive(strum::VariantArray))]
+#[repr(u64)]
 pub enum RefusalCode {
     /// No or an unknown reason.
     #[error("it gave no reason; it may limit time, bytes or rate, or was stopped: see its output")]
@@ -50,19 +53,6 @@ pub enum RefusalCode {
 }
 
 impl RefusalCode {
-    const ALL: [Self; 10] = [
-        Self::Unsaid,
-        Self::Busy,
-        Self::Address,
-        Self::Login,
-        Self::Duration,
-        Self::Bytes,
-        Self::Rate,
-        Self::Ended,
-        Self::Kind,
-        Self::AddressBusy,
-    ];
-
     /// Number over UDP.
     pub(crate) const fn code(self) -> u64 {
         self as u64
@@ -70,7 +60,7 @@ impl RefusalCode {
 
     /// Unknown numbers only mean a refusal.
     pub(crate) fn from_code(code: u64) -> Self {
-        Self::ALL.into_iter().find(|refused| refused.code() == code).unwrap_or(Self::Unsaid)
+        Self::from_repr(code).unwrap_or(Self::Unsaid)
     }
 
     /// Reason for a client that is no longer served.
@@ -117,7 +107,8 @@ mod tests {
 
     #[test]
     fn reasons_round_trip_over_udp_and_tcp() {
-        for refused in RefusalCode::ALL {
+        for refused in <RefusalCode as strum::VariantArray>::VARIANTS {
+            let refused = *refused;
             assert_eq!(RefusalCode::from_code(refused.code()), refused);
             assert_eq!(RefusalCode::decode(&refused.encode()), Some(refused));
             assert!(refused.encode().len() <= LONGEST);

@@ -5,6 +5,7 @@ mod once;
 mod start;
 
 use serde::{Deserialize, Serialize};
+use serde_with::{apply, skip_serializing_none};
 
 pub use measure::Measure;
 pub use start::{ConnectionInfo, Endpoint, Start, TestStart, Timestamp};
@@ -12,6 +13,7 @@ pub use start::{ConnectionInfo, Endpoint, Start, TestStart, Timestamp};
 use super::number::real;
 
 /// The document.
+#[skip_serializing_none]
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Output {
@@ -21,96 +23,76 @@ pub struct Output {
     /// Summary; empty if the test failed.
     pub end: End,
     /// `-T`.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub extra_data: Option<String>,
     /// The server's JSON output, with `--get-server-output`.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub server_output_json: Option<Box<Self>>,
     /// The server's text output, with `--get-server-output`.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub server_output_text: Option<String>,
     /// Error message of a failed test.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
 }
 
+#[skip_serializing_none]
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Interval {
     pub streams: Vec<Measure>,
     /// The streams that this end sends, otherwise those it receives.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub sum: Option<Measure>,
     /// With `--bidir`: the streams that the other end sends.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub sum_bidir_reverse: Option<Measure>,
 }
 
 /// Summary.
+#[skip_serializing_none]
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct End {
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub streams: Option<Vec<EndStream>>,
     /// UDP: sent data with the receiver's losses.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub sum: Option<Measure>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub sum_sent: Option<Measure>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub sum_received: Option<Measure>,
     /// With `--bidir`: the other direction.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub sum_bidir_reverse: Option<Measure>,
     /// With `--bidir`: the other direction.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub sum_sent_bidir_reverse: Option<Measure>,
     /// With `--bidir`: the other direction.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub sum_received_bidir_reverse: Option<Measure>,
     /// CPU usage of both processes.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub cpu_utilization_percent: Option<Cpu>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub sender_tcp_congestion: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub receiver_tcp_congestion: Option<String>,
 }
 
 /// A stream in the summary: separate sender and receiver for TCP, combined for UDP.
+#[skip_serializing_none]
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct EndStream {
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub sender: Option<Measure>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub receiver: Option<Measure>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub udp: Option<Measure>,
 }
 
 /// CPU usage of both processes, in percent of one CPU.
+#[apply(
+    f64 => #[serde(deserialize_with = "real")],
+)]
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Cpu {
-    #[serde(deserialize_with = "real")]
     pub host_total: f64,
     /// This end, user mode.
-    #[serde(deserialize_with = "real")]
     pub host_user: f64,
     /// This end, kernel mode.
-    #[serde(deserialize_with = "real")]
     pub host_system: f64,
     /// The other end, total.
-    #[serde(deserialize_with = "real")]
     pub remote_total: f64,
     /// The other end, user mode.
-    #[serde(deserialize_with = "real")]
     pub remote_user: f64,
     /// The other end, kernel mode.
-    #[serde(deserialize_with = "real")]
     pub remote_system: f64,
 }
 

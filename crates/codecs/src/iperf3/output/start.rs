@@ -1,54 +1,45 @@
 //! Setup of a test.
 
 use serde::{Deserialize, Serialize};
+use serde_with::{apply, skip_serializing_none};
 
 use crate::iperf3::number::{maybe_real, maybe_whole, whole};
 
 /// Setup of a test. Values may be missing in some versions and in failed tests.
+#[skip_serializing_none]
+#[apply(
+    Option<i64> => #[serde(deserialize_with = "maybe_whole")],
+)]
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Start {
     /// Data connections in order of creation.
     pub connected: Vec<ConnectionInfo>,
     /// E.g. `iperf 3.12`.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub version: Option<String>,
     /// The host, from uname.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub system_info: Option<String>,
     /// Start time.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub timestamp: Option<Timestamp>,
     /// The server; written by a client.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub connecting_to: Option<Endpoint>,
     /// The client; written by a server.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub accepted_connection: Option<Endpoint>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub cookie: Option<String>,
     /// Requested maximum segment size in bytes.
-    #[serde(deserialize_with = "maybe_whole", skip_serializing_if = "Option::is_none")]
     pub tcp_mss: Option<i64>,
     /// Maximum segment size of the control connection in bytes.
-    #[serde(deserialize_with = "maybe_whole", skip_serializing_if = "Option::is_none")]
     pub tcp_mss_default: Option<i64>,
     /// Rate per stream in bits per second; 0 is unlimited.
-    #[serde(deserialize_with = "maybe_whole", skip_serializing_if = "Option::is_none")]
     pub target_bitrate: Option<i64>,
     /// Kernel pacing rate in bits per second.
-    #[serde(deserialize_with = "maybe_whole", skip_serializing_if = "Option::is_none")]
     pub fq_rate: Option<i64>,
     /// Requested buffer size in bytes.
-    #[serde(deserialize_with = "maybe_whole", skip_serializing_if = "Option::is_none")]
     pub sock_bufsize: Option<i64>,
     /// Actual send buffer in bytes.
-    #[serde(deserialize_with = "maybe_whole", skip_serializing_if = "Option::is_none")]
     pub sndbuf_actual: Option<i64>,
     /// Actual receive buffer in bytes.
-    #[serde(deserialize_with = "maybe_whole", skip_serializing_if = "Option::is_none")]
     pub rcvbuf_actual: Option<i64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub test_start: Option<TestStart>,
 }
 
@@ -68,6 +59,7 @@ pub struct ConnectionInfo {
 }
 
 /// A time.
+#[skip_serializing_none]
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Timestamp {
@@ -77,7 +69,7 @@ pub struct Timestamp {
     #[serde(deserialize_with = "whole")]
     pub timesecs: i64,
     /// Milliseconds since 1970.
-    #[serde(deserialize_with = "maybe_whole", skip_serializing_if = "Option::is_none")]
+    #[serde(deserialize_with = "maybe_whole")]
     pub timemillisecs: Option<i64>,
 }
 
@@ -90,50 +82,42 @@ pub struct Endpoint {
     pub port: u16,
 }
 
+#[skip_serializing_none]
+#[apply(
+    i64 => #[serde(deserialize_with = "whole")],
+    Option<i64> => #[serde(deserialize_with = "maybe_whole")],
+)]
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct TestStart {
     /// `TCP`, `UDP` or `SCTP`.
     pub protocol: String,
-    #[serde(deserialize_with = "whole")]
     pub num_streams: i64,
     /// Bytes per write or datagram.
-    #[serde(deserialize_with = "whole")]
     pub blksize: i64,
     /// Omitted seconds at the start.
-    #[serde(deserialize_with = "whole")]
     pub omit: i64,
     /// Duration in seconds.
-    #[serde(deserialize_with = "whole")]
     pub duration: i64,
     /// Bytes to send, if that ends the test.
-    #[serde(deserialize_with = "whole")]
     pub bytes: i64,
     /// Writes to make, if that ends the test.
-    #[serde(deserialize_with = "whole")]
     pub blocks: i64,
     /// 1 if the server sends.
-    #[serde(deserialize_with = "whole")]
     pub reverse: i64,
     /// IP TOS byte.
-    #[serde(deserialize_with = "maybe_whole", skip_serializing_if = "Option::is_none")]
     pub tos: Option<i64>,
     /// Rate per stream in bits per second; 0 is unlimited.
-    #[serde(deserialize_with = "maybe_whole", skip_serializing_if = "Option::is_none")]
     pub target_bitrate: Option<i64>,
     /// 1 if both ends send.
-    #[serde(deserialize_with = "maybe_whole", skip_serializing_if = "Option::is_none")]
     pub bidir: Option<i64>,
     /// Kernel pacing rate in bits per second.
-    #[serde(deserialize_with = "maybe_whole", skip_serializing_if = "Option::is_none")]
     pub fqrate: Option<i64>,
     /// Interval in seconds.
-    #[serde(deserialize_with = "maybe_real", skip_serializing_if = "Option::is_none")]
+    #[serde(deserialize_with = "maybe_real")]
     pub interval: Option<f64>,
     /// 1 with UDP segmentation offload.
-    #[serde(deserialize_with = "maybe_whole", skip_serializing_if = "Option::is_none")]
     pub gso: Option<i64>,
     /// 1 with UDP receive offload.
-    #[serde(deserialize_with = "maybe_whole", skip_serializing_if = "Option::is_none")]
     pub gro: Option<i64>,
 }
