@@ -3,7 +3,6 @@
 
 use std::{
     sync::{
-        Condvar, Mutex, PoisonError,
         atomic::{AtomicBool, AtomicU64, Ordering},
         mpsc::{Receiver, RecvTimeoutError, Sender, channel},
     },
@@ -11,6 +10,7 @@ use std::{
     time::Duration,
 };
 
+use parking_lot::{Condvar, Mutex};
 use samples::{ThreadCpu, ThreadRole};
 use sys::clock::{monotonic, thread_cpu};
 use units::{Bytes, Nanos};
@@ -141,20 +141,20 @@ impl<'a> SharedState<'a> {
 
     /// A returned or stored empty interval, if available; never waits.
     pub(crate) fn spare_ping_interval(&self) -> Option<PingPongInterval> {
-        self.spare.try_lock().ok()?.pop()
+        self.spare.try_lock()?.pop()
     }
 
     /// Number of stored intervals.
     #[cfg(test)]
     pub(crate) fn stock(&self) -> usize {
-        self.spare.lock().unwrap_or_else(PoisonError::into_inner).len()
+        self.spare.lock().len()
     }
 
     /// Clears an interval and stores it, with all its memory written.
     pub(crate) fn store(&self, mut interval: PingPongInterval) {
         interval.round_trips.clear();
         interval.lost = 0;
-        self.spare.lock().unwrap_or_else(PoisonError::into_inner).push(interval);
+        self.spare.lock().push(interval);
     }
 
     fn send(&self, event: WorkerEvent) {
@@ -178,7 +178,7 @@ pub(crate) fn run<'a, T: Send>(
     observer: &dyn Observer,
 ) -> Result<Vec<T>> {
     thread::scope(|scope| {
-        let receiver = shared.receiver.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let receiver = shared.receiver.lock().take();
         let mut threads = Vec::with_capacity(jobs.len());
         let mut failure = None;
         for Job { name, thread, work } in jobs {
@@ -319,13 +319,12 @@ struct Gate {
 
 impl Gate {
     fn open(&self) {
-        *self.open.lock().unwrap_or_else(PoisonError::into_inner) = true;
+        *self.open.lock() = true;
         self.opened.notify_all();
     }
 
     fn wait(&self) {
-        let closed = self.open.lock().unwrap_or_else(PoisonError::into_inner);
-        drop(self.opened.wait_while(closed, |open| !*open).unwrap_or_else(PoisonError::into_inner));
+        self.opened.wait_while(&mut self.open.lock(), |open| !*open);
     }
 }
 

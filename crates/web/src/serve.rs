@@ -117,7 +117,7 @@ pub fn serve(
         // Fails if the receiver is gone.
         let _ = ends.send(true);
         let _ = timeout(GRACE, connections.ended()).await;
-        let _ = timeout(READING, task::spawn_blocking(move || site.idle().clear())).await;
+        let _ = timeout(READING, task::spawn_blocking(move || site.idle.lock().clear())).await;
         Ok(())
     });
     runtime.shutdown_timeout(READING);

@@ -3,11 +3,12 @@
 use std::{
     os::unix::process::ExitStatusExt,
     process::{Child, ExitStatus},
-    sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError},
+    sync::{Arc, OnceLock},
     thread,
     time::{Duration, Instant},
 };
 
+use parking_lot::Mutex;
 use sys::child::ConfinedChild;
 
 use super::qmp::Qmp;
@@ -51,7 +52,7 @@ impl Running {
 
     /// A problem of QEMU itself.
     pub(super) fn trouble(&self) -> Option<String> {
-        let mut live = self.live();
+        let mut live = self.live.lock();
         match live.qmp.status() {
             Ok(status) if status == "running" => None,
             Ok(status) => Some(format!("QEMU reports guest state `{status}`")),
@@ -62,13 +63,9 @@ impl Running {
 
     /// Stops QEMU and waits for it.
     pub(super) fn stop(self) {
-        let mut live = self.live();
+        let mut live = self.live.lock();
         live.qmp.quit();
         end(&mut live.child);
-    }
-
-    fn live(&self) -> MutexGuard<'_, Live> {
-        self.live.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

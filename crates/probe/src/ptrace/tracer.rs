@@ -5,18 +5,18 @@ use std::{
     collections::HashMap,
     fs,
     sync::{
-        Arc, Mutex,
+        Arc,
         atomic::{AtomicBool, Ordering},
     },
     time::{Duration, Instant},
 };
 
+use parking_lot::Mutex;
 use sys::ptrace::{self, Bell, Call, Event, On, TraceEvent};
 
 use super::{
     Slices,
     counts::{Caller, Tallies, slice},
-    lock,
     progress::Progress,
 };
 use crate::observe::ProbeError;
@@ -118,7 +118,7 @@ impl Tracer {
     fn begin(&mut self, looking: bool) {
         self.threads.retain(|tid, _| fs::exists(format!("/proc/{tid}")).unwrap_or_default());
         (self.looking, self.since, self.then) = (looking, Instant::now(), self.progress());
-        lock(&self.tallies).looking_since = looking.then_some(self.since);
+        self.tallies.lock().looking_since = looking.then_some(self.since);
         if looking {
             for tid in self.threads.keys() {
                 // A thread that exited reports that itself.
@@ -131,7 +131,7 @@ impl Tracer {
         let elapsed = self.since.elapsed();
         let (cpu, moved) = self.progress().since(&self.then);
         let whole = self.slices.is_some() && self.is_over();
-        let mut tallies = lock(&self.tallies);
+        let mut tallies = self.tallies.lock();
         if tallies.looking_since.take().is_some() {
             tallies.stopping.looked = tallies.stopping.looked + elapsed.into();
         }
@@ -168,7 +168,7 @@ impl Tracer {
         // A thread that was killed reports that next.
         drop(gone);
         let stood = stood.elapsed().into();
-        let mut tallies = lock(&self.tallies);
+        let mut tallies = self.tallies.lock();
         tallies.stopping.stood = tallies.stopping.stood + stood;
     }
 
@@ -185,7 +185,7 @@ impl Tracer {
             Call::Exit { value, failed } => {
                 if let Some((number, since)) = thread.entered.take() {
                     let took = at.saturating_duration_since(since);
-                    lock(&self.tallies).count(tid, number, took, value, failed);
+                    self.tallies.lock().count(tid, number, took, value, failed);
                     if number == RENAMES {
                         self.name(tid);
                     }
@@ -197,7 +197,7 @@ impl Tracer {
     /// Reads a thread's name and process.
     fn name(&mut self, tid: u32) {
         let caller = caller(tid);
-        lock(&self.tallies).named(&caller);
+        self.tallies.lock().named(&caller);
         self.threads.entry(tid).or_default().caller = caller;
     }
 
