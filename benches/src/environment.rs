@@ -2,23 +2,19 @@
 
 use std::{fs, process::Command};
 
-/// The machine, installed peers, and initial load.
 #[derive(Debug, Default)]
 pub(crate) struct Environment {
-    /// Kernel release.
     pub(crate) kernel: String,
-    /// CPUs available to this process.
+    /// Available to this process.
     pub(crate) cpus: usize,
-    /// One-minute load average (proc(5)); `None` if unknown.
+    /// One minute (proc(5)); `None` if unknown.
     pub(crate) load: Option<f64>,
-    /// Default congestion control.
     pub(crate) congestion: Option<String>,
     /// Version lines of installed peers.
     pub(crate) peers: Vec<String>,
 }
 
 impl Environment {
-    /// Reads the current environment.
     pub(crate) fn read() -> Self {
         let load = fs::read_to_string("/proc/loadavg").ok();
         let congestion = fs::read_to_string("/proc/sys/net/ipv4/tcp_congestion_control").ok();
@@ -38,7 +34,6 @@ impl Environment {
     }
 }
 
-/// First line of a program's version output.
 fn version(program: &str) -> Option<String> {
     let flag = if program == "ip" { "-V" } else { "--version" };
     let output = Command::new(program).arg(flag).output().ok()?;

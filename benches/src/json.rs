@@ -7,7 +7,7 @@ use crate::{
     environment::Environment,
 };
 
-/// The document; `version` changes when a field's meaning changes.
+/// `version` changes when a field's meaning changes.
 pub(crate) fn text(environment: &Environment, comparisons: &[Comparison]) -> String {
     let document = json!({
         "version": 2,
@@ -37,7 +37,7 @@ fn comparison(it: &Comparison) -> Value {
         "target": { "least": it.target.least, "most": it.target.most },
         "verdict": it.verdict().word(),
         "spread": { "ours": it.our_spread().map(spread), "peer": it.peer_spread().map(spread) },
-        "doubts": it.unsteady().map(|(name, spread)| json!({
+        "warnings": it.unsteady().map(|(name, spread)| json!({
             "kind": "unsteady", "who": name, "most_over_least": spread.width(),
         })).collect::<Vec<_>>(),
         "beside": it.beside.iter().map(beside).collect::<Vec<_>>(),
@@ -86,8 +86,9 @@ mod tests {
         assert_eq!(row["interval"]["confidence"], json!(0.5));
         assert_eq!((&row["target"]["least"], &row["verdict"]), (&Value::Null, &json!("unclear")));
         assert_eq!(row["spread"]["peer"], json!({ "least": 4.0, "median": 6.0, "most": 8.0 }));
-        let doubted: Vec<_> = row["doubts"].as_array().unwrap().iter().map(|doubt| &doubt["who"]).collect();
-        assert_eq!(doubted, [&json!("plumb"), &json!("peer")]);
+        let warned: Vec<_> =
+            row["warnings"].as_array().unwrap().iter().map(|warning| &warning["who"]).collect();
+        assert_eq!(warned, [&json!("plumb"), &json!("peer")]);
         assert_eq!(row["beside"], json!([{ "what": "% lost", "ours": 0.5, "peer": 0.5 }]));
         assert_eq!(row["others"]["quiet"], json!(true));
     }

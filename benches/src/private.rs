@@ -1,7 +1,7 @@
-//! A peer's process with private network, mount and PID namespaces, which disappear with it in any case.
+//! A peer's process with private namespaces.
 //!
-//! A peer prints `ready` when it can start, `made` after the work, which a line on its standard input triggers, and
-//! `checked ...` with the result. Other lines are only used in errors.
+//! A peer prints `ready` when it can start, `made` after the work, which a line on its standard input triggers, and `checked
+//! ...` with the result.
 
 use std::{
     io::{BufRead, BufReader, Write},
@@ -13,21 +13,20 @@ use std::{
 
 use anyhow::{Context, bail};
 
-/// Runs before a peer's script: provides a private /run for namespace names, protects the machine's settings, and
-/// reports missing programs.
+/// Precedes a peer's script: provides a private /run for namespace names, protects the machine's settings, and reports missing
+/// programs.
 const ENTER: &str = include_str!("private/enter.sh");
 
 /// The slowest peer takes a few seconds.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// Time for a peer to exit after the last order, and polling interval.
+/// The limit for exiting after the last order, and polling interval.
 const FAREWELL: Duration = Duration::from_secs(1);
 const GLANCE: Duration = Duration::from_millis(5);
 
-/// Lines of output shown in an error.
 const LAST_LINES: usize = 3;
 
-/// A peer's process, ready to work.
+/// Ready to work.
 pub(crate) struct Private {
     process: Child,
     /// `None` after the last order.
@@ -36,7 +35,7 @@ pub(crate) struct Private {
 }
 
 impl Private {
-    /// Starts the shell script `script` with `arguments` as `$1` and so on, and waits until it is ready.
+    /// `arguments` are `$1` and so on.
     pub(crate) fn start(name: &str, script: &str, arguments: &[&str]) -> anyhow::Result<Self> {
         let mut command = Command::new("unshare");
         command.args(["--net", "--mount", "--pid", "--fork", "--kill-child", "--mount-proc", "sh", "-c"]);
@@ -52,7 +51,7 @@ impl Private {
         Ok(this)
     }
 
-    /// Runs the work; returns the time from the order to its completion.
+    /// Time from the order to its completion.
     pub(crate) fn work(&mut self) -> anyhow::Result<Duration> {
         let begin = Instant::now();
         let orders = self.orders.as_mut().context("piped")?;
@@ -66,7 +65,7 @@ impl Private {
         self.wait_for("checked")
     }
 
-    /// The rest of the line that starts with `word`.
+    /// The rest of the line.
     fn wait_for(&mut self, word: &str) -> anyhow::Result<String> {
         let deadline = Instant::now() + PATIENCE;
         let mut output: Vec<String> = Vec::new();

@@ -6,12 +6,12 @@ use import::{Assembler, Meta, Options, read};
 use samples::{RunId, Trial, UnixMillis};
 use workload::{EndSeries, Measurement, ReportedData, StreamData};
 
-/// Imports the bytes and checks the result for consistency.
+/// Checks the result for consistency.
 pub(crate) fn import(bytes: &[u8]) {
     import_with(bytes, &Options::default());
 }
 
-/// The same, with factor columns named in the first line and value columns in the second.
+/// Factor columns are named in the first line and value columns in the second.
 pub(crate) fn table(bytes: &[u8]) {
     let text = String::from_utf8_lossy(bytes);
     let mut lines = text.splitn(3, '\n');
@@ -44,15 +44,15 @@ fn import_with(bytes: &[u8], options: &Options) {
     assembler.read(report);
     let assembled = assembler.finish();
     trials.extend(assembled.rest.into_iter().map(|done| done.trial));
-    let cells = &assembled.header.cells;
+    let cells = &assembled.header.results;
     for (trial, index) in trials.iter().zip(0..) {
         assert_eq!(trial.index, index);
-        assert!(cells.iter().any(|cell| cell.id == trial.cell), "{} is not a cell", trial.cell);
+        assert!(cells.iter().any(|cell| cell.id == trial.result), "{} is not a cell", trial.result);
         measurement(&trial.measurement);
         let text = serde_json::to_string(trial).expect("trials serialize");
         let again: Trial =
             serde_json::from_str(&text).expect("serialized trials parse: all numbers are finite");
-        assert_eq!(again.cell, trial.cell);
+        assert_eq!(again.result, trial.result);
     }
     serde_json::to_string(&assembled.header).expect("headers serialize");
 }

@@ -5,7 +5,7 @@ use scenario::{Plan, PlanOptions, Scenario};
 /// Larger plans are skipped: many factors give millions of results.
 const CELLS: usize = 1000;
 
-/// Either plans the document or reports its problems.
+/// Plans the document or reports its problems.
 pub(crate) fn scenario(bytes: &[u8]) {
     let Ok(text) = std::str::from_utf8(bytes) else { return };
     match Scenario::parse("fuzz.toml", text) {
@@ -15,7 +15,7 @@ pub(crate) fn scenario(bytes: &[u8]) {
             if cells <= CELLS {
                 let options = PlanOptions { trials: Some(2), ..PlanOptions::default() };
                 let plan = Plan::expand(&scenario, 1, &options);
-                assert!(plan.trials.iter().all(|trial| trial.cell < plan.cells.len()));
+                assert!(plan.trials.iter().all(|trial| trial.result < plan.results.len()));
             }
         }
         Err(diagnosis) => assert!(!diagnosis.to_string().is_empty()),

@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use crate::sandbox;
 
-/// A table with one result and one trial per row.
+/// One result and one trial per row.
 fn table(sandbox: &Sandbox, name: &str, gbits: f64, trials: usize) -> String {
     let steps = [0.0, 0.02, -0.02, 0.01, 0.04, -0.03, 0.03, -0.01];
     let rows: Vec<String> =
@@ -14,7 +14,6 @@ fn table(sandbox: &Sandbox, name: &str, gbits: f64, trials: usize) -> String {
     sandbox.file(name, &format!("{head}\n{}\n", rows.join("\n")))
 }
 
-/// Imports the table as a run and returns its name.
 fn kept(sandbox: &Sandbox, file: &str) -> String {
     sandbox.succeed(&["import", "--quiet", file]).out.trim().to_owned()
 }
@@ -35,17 +34,23 @@ pub(crate) fn compares_runs_and_files() {
     let run = kept(&sandbox, &a);
     let record = sandbox.home().join("record.json").display().to_string();
     let _ = sandbox.succeed(&["report", &run, "--format", "raw", "--output", &record]);
-    let contrast = json(&sandbox.succeed(&["compare", &run, &record, "--json"]).out);
-    assert_eq!(contrast["cells"][0]["verdict"], "same", "a run is as it is in its own record: {contrast}");
+    let comparison = json(&sandbox.succeed(&["compare", &run, &record, "--json"]).out);
+    assert_eq!(
+        comparison["results"][0]["verdict"], "same",
+        "a run is as it is in its own record: {comparison}"
+    );
     let page = sandbox.home().join("page.html").display().to_string();
     let _ = sandbox.succeed(&["report", &run, "--output", &page]);
-    let contrast = json(&sandbox.succeed(&["compare", &record, &page, "--json"]).out);
-    assert_eq!(contrast["cells"][0]["verdict"], "same", "the page has the whole record in it: {contrast}");
+    let comparison = json(&sandbox.succeed(&["compare", &record, &page, "--json"]).out);
+    assert_eq!(
+        comparison["results"][0]["verdict"], "same",
+        "the page has the whole record in it: {comparison}"
+    );
     let again = sandbox.succeed(&["report", &page, "--format", "raw"]).out;
     assert_eq!(json(&again), json(&std::fs::read_to_string(&record).expect("was written")));
     let rows = sandbox.succeed(&["compare", "latest", &b, "--format", "csv"]).out;
     assert!(rows.lines().count() == 2 && rows.contains(",worse,"), "{rows}");
-    let page = sandbox.home().join("pages/contrast.md");
+    let page = sandbox.home().join("pages/comparison.md");
     let named = page.to_str().expect("plain");
     let _ = sandbox.succeed(&["compare", &run, &b, "--output", named]);
     assert!(std::fs::read_to_string(&page).expect("was written").starts_with("# "), "a folder is made");
@@ -89,8 +94,8 @@ pub(crate) fn gate_sets_the_exit_status() {
         (output.status, json(&output.out)["gate"]["outcome"].clone())
     };
     assert_eq!(check(9.4, 8, "20%"), (Some(0), "passed".into()));
-    assert_eq!(check(6.4, 8, "10%"), (Some(1), "lost".into()));
-    assert_eq!(check(9.0, 2, "5%"), (Some(2), "cannot-tell".into()), "two trials establish nothing");
+    assert_eq!(check(6.4, 8, "10%"), (Some(1), "regressed".into()));
+    assert_eq!(check(9.0, 2, "5%"), (Some(2), "undecided".into()), "two trials establish nothing");
     for (words, status, printed) in [
         (&["check", "latest", "--against", "main", "--max-loss", "5"][..], 64, "5%"),
         (&["check", "latest"], 64, "--against"),

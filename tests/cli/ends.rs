@@ -11,13 +11,11 @@ use serde_json::Value;
 
 use super::{free_port, sandbox};
 
-/// Generous for a busy machine.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// More CPU time than a client uses before it starts sending.
+/// CPU time of a client before it starts sending.
 const WELL_BEGUN: Duration = Duration::from_millis(500);
 
-/// A listening server and its log.
 struct Server {
     child: Child,
     port: String,
@@ -57,7 +55,6 @@ impl Drop for Server {
     }
 }
 
-/// Starts a client, interrupts it once its output shows that it measures, and waits for it to exit.
 fn interrupted(sandbox: &Sandbox, server: &Server, words: &[&str]) -> Output {
     let lines = sandbox.file("lines", "");
     let file = File::create(&lines).expect("the sandbox can be written");
@@ -80,7 +77,6 @@ fn interrupt(child: &Child) {
     assert!(status.is_ok_and(|status| status.success()), "it runs");
 }
 
-/// Ctrl-C prints the full result so far and marks it as interrupted.
 pub(super) fn interrupted_clients() {
     for words in [
         &["client"][..],
@@ -100,7 +96,7 @@ pub(super) fn interrupted_clients() {
     }
 }
 
-/// More busy loops than CPUs: the client reports only its own CPU time and names the competing process.
+/// Runs more busy loops than CPUs: the client reports only its own CPU time and names the competing process.
 pub(super) fn under_competing_load() {
     let sandbox = sandbox();
     let server = Server::start(&sandbox, &[]);
@@ -109,9 +105,9 @@ pub(super) fn under_competing_load() {
     let output = sandbox.succeed(&server.words(&["client", "-t", "2", "--json"]));
     drop(noise);
     let document: Value = serde_json::from_str(&output.out).expect("one document");
-    let doubts = document["plumb"]["doubts"].as_array().expect("doubts");
-    let disturbed = doubts.iter().find(|doubt| doubt["kind"] == "disturbed");
-    let by = disturbed.expect("it was disturbed")["by"].to_string();
+    let warnings = document["plumb"]["warnings"].as_array().expect("warnings");
+    let disturbed = warnings.iter().find(|warning| warning["kind"] == "disturbed");
+    let by = disturbed.expect("it was disturbed")["processes"].to_string();
     assert!(by.contains(OtherWork::NAME), "{by}");
 }
 
@@ -124,14 +120,13 @@ pub(super) fn interrupted_documents() {
         let document: Value = serde_json::from_str(&output.out).expect("one document");
         let own = if words[0] == "client" { &document["plumb"] } else { &document };
         assert!(own["outcome"].is_object(), "{own}");
-        let doubts = own["doubts"].as_array().expect("doubts");
-        assert!(doubts.iter().any(|doubt| doubt["kind"] == "interrupted"), "{doubts:?}");
+        let warnings = own["warnings"].as_array().expect("warnings");
+        assert!(warnings.iter().any(|warning| warning["kind"] == "interrupted"), "{warnings:?}");
         let marked = document["error"].as_str().is_some_and(|error| error.contains("interrupt"));
         assert_eq!(marked, words[0] == "client", "{document}");
     }
 }
 
-/// A refused client prints the reason; its server logs one line.
 fn check_refused(sandbox: &Sandbox, server: &Server, words: &[&str], printed: &str) {
     let before = server.log().matches("refused").count();
     let output = sandbox.plumb(&server.words(words));
@@ -163,7 +158,6 @@ pub(super) fn refused_by_a_busy_server() {
     let _ = first.wait();
 }
 
-/// The error names the limit and its flag, before or during the test. It is never reported as a result.
 pub(super) fn ended_by_a_limit() {
     let sandbox = sandbox();
     let limits = ["--max-duration", "1", "--max-rate", "100M"];

@@ -12,13 +12,16 @@ use std::{
 use flate2::{Compression, write::GzEncoder};
 use plumb_tests::{Output, Sandbox, signal, wait_until};
 
-use super::{earlier, memory, sandbox};
+use super::{
+    memory, sandbox,
+    stored_runs::{self, GOLDEN},
+};
 
 const SECRET: &str = "s3cr3t";
-/// Limit in KiB for the address space of a command that reads a record.
+/// KiB of address space.
 const READING_KIB: u32 = 3 << 20;
 
-/// Database addresses in unsupported forms, from the option and the environment.
+/// Unsupported forms, from the option and the environment.
 pub(super) fn mistaken_addresses() {
     for address in [
         format!("host=h password={SECRET}"),
@@ -63,7 +66,7 @@ pub(super) fn mistaken_addresses() {
     }
 }
 
-/// Runs `plumb` with a limited address space (KiB).
+/// `most`: KiB of address space.
 fn limited(sandbox: &Sandbox, words: &[&str], most: u32) -> Output {
     let plumb = sandbox.command(words);
     let mut command = Command::new("sh");
@@ -75,7 +78,7 @@ fn limited(sandbox: &Sandbox, words: &[&str], most: u32) -> Output {
     Output::from(command.output().expect("sh is installed"))
 }
 
-/// Compresses `begin`, `length` bytes of repeated `piece`, and `end` into a file.
+/// `begin`, `length` bytes of repeated `piece`, and `end`.
 fn packed(sandbox: &Sandbox, name: &str, [begin, piece, end]: [&str; 3], length: usize) -> String {
     let path = sandbox.home().join(name);
     let mut packer = GzEncoder::new(File::create(&path).expect("ours"), Compression::fast());
@@ -88,23 +91,17 @@ fn packed(sandbox: &Sandbox, name: &str, [begin, piece, end]: [&str; 3], length:
     path.to_str().expect("temporary folders have plain names").to_owned()
 }
 
-/// Records that are small when compressed and large when decoded.
 pub(super) fn large_when_decoded() {
-    let sandbox = earlier::with_runs("shape-1.db.gz");
+    let sandbox = stored_runs::with_run(GOLDEN);
     let record = sandbox.succeed(&["report", "latest", "-f", "raw"]).out;
     let value: serde_json::Value = serde_json::from_str(&record).expect("a record");
     let (header, trial) = (value["header"].to_string(), value["trials"][0].to_string());
-    let older = header.replacen("\"schema\":", "\"schema\":1,\"was\":", 1);
     let begin = |header: &str, rest: &str| format!("{{\"header\":{header},{rest}");
     let trials = [begin(&header, "\"trials\":["), format!("{trial},"), format!("{trial}]}}")];
     let objects = [begin(&header, "\"trials\":[],\"other\":["), "{},".to_owned(), "{}]}".to_owned()];
-    let tables = [begin(&older, "\"trials\":["), "{\"a\":0},".to_owned(), "{}]}".to_owned()];
-    let numbers = [begin(&older, "\"trials\":[["), "0,".to_owned(), "0]]}".to_owned()];
     for (name, words, parts, length) in [
         ("trials", &["report", "-f", "raw"][..], &trials, 300 << 20),
         ("objects", &["compare", "latest"], &objects, 64 << 20),
-        ("tables", &["runs", "import"], &tables, 64 << 20),
-        ("numbers", &["report", "-f", "json"], &numbers, 64 << 20),
     ] {
         let parts = parts.each_ref().map(String::as_str);
         let file = packed(&sandbox, &format!("{name}.json.gz"), parts, length);
@@ -115,7 +112,6 @@ pub(super) fn large_when_decoded() {
     }
 }
 
-/// Endless memory records and certificates.
 pub(super) fn endless_records() {
     let sandbox = sandbox();
     let config = sandbox.file("vms.toml", memory::CONFIG);
@@ -132,14 +128,12 @@ pub(super) fn endless_records() {
     assert!(output.status == Some(1) && output.err.contains("longer than 4194304 bytes"), "{output:?}");
 }
 
-/// All pairs of existing hosts.
 fn pairs(hosts: usize, rest: &str) -> String {
     let mut text = "schema = 1\nname = \"many\"\ntitle = \"Many\"\npairs = \"all\"\n".to_owned();
     (0..hosts).for_each(|host| writeln!(text, "[hosts.h{host}]\nssh = \"h{host}\"").expect("text"));
     text + "[workloads.tcp]\nkind = \"stream\"\n" + rest
 }
 
-/// Refuses a plan with too many trials, and shows one with all pairs of 500 hosts.
 pub(super) fn many_pairs() {
     let sandbox = sandbox();
     let many = sandbox.file("many.toml", &pairs(500, "[schedule]\ntrials = 1000\n"));
@@ -160,7 +154,7 @@ pub(super) fn many_pairs() {
     assert!(output.contains("249500 results"), "{}", output.lines().last().unwrap_or_default());
 }
 
-/// Shell commands of an SSH host at login and during the copy.
+/// Shell commands at login and during the copy.
 const HOSTILE_HOSTS: [(&str, &str, &str); 5] = [
     ("silent", "exec sleep 1000", "exec sleep 1000"),
     ("closes its output", "exec >&-; exec sleep 1000", "exec sleep 1000"),
@@ -186,7 +180,6 @@ fn with_host(sandbox: &Sandbox, at_login: &str, at_copy: &str) -> Command {
     command
 }
 
-/// A signal ends the start of an agent.
 pub(super) fn hosts_that_block_a_start() {
     for (what, at_login, at_copy) in HOSTILE_HOSTS {
         for name in ["INT", "TERM"] {
@@ -209,7 +202,6 @@ pub(super) fn hosts_that_block_a_start() {
     }
 }
 
-/// Endless output of a host takes no memory.
 pub(super) fn hosts_with_endless_output() {
     for (at_login, at_copy) in [
         ("exec cat /dev/zero", "true"),

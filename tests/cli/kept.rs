@@ -4,15 +4,16 @@ use std::{fs, path::Path, process::Stdio, time::Duration};
 
 use plumb_tests::{Sandbox, trials, wait_until, wire};
 
-use super::{earlier, sandbox};
+use super::{
+    sandbox,
+    stored_runs::{self, GOLDEN},
+};
 
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// A sandbox with an earlier version's run in which one digit of a trial's data is flipped.
+/// One digit of a trial's data is flipped.
 fn with_a_flipped_digit() -> Sandbox {
-    let sandbox = earlier::with_runs("shape-1.db.gz");
-    // Runs of earlier versions have no checksums yet.
-    let _ = sandbox.succeed(&["runs", "repair"]);
+    let sandbox = stored_runs::with_run(GOLDEN);
     let mut bytes = fs::read(sandbox.database()).expect("the database is readable");
     // Also flips stale copies that SQLite left in the file.
     let needle = b"{\"index\":0,";
@@ -30,7 +31,7 @@ pub(super) fn checked_and_repaired() {
     for printed in ["59 readable trials", "trial ", "checksum", "plumb runs repair"] {
         assert!(checked.out.contains(printed), "no `{printed}` in {}", checked.out);
     }
-    let claims = sandbox.findings("latest")["claims"].to_string();
+    let claims = sandbox.findings("latest")["findings"].to_string();
     assert!(claims.contains("1 part of the run cannot be read"), "{claims}");
     let repaired = sandbox.succeed(&["runs", "repair"]).out;
     assert!(repaired.contains("59 trials") && repaired.contains("before-repair"), "{repaired}");
@@ -41,7 +42,7 @@ pub(super) fn checked_and_repaired() {
 }
 
 pub(super) fn exported_and_imported() {
-    let (from, to) = (earlier::with_runs("shape-2.db.gz"), sandbox());
+    let (from, to) = (stored_runs::with_run(GOLDEN), sandbox());
     let [file, page, raw] = ["run.json.gz", "run.html", "run.json"]
         .map(|name| from.home().join(name).to_str().expect("plain").to_owned());
     let printed = from.succeed(&["runs", "export", "latest", "-o", &file]).out;
@@ -79,7 +80,6 @@ fn has_trials(sandbox: &Sandbox) -> bool {
     runs[0]["trials"].as_u64().is_some_and(|trials| trials > 0)
 }
 
-/// An active run is not removed by accident; the error names its process.
 pub(super) fn an_active_run() {
     let sandbox = sandbox();
     let file = sandbox.file("two.toml", &wire(40, "300ms"));
@@ -99,8 +99,6 @@ pub(super) fn an_active_run() {
     assert!(!run.wait().expect("a child").success(), "it has no run any more");
 }
 
-/// A run resumed under another kernel or on other processors says so in all its reports; a run resumed on the same
-/// machine does not.
 pub(super) fn resumed_elsewhere() {
     let first = sandbox();
     let file = first.file("two.toml", &wire(3, "300ms"));
@@ -130,7 +128,6 @@ pub(super) fn resumed_elsewhere() {
     }
 }
 
-/// The run continues in a new database that contains all of its trials.
 pub(super) fn a_deleted_database() {
     let sandbox = sandbox();
     let file = sandbox.file("two.toml", &wire(8, "300ms"));
@@ -180,7 +177,6 @@ pub(super) fn no_file_named() {
     }
 }
 
-/// Every command that reads a document, with an endless file and one longer than any scenario.
 pub(super) fn endless_documents() {
     let sandbox = sandbox();
     let array = format!("schema = 1\nx = [{}]\n", "1,".repeat(25 << 20));
@@ -212,9 +208,8 @@ pub(super) fn endless_documents() {
     }
 }
 
-/// On a full disk, a failed write leaves the old file or none, never part of a file.
 pub(super) fn a_full_disk() {
-    let sandbox = earlier::with_runs("shape-1.db.gz");
+    let sandbox = stored_runs::with_run(GOLDEN);
     let disk = sandbox.home().join("disk");
     fs::create_dir(&disk).expect("ours");
     let script = "name=$1; shift; mount -t tmpfs -o size=16k tmpfs \"$0\" && \

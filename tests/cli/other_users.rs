@@ -1,5 +1,4 @@
-//! Files that another user can write and links that another user made: plumb trusts neither, and follows no such link
-//! to a file of root.
+//! Files that another user can write and links that another user made: plumb trusts neither.
 
 use std::{
     fs::{self, Permissions},
@@ -14,9 +13,11 @@ use std::{
 
 use plumb_tests::{Case, Need, Output, Sandbox, WebServer, certificate};
 
-use crate::{earlier, sandbox};
+use crate::{
+    sandbox,
+    stored_runs::{self, GOLDEN, KINDS},
+};
 
-/// Needed to act as several users.
 const NEEDS: &[Need] = &[Need::OtherUsers, Need::Program("openssl", "openssl")];
 
 pub(crate) const CASES: &[Case] = &[
@@ -72,7 +73,6 @@ fn give(path: &Path, uid: u32) {
     lchown(path, Some(uid), None).expect("root may");
 }
 
-/// A folder for one case, below a home that every user can traverse.
 fn folder(sandbox: &Sandbox, name: &str) -> PathBuf {
     mode(sandbox.home(), 0o755);
     let folder = sandbox.home().join(name);
@@ -80,7 +80,6 @@ fn folder(sandbox: &Sandbox, name: &str) -> PathBuf {
     folder
 }
 
-/// A copy of the program that every user can run.
 fn program(sandbox: &Sandbox) -> PathBuf {
     let copy = folder(sandbox, "bin").join("plumb");
     if !copy.exists() {
@@ -90,7 +89,6 @@ fn program(sandbox: &Sandbox) -> PathBuf {
     copy
 }
 
-/// Runs `plumb` as this user with only this environment.
 fn by(uid: u32, sandbox: &Sandbox, set: &[(&str, &Path)], words: &[&str]) -> Output {
     let mut command = Command::new(program(sandbox));
     command.args(words).env_clear().envs(set.iter().copied()).env("NO_COLOR", "1").stdin(Stdio::null());
@@ -101,8 +99,8 @@ fn by(uid: u32, sandbox: &Sandbox, set: &[(&str, &Path)], words: &[&str]) -> Out
     command.output().map(Output::from).expect("plumb was built")
 }
 
-/// A change to `plumb/NAME` in a folder of root or a user, and the command that the error suggests; `None` if plumb
-/// reads the file.
+/// A change of `plumb/NAME` in a folder of root or a user, and the command that the error suggests; `None` if plumb reads the
+/// file.
 type Change = (fn(&Path, &str), Option<&'static str>);
 
 const OF_ROOT: &[Change] = &[
@@ -129,7 +127,6 @@ const OF_USER: &[Change] = &[
     (|top, name| mode(&top.join("plumb").join(name), 0o646), Some("chmod o-w ")),
 ];
 
-/// Moves the file away and replaces it by a link with this owner.
 fn link(top: &Path, name: &str, owner: u32) {
     let (file, moved) = (top.join("plumb").join(name), top.join("moved"));
     fs::rename(&file, &moved).expect("root may");
@@ -137,7 +134,6 @@ fn link(top: &Path, name: &str, owner: u32) {
     give(&file, owner);
 }
 
-/// Applies each change to a file of root and of a user, and checks `plumb`'s output.
 fn changes(name: &str, text: &str, run: &dyn Fn(u32, &Sandbox, &Path) -> Output, read: &str) {
     for (uid, cases) in [(0, OF_ROOT), (USER, OF_USER)] {
         for (number, (change, remedy)) in cases.iter().enumerate() {
@@ -206,7 +202,6 @@ fn fleet_file() {
         by(uid, sandbox, &[("PLUMB_FLEET", &file), ("HOME", sandbox.home())], &["fleet", "list"])
     };
     changes("named.toml", text, &named, "127.0.0.1:1");
-    // The server's CA certificate is read from a file, too.
     let authority = |uid: u32, sandbox: &Sandbox, top: &Path| {
         let text = format!("{text}ca = \"{}\"\n", top.join("plumb/ca.pem").display());
         let file = folder(sandbox, "fleet").join("fleet.toml");
@@ -252,7 +247,7 @@ fn plan_and_hook() {
     }
 }
 
-/// `plumb` with a time limit, for commands that would serve.
+/// Some commands would serve.
 fn bounded(sandbox: &Sandbox, words: &[&str]) -> Output {
     let plumb = sandbox.command(words);
     let mut command = Command::new("timeout");
@@ -327,7 +322,6 @@ const WRITERS: &[(&[&str], &str)] = &[
     (&["scenario", "new", "mine", "-o"], "mine.toml"),
 ];
 
-/// A file of root that no command may change, in its own folder.
 struct Secret {
     path: PathBuf,
     inode: u64,
@@ -354,7 +348,7 @@ impl Secret {
 
 fn planted_links() {
     for uid in [0, USER] {
-        let sandbox = earlier::with_runs("shape-1.db.gz");
+        let sandbox = stored_runs::with_run(GOLDEN);
         let store = sandbox.home().join("store");
         fs::create_dir(&store).expect("the sandbox is ours");
         fs::rename(sandbox.database(), store.join("runs.db")).expect("the sandbox is ours");
@@ -401,7 +395,7 @@ fn planted_manual_pages() {
 }
 
 fn planted_files_and_pipes() {
-    let sandbox = earlier::with_runs("shape-1.db.gz");
+    let sandbox = stored_runs::with_run(GOLDEN);
     let shared = folder(&sandbox, "shared");
     let path = shared.join("report.md");
     let text = path.to_str().expect("plain names");
@@ -422,7 +416,7 @@ fn planted_files_and_pipes() {
 }
 
 fn own_links_and_pipes() {
-    let sandbox = earlier::with_runs("shape-1.db.gz");
+    let sandbox = stored_runs::with_run(GOLDEN);
     let home = sandbox.home();
     let of = |path: &Path| fs::read_to_string(path).expect("it was written");
     // A link of root itself is followed, and its target keeps its permissions.
@@ -471,7 +465,7 @@ fn planted_next_to_a_store() {
         ("runs.db.plan.watch-lock", false, 0o1777, 0),
         ("runs.db.plan.watch-lock", true, 0o775, 0),
     ] {
-        let sandbox = earlier::with_runs("runs.db.gz");
+        let sandbox = stored_runs::with_run(KINDS);
         let record = sandbox.succeed(&["report", "latest:kinds", "--format", "raw"]).out;
         let record: serde_json::Value = serde_json::from_str(&record).expect("a record is JSON");
         let _ = sandbox.file("kinds.toml", record["header"]["scenario"]["text"].as_str().expect("a text"));
@@ -500,7 +494,7 @@ fn planted_next_to_a_store() {
 
 fn pipes_next_to_a_store() {
     for name in ["runs.db.plan.watch", "runs.db.plan.watch-lock", "runs.db.other.lock"] {
-        let sandbox = earlier::with_runs("runs.db.gz");
+        let sandbox = stored_runs::with_run(KINDS);
         let shared = folder(&sandbox, "shared");
         fs::rename(sandbox.database(), shared.join("runs.db")).expect("ours");
         mode(&shared, 0o1777);

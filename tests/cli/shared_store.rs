@@ -9,9 +9,11 @@ use std::{
 
 use plumb_tests::{PostgresServer, Sandbox};
 
-use super::{earlier, sandbox};
+use super::{
+    sandbox,
+    stored_runs::{self, GOLDEN},
+};
 
-/// Killed on drop.
 struct Page(Child);
 
 impl Drop for Page {
@@ -24,7 +26,7 @@ impl Drop for Page {
 pub(super) fn every_command_accepts_it() {
     let server = PostgresServer::new();
     let address = server.database();
-    let from = earlier::with_runs("shape-2.db.gz");
+    let from = stored_runs::with_run(GOLDEN);
     let before = from.succeed(&["report", "latest", "--format", "raw"]).out;
     let file = from.home().join("run.json.gz").to_str().expect("plain").to_owned();
     let _ = from.succeed(&["runs", "export", "latest", "-o", &file]);

@@ -1,12 +1,10 @@
-//! Write-ups with numbers in tables, from the file to the findings: a sweep of queues and channels, and system calls
-//! of virtual machines.
+//! Write-ups with numbers in tables, from the file to the findings.
 
 use plumb_tests::Sandbox;
 use serde_json::Value;
 
 use crate::sandbox;
 
-/// The findings for a file.
 fn findings(sandbox: &Sandbox, name: &str, text: &str) -> Value {
     let file = sandbox.file(name, text);
     let run = sandbox.succeed(&["import", "--quiet", &file]).out;
@@ -22,8 +20,7 @@ fn is_setting(levels: &Value, queues: &str, channels: &str) -> bool {
     levels["Queue"] == queues && levels["채널 수"] == channels
 }
 
-/// The write-up's author saw that throughput saturates beyond 16 queues, and that 8 queues with 16 channels use the
-/// least CPU time.
+/// The author saw that throughput saturates beyond 16 queues, and that 8 queues with 16 channels use the least CPU time.
 pub(crate) fn answers_a_sweep_in_a_table() {
     let sandbox = sandbox();
     let found = findings(
@@ -31,9 +28,9 @@ pub(crate) fn answers_a_sweep_in_a_table() {
         "queues.md",
         include_str!("../../crates/import/tests/data/queues-and-channels.md"),
     );
-    assert_eq!(all(&found, "cells").len(), 21);
+    assert_eq!(all(&found, "results").len(), 21);
     let [answer] = all(&found, "answers") else { panic!("one answer: {}", found["answers"]) };
-    assert_eq!(answer["owners"], serde_json::json!(["Server VM", "Proxmox", "Client VM"]));
+    assert_eq!(answer["consumers"], serde_json::json!(["Server VM", "Proxmox", "Client VM"]));
     let knee =
         all(answer, "knees").iter().find(|knee| knee["factor"] == "Queue").expect("a knee of the queues");
     assert_eq!(knee["level"], "16", "{knee}");
@@ -48,8 +45,8 @@ pub(crate) fn answers_a_sweep_in_a_table() {
     let efficient = of("efficient");
     assert!(is_setting(&efficient["levels"], "16", "16"), "{efficient}");
     // 64.1 Gbit/s is not within 10 % of the best; the reasons name the setting that the write-up preferred.
-    let why = efficient["why"].to_string();
-    assert!(why.contains("Queue=8, 채널 수=16, 64.1 Gbit/s (17.0 % off the best)"), "{why}");
+    let reason = efficient["reason"].to_string();
+    assert!(reason.contains("Queue=8, 채널 수=16, 64.1 Gbit/s (17.0 % off the best)"), "{reason}");
     let frontier = all(answer, "frontier").iter();
     assert!(frontier.clone().any(|point| is_setting(&point["levels"], "8", "16")), "{}", answer["frontier"]);
     assert!(!frontier.clone().any(|point| point["levels"]["Queue"] == "32"), "{}", answer["frontier"]);
@@ -62,23 +59,23 @@ pub(crate) fn finds_four_machines_and_their_system_calls() {
     let sandbox = sandbox();
     let found =
         findings(&sandbox, "vmm.md", include_str!("../../crates/import/tests/data/vmm-comparison.md"));
-    let cells = all(&found, "cells");
-    assert_eq!(cells.len(), 36, "four rows, four latencies, four columns of percentiles, 24 lists");
-    let cell = |workload: &str, level: &str| {
-        let is = |cell: &&Value| {
-            cell["workload"].as_str().is_some_and(|own| own.starts_with(workload))
-                && cell["levels"]["Configuration"] == level
+    let results = all(&found, "results");
+    assert_eq!(results.len(), 36, "four rows, four latencies, four columns of percentiles, 24 lists");
+    let result = |workload: &str, level: &str| {
+        let is = |result: &&Value| {
+            result["workload"].as_str().is_some_and(|own| own.starts_with(workload))
+                && result["levels"]["Configuration"] == level
         };
-        cells.iter().find(is).unwrap_or_else(|| panic!("{level} of {workload}"))
+        results.iter().find(is).unwrap_or_else(|| panic!("{level} of {workload}"))
     };
-    let number = |cell: &Value| cell["value"]["median"].as_f64().expect("a number");
-    assert_eq!(number(cell("Aggregate Throughput", "KVM-KVM")), 9.6e9);
-    assert_eq!(number(cell("Average Latency", "BM-BM")), 32_867.0);
-    assert_eq!(number(cell("Latency Percentile", "VM-VM")), 88_200.0, "its median");
-    let calls = all(cell("4.1 Throughput Test", "KVM-KVM-vhost"), "syscalls");
+    let number = |result: &Value| result["value"]["median"].as_f64().expect("a number");
+    assert_eq!(number(result("Aggregate Throughput", "KVM-KVM")), 9.6e9);
+    assert_eq!(number(result("Average Latency", "BM-BM")), 32_867.0);
+    assert_eq!(number(result("Latency Percentile", "VM-VM")), 88_200.0, "its median");
+    let calls = all(result("4.1 Throughput Test", "KVM-KVM-vhost"), "syscalls");
     let ioctl = calls.iter().find(|call| call["call"] == "ioctl").expect("ioctl");
     assert_eq!((&ioctl["calls"], &ioctl["total"]), (&80_249.into(), &125_809_364_363_u64.into()));
-    let claims: Vec<&str> = all(&found, "claims").iter().filter_map(|claim| claim["id"].as_str()).collect();
+    let claims: Vec<&str> = all(&found, "findings").iter().filter_map(|claim| claim["id"].as_str()).collect();
     for id in ["wait-mistaken-for-work", "vhost-off"] {
         assert!(claims.contains(&id), "{id} is not among {claims:?}");
     }

@@ -3,7 +3,10 @@
 use plumb_tests::Sandbox;
 use serde_json::Value;
 
-use crate::{earlier, sandbox};
+use crate::{
+    sandbox,
+    stored_runs::{self, KINDS},
+};
 
 const HOURLY: &str = "[[measure]]\nscenario = \"quick\"\nevery = \"1h\"\n";
 
@@ -36,9 +39,9 @@ pub(crate) fn refuses_an_invalid_plan() {
     assert!(!sandbox.database().exists(), "a run was stored");
 }
 
-/// A sandbox with a run of an earlier version and an hourly plan for its scenario.
+/// A run of an earlier version and an hourly plan for its scenario.
 fn with_a_run(budget: &str) -> (Sandbox, String) {
-    let sandbox = earlier::with_runs("runs.db.gz");
+    let sandbox = stored_runs::with_run(KINDS);
     let record = sandbox.succeed(&["report", "latest:kinds", "--format", "raw"]).out;
     let record: Value = serde_json::from_str(&record).expect("a record is JSON");
     let _ = sandbox.file("kinds.toml", record["header"]["scenario"]["text"].as_str().expect("a text"));
@@ -57,7 +60,7 @@ pub(crate) fn a_dry_run_shows_the_next_day() {
     let bytes = shown[0]["bytes"].as_u64().expect("a run is stored");
     assert!(bytes > 1_000_000, "streams were sent: {shown:?}");
     assert_eq!(
-        (&shown[0]["scenario"], &shown[0]["measurements"], &shown[0]["left_out"]),
+        (&shown[0]["scenario"], &shown[0]["measurements"], &shown[0]["skipped"]),
         (&"kinds".into(), &24.into(), &0.into())
     );
     let page = sandbox.succeed(&["watch", &plan, "--dry-run"]).out;
@@ -69,7 +72,7 @@ pub(crate) fn a_dry_run_shows_the_next_day() {
     let (tight, plan) = with_a_run(&(10 * bytes).to_string());
     let shown = rows(&tight.succeed(&["watch", &plan, "--dry-run", "--json"]).out);
     let of = |key: &str| shown[0][key].as_u64().expect("a count");
-    assert!(of("left_out") > 0 && of("measurements") + of("left_out") == 24, "{shown:?}");
+    assert!(of("skipped") > 0 && of("measurements") + of("skipped") == 24, "{shown:?}");
     assert_eq!(sandbox.succeed(&["runs", "--json"]).out, before, "a run was measured");
 
     let empty = crate::sandbox();
@@ -84,9 +87,12 @@ pub(crate) fn skips_what_exceeds_the_budget() {
     let before = sandbox.succeed(&["runs", "--json"]).out;
     let output = sandbox.succeed(&["watch", &plan, "--once", "--json"]);
     let document = &rows(&output.out)[0];
-    assert_eq!((&document["verdict"], &document["run"]), (&"left-out".into(), &Value::Null), "{document}");
-    let why = document["why"].as_str().expect("a reason");
-    assert!(why.contains("it may send") && why.contains("0 B of today's budget of 1000 B are used"), "{why}");
+    assert_eq!((&document["verdict"], &document["run"]), (&"skipped".into(), &Value::Null), "{document}");
+    let reason = document["reason"].as_str().expect("a reason");
+    assert!(
+        reason.contains("it may send") && reason.contains("0 B of today's budget of 1000 B are used"),
+        "{reason}"
+    );
     let again = sandbox.succeed(&["watch", &plan, "--once"]);
     assert!(again.out.is_empty() && again.err.contains("no measurement is due"), "{again:?}");
     assert_eq!(sandbox.succeed(&["runs", "--json"]).out, before, "a run was measured");

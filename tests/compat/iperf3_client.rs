@@ -127,7 +127,7 @@ fn sent_with_the_byte(sender: &str) {
     assert!(printed.contains("tos 0x20"), "from plumb {sender}: {printed}");
 }
 
-/// Captures a loopback packet with this byte, which packets of the control connection may lack.
+/// A loopback packet with this byte, which packets of the control connection may lack.
 fn tcpdump(filter: &str) -> Running {
     let mut command = std::process::Command::new("tcpdump");
     command.args([
@@ -236,11 +236,11 @@ fn kept() {
     }
     let compared = sandbox.succeed(&["compare", "baseline:before", "baseline:after", "--json"]).out;
     let compared: Value = serde_json::from_str(&compared).expect("JSON");
-    let cell = &compared["cells"][0];
-    assert_eq!(cell["comparison"]["verdict"], "lower", "{compared}");
+    let result = &compared["results"][0];
+    assert_eq!(result["comparison"]["verdict"], "lower", "{compared}");
     // Under competing load the difference is found as well, but may come from that load.
-    let (verdict, status) = if cell["disturbed"].is_string() { ("unknown", 2) } else { ("worse", 1) };
-    assert_eq!(cell["verdict"], verdict, "{compared}");
+    let (verdict, status) = if result["disturbed"].is_string() { ("unknown", 2) } else { ("worse", 1) };
+    assert_eq!(result["verdict"], verdict, "{compared}");
     let check = sandbox.plumb(&["check", "baseline:after", "--against", "before", "--max-loss", "5%"]);
     assert_eq!(check.status, Some(status), "{check:?}");
     let ended = server.measure(&sandbox, "-t 300ms --repeat 2 --pause 100ms --quiet");
@@ -279,7 +279,6 @@ fn logging_in() {
     assert_eq!(ended.status, Some(1), "without a name: {ended:?}");
 }
 
-/// A key pair and a list of users.
 pub(crate) struct Keys {
     private: String,
     pub(crate) public: String,
@@ -308,14 +307,12 @@ impl Keys {
     }
 }
 
-/// A stock server.
 struct Server {
     port: String,
     running: Running,
 }
 
 impl Server {
-    /// Exits after one client.
     fn start(flags: &[&str]) -> Self {
         Self::of_many(&[&["-1"], flags].concat())
     }
@@ -342,7 +339,6 @@ impl Server {
     }
 }
 
-/// Parses the JSON of either end.
 pub(crate) fn parsed(ended: &Ended) -> Output {
     Output::parse(&ended.out).unwrap_or_else(|error| panic!("{error}: {ended:?}"))
 }
@@ -353,7 +349,6 @@ fn own_sockets(ended: &Ended) -> Vec<Value> {
     all.filter(|socket| socket["addresses"].is_string()).collect()
 }
 
-/// A list that plumb adds to the JSON for its own sockets, by its name under `plumb`.
 pub(crate) fn facts(ended: &Ended, list: &str) -> Vec<Value> {
     let document: Value = serde_json::from_str(&ended.out).expect("a JSON document");
     document["plumb"][list].as_array().cloned().unwrap_or_else(|| panic!("no plumb.{list}: {document}"))

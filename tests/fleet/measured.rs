@@ -2,11 +2,10 @@
 
 use plumb_tests::{Network, first_two, pair, trials};
 
-/// Median received rate in Mbit/s.
 fn rate(network: &Network) -> f64 {
     let findings = network.sandbox.findings("latest");
-    let cell = &findings["cells"][0];
-    cell["value"]["median"].as_f64().unwrap_or_else(|| panic!("no rate in {cell}")) / 1e6
+    let result = &findings["results"][0];
+    result["value"]["median"].as_f64().unwrap_or_else(|| panic!("no rate in {result}")) / 1e6
 }
 
 pub(crate) fn the_rate_of_their_link() {

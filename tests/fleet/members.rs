@@ -1,5 +1,4 @@
-//! Hosts reached through members and a real NATS server: a run between two of them, and the loss of a member, the
-//! server or the network.
+//! Hosts reached through members, and the loss of a member, the server or the network.
 
 use std::{
     cell::RefCell,
@@ -12,12 +11,10 @@ use plumb_tests::{
     Fleet, NATS_SERVER, Output, PATIENCE, ProcessGuard, certificate, pair, signal, trials, wait_until,
 };
 
-/// A fleet of two members.
 fn fleet() -> Fleet {
     Fleet::of(crate::network(2), 0..2)
 }
 
-/// Runs a member that is expected to exit.
 fn refused(fleet: &Fleet, host: usize, file: &str) -> String {
     let log = fleet.path("refused.log");
     let mut command = fleet.network.on_host(host, &["member", &fleet.path(file)]);
@@ -35,7 +32,6 @@ fn scenario(fleet: &Fleet, trials: u32, duration: &str) -> String {
     fleet.network.sandbox.file("members.toml", &pair(hosts, trials, duration))
 }
 
-/// A long run with some finished trials.
 fn in_progress(fleet: &Fleet) -> Child {
     let file = scenario(fleet, 8, "700ms");
     let mut command = fleet.network.command(&["run", &file]);
@@ -50,7 +46,6 @@ fn kept(fleet: &Fleet) -> usize {
     serde_json::from_str::<serde_json::Value>(&output.out).map_or(0, |record| trials(&record).len())
 }
 
-/// The run fails with this message, and no agent is left.
 #[track_caller]
 fn ends(fleet: &Fleet, run: Child, words: &[&str]) {
     let output = Output::from(run.wait_with_output().expect("it was started"));
@@ -180,7 +175,6 @@ pub(crate) fn access_denied() {
     };
     let is_refused = || as_guest().err.contains("`guest` is not listed in `controllers`");
     assert!(wait_until(PATIENCE, is_refused), "{:?}", as_guest());
-    // A revoked member.
     fleet.register(&["remove", "m1"]);
     signal(fleet.server.as_ref().expect("it runs").0.id(), "HUP");
     fleet.is_there(&["m0"]);
@@ -204,7 +198,6 @@ pub(crate) fn access_denied() {
     says(&fleet.network.plumb(&["fleet", "list"]), &[NATS_SERVER, "cannot reach"]);
 }
 
-/// A member's file limits what measurements may do.
 pub(crate) fn a_policy() {
     let mut fleet = fleet();
     let file = scenario(&fleet, 1, "2500ms");
@@ -239,7 +232,6 @@ pub(crate) fn a_policy() {
     assert!(output.status == Some(64) && output.err.contains("22:00-06:00"), "{output:?}");
 }
 
-/// Members as in a cluster: the same configuration for all, a name and a key for each, and no traffic address.
 pub(crate) fn nodes_of_a_cluster() {
     const NODES: [&str; 2] = ["node.0", "node.1"];
     let mut fleet = Fleet::of(crate::network(2), 0..0);

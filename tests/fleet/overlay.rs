@@ -5,7 +5,7 @@ use std::{fs, process::Stdio, thread::sleep, time::Duration};
 use plumb_tests::{Network, PATIENCE, ProcessGuard, Random, kill, name, pair, processes, trials, wait_until};
 use serde_json::Value;
 
-/// An overlay between `h0` and `h1` next to their own network.
+/// `h0` and `h1`, next to their own network.
 fn routed() -> String {
     let network = pair(["ssh = \"h0\"", "ssh = \"h1\""], 2, "500ms");
     network
@@ -47,7 +47,6 @@ fn proxmox() -> String {
     })
 }
 
-/// Whether a host has only its own two devices and no listener on the tunnel's port.
 fn is_bare(network: &Network, host: usize) -> bool {
     network.holds(host, "[ $(ip -o link | wc -l) = 2 ] && ! grep -q :12B5 /proc/net/udp")
 }
@@ -60,18 +59,16 @@ fn are_bare(network: &Network) {
 }
 
 fn of_path<'r>(record: &'r Value, path: &str) -> Vec<&'r Value> {
-    let of = |trial: &&Value| trial["cell"].as_str().is_some_and(|cell| cell.starts_with(path));
+    let of = |trial: &&Value| trial["result"].as_str().is_some_and(|result| result.starts_with(path));
     trials(record).iter().filter(of).collect()
 }
 
-/// Devices passed by a trial, with their MTUs.
 fn devices(trial: &Value) -> Vec<(&str, u64)> {
     let all = trial["devices"].as_array().expect("a list").iter();
     all.map(|device| (device["device"].as_str().expect("a name"), device["mtu"].as_u64().expect("a number")))
         .collect()
 }
 
-/// Logs every device change in the network of `h0` until dropped.
 struct LinkMonitor {
     _process: ProcessGuard,
     seen: String,
@@ -94,7 +91,6 @@ impl LinkMonitor {
         monitor
     }
 
-    /// The changed devices.
     fn links(&self) -> Vec<String> {
         let text = fs::read_to_string(&self.seen).expect("the file exists");
         let names = text.lines().filter_map(|line| line.split(": ").nth(1)?.split('@').next());

@@ -2,10 +2,9 @@
 
 use plumb_tests::{Fleet, PostgresServer, by_member, by_ssh, pairs, trials};
 
-/// Threshold far below the rate of any undisturbed direction on a busy machine, in Mbit/s.
+/// Far below the rate of any undisturbed direction on a busy machine.
 const SLOW: &str = "20mbit";
 
-/// Three hosts by SSH, three by members; stored in PostgreSQL.
 pub(crate) fn names_a_slow_host_and_a_lossy_path() {
     let store = PostgresServer::new();
     let mut fleet = Fleet::of(crate::network(6), 3..6);
@@ -26,7 +25,7 @@ pub(crate) fn names_a_slow_host_and_a_lossy_path() {
     assert!(matrix["contamination"]["trials"].as_u64() >= Some(6), "{matrix}");
     assert!(run.out.contains("Up to 3 pairs at the same time: "), "{}", run.out);
     let claims = |id: &str| -> Vec<String> {
-        let all = findings["claims"].as_array().expect("a list").iter().filter(|claim| claim["id"] == id);
+        let all = findings["findings"].as_array().expect("a list").iter().filter(|claim| claim["id"] == id);
         all.map(|claim| claim["claim"].as_str().unwrap_or_default().to_owned()).collect()
     };
     let slow = claims("slow-host");
@@ -51,13 +50,16 @@ pub(crate) fn names_a_slow_host_and_a_lossy_path() {
 /// Each direction was measured once per block next to two others, and sometimes alone.
 fn check_rounds(record: &serde_json::Value) {
     let all = trials(record);
-    let beside = |trial: &&serde_json::Value| trial["beside"].as_u64().unwrap_or(0);
+    let beside = |trial: &&serde_json::Value| trial["simultaneous"].as_u64().unwrap_or(0);
     let measured: Vec<_> = all.iter().filter(|trial| trial["arm"] == "measure").collect();
     assert_eq!(measured.len(), 60, "30 ways in two blocks");
     assert!(measured.iter().all(|trial| beside(trial) == 2), "{measured:?}");
     for trial in all {
-        let way =
-            trial["cell"].as_str().and_then(|cell| cell.split_once('/')).expect("a way and a workload").0;
+        let way = trial["result"]
+            .as_str()
+            .and_then(|result| result.split_once('/'))
+            .expect("a way and a workload")
+            .0;
         let (from, to) = way.split_once("-to-").expect("two hosts");
         for devices in [&trial["devices"], &trial["counters"]["devices"]] {
             let names: Vec<_> = devices.as_array().expect("a list").iter().map(|it| &it["device"]).collect();

@@ -5,7 +5,6 @@ use std::process::{Child, Command, Stdio};
 use plumb_tests::{PATIENCE, first_two, signal, trials, wait_until, wire};
 use serde_json::Value;
 
-/// Start of a run's first trial and end of its last one, in milliseconds.
 fn span(record: &Value) -> (u64, u64) {
     let number = |value: &Value| value.as_u64().unwrap_or_else(|| panic!("no number: {value}"));
     let ends = trials(record).iter().map(|trial| {

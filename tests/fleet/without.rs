@@ -1,4 +1,4 @@
-//! A run over many hosts continues without a lost host and a dead path, and measures them when it is resumed.
+//! A run continues without a lost host and a dead path, and measures them when it is resumed.
 
 use std::{collections::BTreeMap, process::Stdio};
 
@@ -6,14 +6,13 @@ use plumb_tests::{Network, Output, PATIENCE, ProcessGuard, by_ssh, pairs, signal
 
 const TRIALS: usize = 3;
 
-/// Number of trials by path.
 fn kept(network: &Network) -> BTreeMap<String, usize> {
     let output = network.sandbox.plumb(&["report", "latest", "--format", "raw"]);
     let mut paths = BTreeMap::new();
     let Ok(record) = serde_json::from_str::<serde_json::Value>(&output.out) else { return paths };
     for trial in trials(&record).iter().filter(|trial| trial["arm"] == "measure") {
-        let cell = trial["cell"].as_str().expect("a text");
-        *paths.entry(cell.split('/').next().expect("never empty").to_owned()).or_default() += 1;
+        let result = trial["result"].as_str().expect("a text");
+        *paths.entry(result.split('/').next().expect("never empty").to_owned()).or_default() += 1;
     }
     paths
 }
@@ -63,7 +62,6 @@ pub(crate) fn a_lost_host_and_a_dead_path() {
     assert!(!second.keys().any(|path| path.contains('e')), "{second:?}");
 }
 
-/// After a run without a host, a watch repeats only that host, and has one complete run once the host is back.
 pub(crate) fn a_watch() {
     let network = crate::network(3);
     network.cable(2, "down");

@@ -1,4 +1,4 @@
-//! A published measurement: vhost-net on and off over four paths, each with a server's and a client's log.
+//! A published measurement: vhost-net on and off over four paths.
 
 use std::process::Stdio;
 
@@ -55,7 +55,7 @@ pub(crate) fn jumps_and_asymmetry() {
     let sandbox = sandbox();
     let _ = sandbox.succeed(&["import", &data("vhost-net.md")]);
     let findings = sandbox.findings("latest");
-    let claims: Vec<&str> = findings["claims"]
+    let claims: Vec<&str> = findings["findings"]
         .as_array()
         .expect("a list")
         .iter()
@@ -64,11 +64,11 @@ pub(crate) fn jumps_and_asymmetry() {
     for id in ["direction-asymmetry", "level-shift", "imported"] {
         assert!(claims.contains(&id), "{id} is not in {claims:?}");
     }
-    let cells = findings["cells"].as_array().expect("a list");
-    let cell = |id: &str| cells.iter().find(|cell| cell["id"] == id).expect("the result exists");
-    let shifts = |cell: &Value| cell["shifts"].as_array().map_or(0, Vec::len);
-    assert_eq!(shifts(cell("vm1-to-vm0/tcp-stream/vhost-net=off")), 2, "12.4 to 20.1 to 14.8 Gbit/s");
-    assert_eq!(shifts(cell("host-to-vm/tcp-stream/vhost-net=on")), 0, "that one is steady");
+    let results = findings["results"].as_array().expect("a list");
+    let result = |id: &str| results.iter().find(|result| result["id"] == id).expect("the result exists");
+    let shifts = |result: &Value| result["shifts"].as_array().map_or(0, Vec::len);
+    assert_eq!(shifts(result("vm1-to-vm0/tcp-stream/vhost-net=off")), 2, "12.4 to 20.1 to 14.8 Gbit/s");
+    assert_eq!(shifts(result("host-to-vm/tcp-stream/vhost-net=on")), 0, "that one is steady");
 }
 
 pub(crate) fn a_run_like_any_other() {

@@ -7,11 +7,9 @@ use serde_json::Value;
 
 use crate::{PATIENCE, sandbox};
 
-/// Write sizes with differences far above the noise.
 const SIZES: &str =
     "[factors.message]\nvary = \"message\"\nvalues = [64, \"512\", \"4KiB\", \"128KiB\", \"1MiB\"]\n";
 
-/// A sweep of write sizes on a wire.
 fn sweep(schedule: &str) -> String {
     wire(12, "150ms").replace("[schedule]\n", &format!("{SIZES}[schedule]\n{schedule}\n"))
 }
@@ -37,10 +35,10 @@ fn runs_stop_early() {
     assert!(made < 60, "{made} of {planned} trials were made");
     let ends = record["ends"].as_array().expect("a list");
     assert_eq!(ends.len(), 5, "each cell has its reason: {ends:?}");
-    let settled = |end: &&Value| end["why"]["kind"] == "settled";
+    let settled = |end: &&Value| end["reason"]["kind"] == "settled";
     // Small writes are excluded early. A single write of that size without CPU time does not count.
-    let smallest = |cell: &str| cell.ends_with("=64") || cell.ends_with("=512");
-    let mut small = ends.iter().filter(|end| end["cell"].as_str().is_some_and(smallest));
+    let smallest = |result: &str| result.ends_with("=64") || result.ends_with("=512");
+    let mut small = ends.iter().filter(|end| end["result"].as_str().is_some_and(smallest));
     assert!(small.any(|end| settled(&end)), "{ends:?}");
     let design = sandbox.succeed(&["report", "--section", "design"]).out;
     assert!(design.contains("How trials were chosen"), "{design}");
@@ -70,7 +68,7 @@ pub(crate) fn a_killed_run_with_a_budget() {
     let spent = span(0, before.len() - 1) + span(before.len(), after.len() - 1);
     assert!(spent < 12_500, "{spent} ms of 12 s, the break not counted");
     let ends = record["ends"].as_array().expect("a list");
-    assert!(ends.iter().any(|end| end["why"]["kind"] == "budget"), "{ends:?}");
+    assert!(ends.iter().any(|end| end["reason"]["kind"] == "budget"), "{ends:?}");
 }
 
 pub(crate) fn ports_are_fixed_or_vary() {
@@ -108,13 +106,13 @@ fn remedies_are_tried() {
     let main = latest["run"]["id"].as_str().expect("a name").to_owned();
     assert!(!main.ends_with("-remedies"), "a report of the tries is that of the run that they are for");
     for findings in [&latest, &sandbox.findings(&main)] {
-        let claims = findings["claims"].as_array().expect("claims");
+        let claims = findings["findings"].as_array().expect("claims");
         let claim = claims.iter().find(|claim| claim["id"] == "offload-off").expect("the rule spoke");
-        let brought = &claim["remedy"]["brought"][0];
+        let effects = &claim["remedy"]["effects"][0];
         // Under competing load, the baseline may vary by more than the remedy's effect; the result is then undecided.
-        let comparison = &brought["comparison"];
+        let comparison = &effects["comparison"];
         assert!(comparison["verdict"] == "higher" || comparison["verdict"] == "unclear", "{claim}");
         assert!(comparison["ratio_interval"]["low"].as_f64() > Some(1.0), "{claim}");
-        assert!(brought["after"].as_f64() > brought["before"].as_f64(), "{claim}");
+        assert!(effects["after"].as_f64() > effects["before"].as_f64(), "{claim}");
     }
 }

@@ -1,4 +1,4 @@
-//! Runs with competing load created by the test: the process is named, and disturbed trials are repeated.
+//! Runs with competing load: the process is named, and disturbed trials are repeated.
 
 use std::{
     io::{BufRead, BufReader},
@@ -11,23 +11,22 @@ use serde_json::Value;
 
 use crate::sandbox;
 
-/// Processes named in a trial's warnings or discarded attempts.
 fn disturbers(causes: impl IntoIterator<Item = Value>) -> Vec<String> {
     let disturbed = causes.into_iter().filter(|cause| cause["kind"] == "disturbed");
-    let by = disturbed.flat_map(|cause| cause["by"].as_array().expect("a list").clone());
+    let by = disturbed.flat_map(|cause| cause["processes"].as_array().expect("a list").clone());
     by.filter_map(|one| one["process"].as_str().map(str::to_owned)).collect()
 }
 
-fn doubts(trial: &Value) -> Vec<Value> {
-    trial["doubts"].as_array().expect("a list").clone()
+fn warnings(trial: &Value) -> Vec<Value> {
+    trial["warnings"].as_array().expect("a list").clone()
 }
 
 fn discarded(trial: &Value) -> Vec<Value> {
     let attempts = trial["discarded"].as_array().into_iter().flatten();
-    attempts.map(|attempt| attempt["because"].clone()).collect()
+    attempts.map(|attempt| attempt["reason"].clone()).collect()
 }
 
-/// Loads both CPUs of a two-CPU machine, so that the traffic gets less than half.
+/// Both CPUs of a two-CPU machine, so that the traffic gets less than half.
 fn noise(sandbox: &Sandbox) -> Vec<OtherWork> {
     OtherWork::on_cpus(std::thread::available_parallelism().map_or(2, usize::from), sandbox.home())
 }
@@ -51,13 +50,13 @@ pub(crate) fn names_a_burst_and_repeats_its_trials() {
     let named = |causes: Vec<Value>| disturbers(causes).iter().any(|name| name == OtherWork::NAME);
     // If other tests keep the CPUs busy for too long, the trial is stored with its cause.
     let again = trials(&record).iter().filter(|trial| named(discarded(trial))).count();
-    let kept = trials(&record).iter().filter(|trial| named(doubts(trial))).count();
+    let kept = trials(&record).iter().filter(|trial| named(warnings(trial))).count();
     assert!(again + kept > 0, "{printed}");
     assert!(kept == 0 || printed.contains("other processes still use the CPUs"), "{printed}");
     if again > 0 {
         assert!(printed.contains(&format!("disturbed by `{}`", OtherWork::NAME)), "{printed}");
-        let caveats = sandbox.findings("latest")["caveats"].to_string();
-        assert!(caveats.contains("repeated") && caveats.contains(OtherWork::NAME), "{caveats}");
+        let limitations = sandbox.findings("latest")["limitations"].to_string();
+        assert!(limitations.contains("repeated") && limitations.contains(OtherWork::NAME), "{limitations}");
     }
 }
 
@@ -70,16 +69,16 @@ pub(crate) fn run_under_load_warns_and_a_gate_is_undecided() {
     let _ = sandbox.succeed(&["run", &file, "--quiet"]);
     drop(noise);
     let findings = sandbox.findings("latest");
-    let first = &findings["claims"][0];
+    let first = &findings["findings"][0];
     assert_eq!((&first["id"], &first["severity"]), (&"disturbed".into(), &"serious".into()), "{findings}");
     // With many competing processes, e.g. tests in parallel, those with the most CPU time are named.
-    let by = disturbers(trials(&sandbox.record()).iter().flat_map(doubts));
+    let by = disturbers(trials(&sandbox.record()).iter().flat_map(warnings));
     let is_named = |text: &str| by.iter().any(|name| text.contains(&format!("`{name}`")));
     assert!(by.iter().any(|name| name == OtherWork::NAME) || by.len() >= 3, "{by:?}");
     assert!(is_named(first["claim"].as_str().expect("text")), "{first}");
-    for cell in findings["cells"].as_array().expect("cells") {
-        let cpus = |part: &str| cell["cpu"][part].as_f64().expect("a number");
-        assert!(cpus("others") > 0.2 && cpus("busy") + cpus("others") < cpus("cpus") + 0.2, "{cell}");
+    for result in findings["results"].as_array().expect("results") {
+        let cpus = |part: &str| result["cpu"][part].as_f64().expect("a number");
+        assert!(cpus("others") > 0.2 && cpus("busy") + cpus("others") < cpus("cpus") + 0.2, "{result}");
     }
     let check = sandbox.plumb(&["check", "latest", "--against", "before"]);
     assert!(check.status == Some(2) && is_named(&check.out), "{check:?}");
@@ -104,6 +103,6 @@ pub(crate) fn repeats_a_trial_with_a_stopped_agent() {
     let stalled = |causes: Vec<Value>| causes.iter().any(|cause| cause["kind"] == "stalled");
     assert!(trials(&record).iter().any(|trial| stalled(discarded(trial))), "{record}");
     // After three stops in a row, the trial is stored with its cause.
-    let kept = trials(&record).iter().filter(|trial| stalled(doubts(trial))).collect::<Vec<_>>();
+    let kept = trials(&record).iter().filter(|trial| stalled(warnings(trial))).collect::<Vec<_>>();
     assert!(kept.iter().all(|trial| discarded(trial).len() == 2), "{record}");
 }

@@ -9,7 +9,7 @@ use crate::sandbox;
 
 pub(crate) fn every_builtin_runs() {
     let sandbox = sandbox();
-    for (name, cells) in [
+    for (name, results) in [
         ("quick", 10),
         ("engine-limits", 10),
         ("proxmox-vxlan", 6),
@@ -26,15 +26,15 @@ pub(crate) fn every_builtin_runs() {
         let findings = sandbox.findings(&format!("latest:{name}"));
         assert_eq!(findings["run"]["state"], "complete", "{name}");
         assert_eq!(
-            findings["cells"].as_array().map(Vec::len),
-            Some(cells),
+            findings["results"].as_array().map(Vec::len),
+            Some(results),
             "{name}: {}",
             findings["skipped"]
         );
-        for cell in findings["cells"].as_array().expect("cells") {
-            assert!(cell["value"]["median"].as_f64() > Some(0.0), "{name}: {cell}");
-            assert!(cell["path_mtu"].is_u64(), "its MTU went end to end: {name}: {cell}");
-            assert!(!cell["doubts"].to_string().contains("ends-disagree"), "{name}: {cell}");
+        for result in findings["results"].as_array().expect("results") {
+            assert!(result["value"]["median"].as_f64() > Some(0.0), "{name}: {result}");
+            assert!(result["path_mtu"].is_u64(), "its MTU went end to end: {name}: {result}");
+            assert!(!result["warnings"].to_string().contains("ends-disagree"), "{name}: {result}");
         }
     }
 }
@@ -56,20 +56,20 @@ pub(crate) fn a_run_is_measured() {
         assert!(markdown.contains(part), "no `{part}` in:\n{markdown}");
     }
     let findings = sandbox.findings("latest");
-    let cells = findings["cells"].as_array().expect("cells");
-    assert_eq!(cells.len(), 2, "{cells:?}");
-    let throughput = cell(&findings, "throughput");
+    let results = findings["results"].as_array().expect("results");
+    assert_eq!(results.len(), 2, "{results:?}");
+    let throughput = result(&findings, "throughput");
     assert!(throughput["value"]["median"].as_f64() > Some(1e8), "{throughput}");
     let received = throughput["measured"]["received"]["median"].as_f64();
     assert_eq!(received, throughput["value"]["median"].as_f64());
     assert_eq!(throughput["path_mtu"], 1500);
-    let latency = cell(&findings, "latency");
+    let latency = result(&findings, "latency");
     assert!(latency["measured"]["round_trips"]["count"].as_u64() > Some(100), "{latency}");
     assert_eq!(findings["noise"].as_array().map(Vec::len), Some(2), "a noise floor for each workload");
     assert_eq!(findings["run"]["state"], "complete");
 }
 
-/// On few CPUs, streams take turns. Each rate is over the stream's own time, so the rates may not be added up.
+/// Streams take turns on few CPUs. Each rate is over the stream's own time, so the rates may not be added up.
 pub(crate) fn a_thousand_streams() {
     const SECONDS: f64 = 0.3;
     let sandbox = sandbox();
@@ -104,7 +104,6 @@ pub(crate) fn a_thousand_streams() {
     assert_eq!(flows, [500, 1000]);
 }
 
-/// One host without a path: the kernel's page faults show the touched memory.
 pub(crate) fn memory_is_touched_at_hosts() {
     let sandbox = sandbox();
     let touch = |name: &str, more: &str| {
@@ -118,10 +117,10 @@ pub(crate) fn memory_is_touched_at_hosts() {
     assert!(output.err.contains("left/small") && output.err.contains("iB/s"), "{}", output.err);
     let findings = sandbox.findings("latest");
     let at = |id: &str| {
-        let cells = findings["cells"].as_array().expect("cells");
-        cells
+        let results = findings["results"].as_array().expect("results");
+        results
             .iter()
-            .find(|cell| cell["id"] == id)
+            .find(|result| result["id"] == id)
             .unwrap_or_else(|| panic!("no {id}: {}", findings["skipped"]))
     };
     for host in ["left", "right"] {
@@ -179,7 +178,7 @@ fn offloads_are_found() {
         assert!(high < 1.0, "the interval excludes 1: {effect}");
     }
     assert!(output.out.contains("ethtool -K "), "the remedy is on the terminal:\n{}", output.out);
-    let claims = findings["claims"].as_array().expect("claims");
+    let claims = findings["findings"].as_array().expect("claims");
     let claim = claims.iter().find(|claim| claim["id"] == "offload-off").expect("the rule spoke");
     let printed = claim.to_string();
     assert!(printed.contains("egress-vxlan") || printed.contains("vx"), "the device is named: {printed}");
@@ -193,7 +192,7 @@ pub(crate) fn a_jumbo_path_is_verified() {
     );
     let file = sandbox.file("jumbo.toml", &text);
     let _ = sandbox.succeed(&["run", &file, "--quiet"]);
-    assert_eq!(cell(&sandbox.findings("latest"), "throughput")["path_mtu"], 9000);
+    assert_eq!(result(&sandbox.findings("latest"), "throughput")["path_mtu"], 9000);
     let tunnel = "[vxlans.vx0]\nvni = 7\n\
                   [vxlans.vx0.members.left]\nover = \"eth0\"\naddress = \"198.18.9.1/24\"\n\
                   [vxlans.vx0.members.right]\nover = \"eth0\"\naddress = \"198.18.9.2/24\"\n\
@@ -202,8 +201,9 @@ pub(crate) fn a_jumbo_path_is_verified() {
     let file = sandbox.file("jumbo-tunnel.toml", &text);
     let _ = sandbox.succeed(&["run", &file, "--quiet"]);
     let findings = sandbox.findings("latest");
-    let cells = findings["cells"].as_array().expect("cells");
-    let mtus: Vec<_> = cells.iter().map(|cell| (cell["path"].as_str(), cell["path_mtu"].as_u64())).collect();
+    let results = findings["results"].as_array().expect("results");
+    let mtus: Vec<_> =
+        results.iter().map(|result| (result["path"].as_str(), result["path_mtu"].as_u64())).collect();
     assert_eq!(
         mtus,
         [(Some("wire"), Some(9000)), (Some("tunnel"), Some(8950))],
@@ -223,7 +223,7 @@ pub(crate) fn skips_what_the_kernel_lacks() {
         output.err
     );
     let findings = sandbox.findings("latest");
-    assert_eq!(findings["cells"].as_array().map(Vec::len), Some(1));
+    assert_eq!(findings["results"].as_array().map(Vec::len), Some(1));
     let skipped = findings["skipped"].to_string();
     assert!(skipped.contains("no-such-control"), "{skipped}");
 }
@@ -243,7 +243,6 @@ pub(crate) fn a_run_without_root() {
     }
 }
 
-/// Runs `plumb` as an unprivileged user.
 pub(crate) fn unprivileged(sandbox: &Sandbox, arguments: &[&str]) -> std::process::Output {
     let run = sandbox.command(arguments);
     let mut command = Command::new("setpriv");
@@ -262,7 +261,7 @@ fn open_to_all(folder: &std::path::Path) {
     std::fs::set_permissions(folder, std::fs::Permissions::from_mode(0o777)).expect("it is ours");
 }
 
-fn cell<'a>(findings: &'a Value, workload: &str) -> &'a Value {
-    let cells = findings["cells"].as_array().expect("cells");
-    cells.iter().find(|cell| cell["workload"] == workload).expect("a cell of that workload")
+fn result<'a>(findings: &'a Value, workload: &str) -> &'a Value {
+    let results = findings["results"].as_array().expect("results");
+    results.iter().find(|result| result["workload"] == workload).expect("a cell of that workload")
 }

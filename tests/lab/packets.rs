@@ -5,8 +5,7 @@ use serde_json::Value;
 
 use crate::{PATIENCE, sandbox};
 
-/// Devices with one and two queues, with and without segmentation offload. Receive offload makes a veth count per
-/// queue.
+/// One and two queues, with and without segmentation offload. Receive offload makes a veth count per queue.
 const SETTINGS: &str = r#"
 [devices."left:eth0"]
 gro = "on"
@@ -43,12 +42,12 @@ pub(crate) fn counts_packets_by_size_and_queue() {
 }
 
 fn check_trial(trial: &Value) {
-    let cell = trial["cell"].as_str().expect("a name");
-    let (large, queues) = (cell.contains("tso=on"), if cell.contains("queues=2") { 2 } else { 1 });
+    let result = trial["result"].as_str().expect("a name");
+    let (large, queues) = (result.contains("tso=on"), if result.contains("queues=2") { 2 } else { 1 });
     for device in trial["devices"].as_array().expect("a list") {
         let spread = &device["spread"];
         let masks = |of: &str| spread[of].as_array().map_or(0, Vec::len);
-        assert_eq!(masks("rps"), queues, "{cell}: {device}");
+        assert_eq!(masks("rps"), queues, "{result}: {device}");
         assert!(spread["interrupts"].is_null(), "a veth has no hardware: {spread}");
     }
     let number = |value: &Value| value.as_u64().unwrap_or_default();
@@ -59,10 +58,10 @@ fn check_trial(trial: &Value) {
     let taken: Vec<u64> =
         right["rx_queues"].as_array().into_iter().flatten().map(|queue| number(&queue["packets"])).collect();
     if large {
-        assert!(segments > 4 * packets && packets > 0, "{cell}: {segments} segments in {packets} packets");
+        assert!(segments > 4 * packets && packets > 0, "{result}: {segments} segments in {packets} packets");
     } else {
-        assert!(packets > segments / 2 && segments > 0, "{cell}: {segments} segments in {packets} packets");
-        assert_eq!(taken.len(), queues, "{cell}: {right}");
-        assert!(taken.iter().sum::<u64>() > packets / 2, "{cell}: {taken:?} of {packets}");
+        assert!(packets > segments / 2 && segments > 0, "{result}: {segments} segments in {packets} packets");
+        assert_eq!(taken.len(), queues, "{result}: {right}");
+        assert!(taken.iter().sum::<u64>() > packets / 2, "{result}: {taken:?} of {packets}");
     }
 }

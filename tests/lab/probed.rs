@@ -1,4 +1,4 @@
-//! Runs with probes: only probed trials have their data, and a run survives the loss of the observer.
+//! Runs with probes, which survive the loss of the observer.
 
 use std::{collections::BTreeMap, fs, process::Stdio};
 
@@ -7,7 +7,6 @@ use serde_json::Value;
 
 use crate::{PATIENCE, measured::unprivileged, sandbox};
 
-/// Number of trials per arm.
 fn arms(record: &Value) -> BTreeMap<&str, usize> {
     let mut arms = BTreeMap::new();
     for trial in trials(record) {
@@ -33,15 +32,14 @@ pub(crate) fn probed_trials_have_probe_data() {
             _ => assert!(trial["observed"].is_null(), "{trial}"),
         }
     }
-    let owned = |owner: &str| {
+    let attributed = |consumer: &str| {
         let shares = trials(&record).iter().filter_map(|trial| trial["observed"]["cpu"]["shares"].as_array());
-        shares.flatten().any(|share| share["owner"] == owner)
+        shares.flatten().any(|share| share["consumer"] == consumer)
     };
-    assert!(owned("client") && owned("server"), "both ends had CPU time");
+    assert!(attributed("client") && attributed("server"), "both ends had CPU time");
     before.are_gone_within(PATIENCE);
 }
 
-/// Device counters exist in every arm.
 fn check_counters(trial: &Value) {
     let devices = trial["counters"]["devices"].as_array().expect("a list");
     let names: Vec<&str> = devices.iter().filter_map(|device| device["device"].as_str()).collect();
@@ -60,7 +58,7 @@ fn check_counters(trial: &Value) {
 
 fn check_observed(trial: &Value) {
     let observed = &trial["observed"];
-    let is_ping = trial["cell"].as_str().is_some_and(|cell| cell.contains("latency"));
+    let is_ping = trial["result"].as_str().is_some_and(|result| result.contains("latency"));
     assert!(observed["elapsed"].as_u64().is_some_and(|elapsed| elapsed > 400_000_000), "{observed}");
     assert!(observed["cpu"]["busy"].as_u64().is_some_and(|busy| busy > 0), "{observed}");
     let calls = observed["syscalls"].as_array().expect("a list");
@@ -70,10 +68,14 @@ fn check_observed(trial: &Value) {
             "{end}: {calls:?}"
         );
     }
-    assert_eq!(observed["way"].is_object(), is_ping, "{}", observed["way"]);
+    assert_eq!(observed["latency_breakdown"].is_object(), is_ping, "{}", observed["latency_breakdown"]);
     if is_ping {
-        let steps = observed["way"]["steps"].as_array().expect("a list");
-        assert!(observed["way"]["followed"].as_u64() > Some(0) && steps.len() >= 4, "{}", observed["way"]);
+        let steps = observed["latency_breakdown"]["steps"].as_array().expect("a list");
+        assert!(
+            observed["latency_breakdown"]["followed"].as_u64() > Some(0) && steps.len() >= 4,
+            "{}",
+            observed["latency_breakdown"]
+        );
     }
 }
 
@@ -104,7 +106,6 @@ pub(crate) fn a_killed_observer_ends_no_run() {
     before.are_gone_within(PATIENCE);
 }
 
-/// Whether a process is in the tests' namespace, unlike hosts of labs.
 fn is_outside(pid: u32) -> bool {
     let namespace = |pid: &str| fs::read_link(format!("/proc/{pid}/ns/net")).ok();
     namespace(&pid.to_string()).is_some_and(|theirs| Some(theirs) == namespace("self"))
@@ -128,7 +129,6 @@ pub(crate) fn killed_controller_unloads_its_probes() {
     assert_eq!(arms(&sandbox.record()), BTreeMap::from([("measure", 20), ("again", 20), ("probed", 7)]));
 }
 
-/// Whether a process holds loaded eBPF programs.
 fn holds_programs(pid: u32) -> bool {
     let descriptors =
         fs::read_dir(format!("/proc/{pid}/fdinfo")).into_iter().flatten().filter_map(Result::ok);
@@ -148,5 +148,5 @@ pub(crate) fn names_probes_without_privileges_once() {
     assert_eq!(arms(&record), BTreeMap::from([("measure", 4), ("again", 4)]));
     assert_eq!(record["header"]["planned"], 8);
     let missing = record["header"]["missing_probes"].as_array().expect("a list");
-    assert!(missing.len() == 2 && missing.iter().all(|probe| probe["because"].is_string()), "{missing:?}");
+    assert!(missing.len() == 2 && missing.iter().all(|probe| probe["reason"].is_string()), "{missing:?}");
 }

@@ -13,7 +13,7 @@ use serde_json::Value;
 
 use crate::{PATIENCE, sandbox};
 
-/// Due every second; `more` contains further lines and tables.
+/// A test is due every second; `more` contains further lines and tables.
 fn plan(sandbox: &Sandbox, more: &str) -> String {
     let every = "every = \"1min\"\njitter = \"59s\"\n";
     sandbox.file("plan.toml", &format!("[[measure]]\nscenario = \"./wire.toml\"\n{every}{more}"))
@@ -46,7 +46,7 @@ fn watched() {
     assert_eq!(first["bytes_today"], first["bytes"]);
 
     let (_, second) = once(&sandbox, &file);
-    assert_eq!(second["against"], first["run"], "the second is compared with the first: {second}");
+    assert_eq!(second["reference"], first["run"], "the second is compared with the first: {second}");
     assert!(second["results"][0]["ratio"].as_f64().is_some(), "{second}");
     assert!(second["bytes_today"].as_u64() > Some(bytes), "a new process knows of the first");
 
@@ -58,15 +58,15 @@ fn watched() {
     let (output, third) = once(&sandbox, &plan(&sandbox, &hook));
     if output.status == Some(2) {
         // Too much competing load makes the result unknown, and no hook runs.
-        let why = third["unknown"][0]["why"].as_str().unwrap_or_default();
+        let reason = third["undecided"][0]["reason"].as_str().unwrap_or_default();
         let causes = ["Other work used the CPUs", "The noise between two runs"];
-        assert!(causes.iter().any(|cause| why.starts_with(cause)), "{output:?}");
+        assert!(causes.iter().any(|cause| reason.starts_with(cause)), "{output:?}");
         assert!(third["alert"].is_null() && !sandbox.home().join("told").exists(), "{output:?}");
         return;
     }
     assert_eq!(
         (output.status, &third["verdict"], &third["alert"]),
-        (Some(1), &"lost".into(), &"lost".into()),
+        (Some(1), &"regressed".into(), &"regression".into()),
         "{output:?}"
     );
     let reported: Value =
@@ -74,7 +74,7 @@ fn watched() {
             .expect("a document");
     assert_eq!(reported, third);
     let names = fs::read_to_string(sandbox.home().join("names")).expect("the hook ran");
-    assert_eq!(names.trim(), format!("lost {}", third["run"].as_str().expect("a run")));
+    assert_eq!(names.trim(), format!("regression {}", third["run"].as_str().expect("a run")));
     fs::remove_file(sandbox.home().join("told")).expect("ours");
     let (output, fourth) = once(&sandbox, &plan(&sandbox, &hook));
     // The loss is reported even if other results are unknown.
@@ -86,11 +86,11 @@ fn watched() {
     let more = format!("baseline = \"main\"\n[budget]\nbytes_per_day = \"{}\"\n", used + bytes / 4);
     let tight = plan(&sandbox, &more);
     let (output, fifth) = once(&sandbox, &tight);
-    assert_eq!((output.status, &fifth["verdict"]), (Some(0), &"left-out".into()), "{output:?}");
+    assert_eq!((output.status, &fifth["verdict"]), (Some(0), &"skipped".into()), "{output:?}");
     serves_metrics(&sandbox, &tight, &fourth, used);
 }
 
-/// Stores a copy of the latest run with three times its rates as a later run with the name `main`.
+/// Three times the rates of the latest run, stored as a later run with the name `main`.
 fn three_times_as_fast(sandbox: &Sandbox) {
     let mut record = sandbox.record();
     let started = record["header"]["started"].as_i64().expect("a time");
@@ -148,7 +148,6 @@ fn get(at: &str) -> String {
     answer
 }
 
-/// SIGINT ends the current run as Ctrl-C does; SIGKILL ends the run as well.
 pub(crate) fn a_watch_that_ends_during_a_run_leaves_nothing() {
     let sandbox = sandbox();
     let before = Leftovers::of(&sandbox);

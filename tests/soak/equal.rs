@@ -18,11 +18,11 @@ pub(crate) fn equal_runs() {
         }
         let compared = sandbox.succeed(&["compare", "baseline:a", "baseline:b", "--json"]).out;
         let compared: Value = serde_json::from_str(&compared).expect("JSON");
-        let verdicts: Vec<&str> = compared["cells"]
+        let verdicts: Vec<&str> = compared["results"]
             .as_array()
-            .expect("cells")
+            .expect("results")
             .iter()
-            .filter_map(|cell| cell["verdict"].as_str())
+            .filter_map(|result| result["verdict"].as_str())
             .collect();
         assert_eq!(verdicts.len(), 2, "{compared}");
         let gate = sandbox.plumb(&["check", "baseline:b", "--against", "a"]).status;

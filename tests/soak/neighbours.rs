@@ -14,10 +14,9 @@ use crate::{
     steps::{self, Agreement, Steps},
 };
 
-/// Duration of an undisturbed run in seconds.
+/// Seconds, undisturbed.
 const RUN: f64 = 45.0;
 
-/// The outcome of a run.
 struct Made {
     steps: Steps,
     /// Repeated trials and all stored trials.
@@ -25,7 +24,7 @@ struct Made {
     kept: usize,
 }
 
-/// Runs `quick`, optionally with two busy loops for 5 to 15 s.
+/// `burst` starts two busy loops for 5 to 15 s.
 fn quick(sandbox: &Sandbox, burst: Option<usize>) -> Made {
     let began = Instant::now();
     let mut run = command(sandbox, &["run", "quick", "--quiet"])
@@ -94,26 +93,25 @@ pub(crate) fn quick_under_loops() {
     drop(work);
     let printed = String::from_utf8_lossy(&printed.stdout).into_owned();
     let findings = sandbox.findings("latest");
-    let first = &findings["claims"][0];
+    let first = &findings["findings"][0];
     println!("  {}", first["claim"]);
     assert_eq!(first["id"], "disturbed", "{first}");
     let answer = printed.lines().take(24).collect::<Vec<_>>().join("\n");
     assert!(answer.contains(OtherWork::NAME), "the first screen names who it was:\n{answer}");
-    for (cell, then) in cells(&findings).zip(cells(&before)) {
-        let (now, then) = (cost(cell), cost(then));
-        println!("  {}: {now:.3} CPU-s per unit of work, undisturbed {then:.3}", cell["id"]);
+    for (result, then) in results(&findings).zip(results(&before)) {
+        let (now, then) = (cost(result), cost(then));
+        println!("  {}: {now:.3} CPU-s per unit of work, undisturbed {then:.3}", result["id"]);
         // Smaller batches and colder caches may double the cost; the loops' CPU time would raise it fivefold.
-        assert!(now < 2.5 * then, "CPU time of others is charged to {}", cell["id"]);
+        assert!(now < 2.5 * then, "CPU time of others is charged to {}", result["id"]);
     }
     let check = sandbox.plumb(&["check", "latest", "--against", "before"]);
     assert_eq!(check.status, Some(2), "{check:?}");
 }
 
-fn cells(findings: &Value) -> impl Iterator<Item = &Value> {
-    findings["cells"].as_array().expect("a list").iter()
+fn results(findings: &Value) -> impl Iterator<Item = &Value> {
+    findings["results"].as_array().expect("a list").iter()
 }
 
-/// CPU time per unit of work at both ends.
-fn cost(cell: &Value) -> f64 {
-    cell["cpu"]["per_work"]["seconds"].as_f64().unwrap_or(f64::NAN)
+fn cost(result: &Value) -> f64 {
+    result["cpu"]["per_work"]["seconds"].as_f64().unwrap_or(f64::NAN)
 }

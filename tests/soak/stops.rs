@@ -47,7 +47,7 @@ pub(crate) fn no_stopped_trial_is_kept() {
         moved.len(),
         moved[0] / median
     );
-    let stalled = |trial: &&Value| trial["doubts"].to_string().contains("\"stalled\"");
+    let stalled = |trial: &&Value| trial["warnings"].to_string().contains("\"stalled\"");
     assert_eq!(trials(&record).iter().filter(stalled).count(), 0, "trials with a stopped agent are stored");
     assert!(again > 0 && moved[0] > median / 3.0, "a trial with a stopped agent is stored without a warning");
 }

@@ -1,4 +1,4 @@
-//! Ten writers store a hundred thousand trials of one run while the database server crashes every few seconds.
+//! Ten writers store a hundred thousand trials while the database server crashes every few seconds.
 
 use std::{
     thread,
@@ -12,7 +12,6 @@ use store::{PatientStore, Store};
 use crate::{rounds, sandbox};
 
 const WRITERS: u32 = 10;
-/// One in this many trials is also sent by a second writer.
 const SENT_TWICE: u32 = 10;
 const BETWEEN_FAULTS: Duration = Duration::from_secs(10);
 
@@ -44,7 +43,7 @@ pub(crate) fn a_hundred_thousand_trials() {
     println!("{all} trials by {WRITERS} writers in {took:.1} s, {faults} server crashes");
     let store = Store::open(&address).expect("opens");
     let progress = store.progress(&header.id).expect("the run exists");
-    assert_eq!(progress.made, all);
+    assert_eq!(progress.completed, all);
     let database = address.rsplit('/').next().expect("it ends in it");
     let places = server.sql(database, "SELECT count(DISTINCT place), min(place), max(place) FROM trial");
     assert_eq!(places, format!("{all}|0|{}", all - 1));
@@ -53,7 +52,6 @@ pub(crate) fn a_hundred_thousand_trials() {
     }
 }
 
-/// A run with one trial, from a real measurement.
 fn one_trial(planned: u32) -> (RunHeader, Trial) {
     let sandbox = sandbox();
     let file = sandbox.file("wire.toml", &wire(1, "200ms"));

@@ -4,8 +4,8 @@ use serde_json::Value;
 
 use crate::sandbox;
 
-/// Minimum share of the moved memory that shows at the host: the guest's kernel uses some itself, and each page that
-/// it touches again may cost the host a huge page.
+/// Share of the moved memory that shows at the host: the guest's kernel uses some itself, and each page that it touches again
+/// may cost the host a huge page.
 const NEARLY_ALL: f64 = 0.75;
 const NEXT_TO_NOTHING: f64 = 0.2;
 
@@ -14,28 +14,29 @@ pub(crate) fn three_methods_move_the_requested_amount() {
     // On a busy machine, the scenario's time budget may run out before every result has a trial.
     let _ = sandbox.succeed(&["run", "balloon", "--trials", "1", "--budget", "1h", "--probe", "syscalls"]);
     let findings = sandbox.findings("latest");
-    let cell = |id: &str| -> &Value {
-        let cells = findings["cells"].as_array().expect("cells");
-        cells
+    let result = |id: &str| -> &Value {
+        let results = findings["results"].as_array().expect("results");
+        results
             .iter()
-            .find(|cell| cell["id"] == id)
+            .find(|result| result["id"] == id)
             .unwrap_or_else(|| panic!("no {id}: {}", findings["skipped"]))
     };
     for method in ["virtio-balloon", "virtio-mem", "agent"] {
         let [shrink, untouched, grow] =
-            ["shrink", "shrink-untouched", "grow"].map(|workload| cell(&format!("{method}/{workload}")));
+            ["shrink", "shrink-untouched", "grow"].map(|workload| result(&format!("{method}/{workload}")));
         assert_eq!(shrink["measured"]["method"], method);
-        for cell in [shrink, untouched, grow] {
-            assert!(cell["value"]["median"].as_f64() > Some(0.0), "{cell}");
+        for result in [shrink, untouched, grow] {
+            assert!(result["value"]["median"].as_f64() > Some(0.0), "{result}");
         }
-        let resident = |cell: &Value| cell["measured"]["resident_per_byte"].as_f64().expect("it was read");
+        let resident =
+            |result: &Value| result["measured"]["resident_per_byte"].as_f64().expect("it was read");
         assert!(resident(shrink) > NEARLY_ALL, "taken memory is free on the host: {shrink}");
         assert!(resident(grow) > NEARLY_ALL, "touched memory is back: {grow}");
         assert!(resident(untouched) < NEXT_TO_NOTHING, "there was nothing to free: {untouched}");
         assert!(grow["measured"]["touching"].as_f64() > Some(0.0), "the guest touched it: {grow}");
     }
     // Call counts hold on any machine: one call per page, or one for many blocks.
-    let made = |method: &str| &cell(&format!("{method}/shrink"))["probed"]["calls"];
+    let made = |method: &str| &result(&format!("{method}/shrink"))["probed"]["calls"];
     let calls = |method: &str| {
         made(method)["all"].as_f64().unwrap_or_else(|| panic!("no calls of {method}: {}", findings["probes"]))
     };
@@ -77,16 +78,15 @@ pub(crate) fn refuses_machines_that_cannot_give_memory() {
     }
 }
 
-/// Takes random amounts through the agent and returns them while the guest's kernel compacts its memory. A trial that
-/// finds changed memory fails the run.
+/// Takes random amounts through the agent. A trial that finds changed memory fails the run.
 pub(crate) fn memory_is_intact_after_cycles_with_compaction() {
     let sandbox = sandbox();
     let file = sandbox.file("cycles.toml", &plumb_tests::compaction_cycles(5));
     let _ = sandbox.succeed(&["run", &file, "--trials", "1"]);
     let findings = sandbox.findings("latest");
-    let cells = findings["cells"].as_array().expect("cells");
-    assert_eq!(cells.len(), 5, "{}", findings["skipped"]);
-    for cell in cells {
-        assert!(cell["value"]["median"].as_f64() > Some(0.0), "{cell}");
+    let results = findings["results"].as_array().expect("results");
+    assert_eq!(results.len(), 5, "{}", findings["skipped"]);
+    for result in results {
+        assert!(result["value"]["median"].as_f64() > Some(0.0), "{result}");
     }
 }

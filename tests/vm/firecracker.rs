@@ -5,7 +5,6 @@ use serde_json::Value;
 
 use crate::sandbox;
 
-/// A Firecracker guest and a namespace on a host's bridge.
 const SCENARIO: &str = r#"schema = 1
 name = "firecracker"
 title = "A Firecracker guest and a namespace on one bridge"
@@ -52,7 +51,7 @@ pause = "1ms"
 "#;
 
 fn measured(findings: &Value) -> usize {
-    findings["cells"].as_array().expect("a list").len()
+    findings["results"].as_array().expect("a list").len()
 }
 
 pub(crate) fn a_guest_is_measured() {
@@ -64,7 +63,7 @@ pub(crate) fn a_guest_is_measured() {
     let record = sandbox.record();
     let trial = trials(&record)
         .iter()
-        .find(|trial| trial["cell"].as_str().is_some_and(|cell| cell.contains("to-vm")));
+        .find(|trial| trial["result"].as_str().is_some_and(|result| result.contains("to-vm")));
     let devices = &trial.expect("the trial exists")["devices"];
     let device = devices.as_array().into_iter().flatten().find(|state| state["device"] == "vm0:eth0");
     let device = device.unwrap_or_else(|| panic!("no vm0:eth0 in {devices}"));

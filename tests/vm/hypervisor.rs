@@ -1,4 +1,4 @@
-//! Runs in a virtual hypervisor: guests that need nested KVM, and cleanup after the hypervisor or its controller dies.
+//! Runs in a virtual hypervisor: guests that need nested KVM, and cleanup after it dies.
 
 use std::{
     io::{BufRead, BufReader, Read},
@@ -14,11 +14,11 @@ use crate::{
     sandbox,
 };
 
-/// Minimum system calls per message when QEMU itself carries the packets.
+/// System calls per message when QEMU itself carries the packets.
 const MANY: f64 = 3.0;
 
-/// Two namespaces on a bridge, and two on a VLAN whose device name sorts before its parent's. Nothing has to boot in
-/// the hypervisor.
+/// Two namespaces on a bridge, and two on a VLAN whose device name sorts before its parent's. Nothing has to boot in the
+/// hypervisor.
 const WIRE: &str = r#"schema = 1
 name = "inside"
 title = "Two namespaces on a bridge in a virtual hypervisor"
@@ -74,7 +74,7 @@ trials = 8
 pause = "1ms"
 "#;
 
-/// As in write-up 004: 0.007 system calls per message with vhost, 8.3 without.
+/// Write-up 004 has 0.007 system calls per message with vhost, 8.3 without.
 pub(crate) fn vhost_saves_calls() {
     let sandbox = sandbox();
     let paths = ["--path", "host-to-vm", "--path", "host-to-vm-vhost", "--workload", "latency"];
@@ -85,20 +85,20 @@ pub(crate) fn vhost_saves_calls() {
     let record = sandbox.record();
     assert_eq!(record["header"]["environment"]["inside"], "requested with --inside");
     for trial in trials(&record) {
-        assert!(trial["doubts"].as_array().is_some_and(|doubts| !doubts.is_empty()), "{trial:#}");
+        assert!(trial["warnings"].as_array().is_some_and(|warnings| !warnings.is_empty()), "{trial:#}");
         if trial["arm"] == "probed" {
-            let with_vhost = trial["cell"].as_str().is_some_and(|cell| cell.contains("vhost"));
+            let with_vhost = trial["result"].as_str().is_some_and(|result| result.contains("vhost"));
             assert_eq!(worker_time(trial) > 0, with_vhost, "{:#}", trial["observed"]["cpu"]["shares"]);
         }
     }
     let findings = sandbox.findings("latest");
-    for cell in findings["cells"].as_array().expect("a list") {
-        let (calls, packets) = (calls_per_message(cell), packets_written_per_message(cell));
-        if cell["path"].as_str().is_some_and(|path| path.contains("vhost")) {
+    for result in findings["results"].as_array().expect("a list") {
+        let (calls, packets) = (calls_per_message(result), packets_written_per_message(result));
+        if result["path"].as_str().is_some_and(|path| path.contains("vhost")) {
             // Timers and the agent's channel make calls; the number per message depends on the speed of messages.
-            assert_eq!(packets, 0.0, "{}: written by QEMU, {calls} calls a message", cell["id"]);
+            assert_eq!(packets, 0.0, "{}: written by QEMU, {calls} calls a message", result["id"]);
         } else {
-            assert!(packets > 0.9 && calls > MANY, "{}: {packets} of {calls} calls a message", cell["id"]);
+            assert!(packets > 0.9 && calls > MANY, "{}: {packets} of {calls} calls a message", result["id"]);
         }
     }
     let page = sandbox.succeed(&["report", "latest", "--full"]).out;
@@ -124,24 +124,22 @@ pub(crate) fn guest_time_is_neither_work_nor_wait() {
     assert_eq!(guest + running + waiting, number(&run["total"]), "{run:#}");
 }
 
-/// CPU time of the kernel thread that carries the packets, named after its monitor.
 fn worker_time(trial: &Value) -> u64 {
     let shares = trial["observed"]["cpu"]["shares"].as_array().expect("CPU time is split by owner").iter();
-    let of_worker = shares.filter(|share| share["owner"] == "vhost");
+    let of_worker = shares.filter(|share| share["consumer"] == "vhost");
     let named = |share: &&Value| share["thread"].as_str().is_some_and(|thread| thread.starts_with("vhost-"));
     of_worker.filter(named).map(|share| number(&share["time"])).sum()
 }
 
-/// System calls of the monitor at the server's end.
-fn calls_per_message(cell: &Value) -> f64 {
-    let ends = cell["probed"]["calls"]["ends"].as_array().expect("calls were counted");
+fn calls_per_message(result: &Value) -> f64 {
+    let ends = result["probed"]["calls"]["ends"].as_array().expect("calls were counted");
     let of_monitor = ends.iter().filter(|end| end["end"] == "server" && is_monitor(end));
     of_monitor.filter_map(|end| end["rate"].as_f64()).sum()
 }
 
-/// Writes of the monitor at the server's end: QEMU writes packets to a tap with `writev`.
-fn packets_written_per_message(cell: &Value) -> f64 {
-    let rows = cell["probed"]["calls"]["processes"].as_array().expect("calls were counted");
+/// QEMU writes packets to a tap with `writev`.
+fn packets_written_per_message(result: &Value) -> f64 {
+    let rows = result["probed"]["calls"]["processes"].as_array().expect("calls were counted");
     let written = rows.iter().filter(|row| {
         let count = &row["count"];
         count["end"] == "server" && is_monitor(count) && count["call"] == "writev"
@@ -153,8 +151,7 @@ fn is_monitor(end: &Value) -> bool {
     end["process"].as_str().is_some_and(|process| process.starts_with("qemu"))
 }
 
-/// Ends a run with `how`, given the pids of controller and hypervisor, after the first stored trial. Returns the exit
-/// status and output.
+/// Returns the exit status and output.
 fn ended(sandbox: &Sandbox, args: &[&str], how: impl FnOnce(u32, u32)) -> (Option<i32>, String) {
     let mut command = sandbox.command(args);
     let mut controller =
@@ -199,9 +196,9 @@ pub(crate) fn finished_trials_survive_their_hypervisor() {
     before.has_only_gained(&sandbox, &["inside.toml", "runs.db"]);
 }
 
-/// Packets received and sent by each device of the VLAN in each trial over it.
 fn packets_of_vlan(record: &Value) -> Vec<u64> {
-    let of_path = |trial: &&Value| trial["cell"].as_str().is_some_and(|cell| cell.starts_with("tagged/"));
+    let of_path =
+        |trial: &&Value| trial["result"].as_str().is_some_and(|result| result.starts_with("tagged/"));
     let trials: Vec<&Value> = trials(record).iter().filter(of_path).collect();
     assert!(!trials.is_empty(), "no trial over the VLAN: {record:#}");
     let devices = trials.iter().flat_map(|trial| trial["counters"]["devices"].as_array().expect("a list"));

@@ -1,5 +1,4 @@
-//! Runs that measure guests: queues as reported by the guest's kernel, and guests of either machine type next to
-//! namespaces.
+//! Runs that measure guests of either machine type next to namespaces.
 
 use std::{collections::BTreeSet, time::Duration};
 
@@ -11,10 +10,9 @@ use crate::{remains::processes, sandbox};
 const PATIENCE: Duration = Duration::from_secs(20);
 /// A hash assigns streams to queues: with this many streams, one of two queues stays unused once in 2^15 runs.
 const MANY: u32 = 16;
-/// Tolerance in packets: a device's counters and those of its queues are read one after the other.
+/// Packets: a device's counters and those of its queues are read one after the other.
 const BETWEEN: u64 = 8;
 
-/// A guest and a namespace on a host's bridge. `vm` describes the guest, `more` the measurement.
 pub(crate) fn scenario(vm: &str, more: &str) -> String {
     format!(
         r#"schema = 1
@@ -51,7 +49,6 @@ baseline = true
     )
 }
 
-/// `streams` parallel connections with `trials` trials per result.
 pub(crate) fn streams(streams: u32, duration: &str, trials: u32) -> String {
     format!(
         "[workloads.throughput]\nkind = \"stream\"\nstreams = {streams}\nduration = \"{duration}\"\nwarmup = \
@@ -59,7 +56,6 @@ pub(crate) fn streams(streams: u32, duration: &str, trials: u32) -> String {
     )
 }
 
-/// Runs the scenario.
 pub(crate) fn run(sandbox: &Sandbox, file: &str) -> Output {
     sandbox.plumb(&["run", file, "--probe", "none"])
 }
@@ -84,8 +80,9 @@ pub(crate) fn queues_are_those_of_the_guest() {
     for trial in trials(&record) {
         check_queues(trial, output.err.contains("virtual machines are emulated"));
     }
-    let cells: BTreeSet<&str> = trials(&record).iter().filter_map(|trial| trial["cell"].as_str()).collect();
-    assert_eq!(cells.len(), 2, "{cells:?}");
+    let results: BTreeSet<&str> =
+        trials(&record).iter().filter_map(|trial| trial["result"].as_str()).collect();
+    assert_eq!(results.len(), 2, "{results:?}");
     let page = sandbox.succeed(&["report", "latest", "--format", "markdown"]).out;
     if output.err.contains("virtual machines are emulated") {
         assert!(page.contains("a machine at one end was emulated"), "{page}");
@@ -96,13 +93,13 @@ pub(crate) fn queues_are_those_of_the_guest() {
 }
 
 fn check_queues(trial: &Value, emulated: bool) {
-    let cell = trial["cell"].as_str().expect("a name");
-    let queues = if cell.contains("queues=2") { 2 } else { 1 };
+    let result = trial["result"].as_str().expect("a name");
+    let queues = if result.contains("queues=2") { 2 } else { 1 };
     let state = named(&trial["devices"], "vm0:eth0");
-    assert_eq!(state["kind"], "virtio", "{cell}: {state}");
-    assert_eq!(state["mtu"], 9000, "{cell}: {state}");
+    assert_eq!(state["kind"], "virtio", "{result}: {state}");
+    assert_eq!(state["mtu"], 9000, "{result}: {state}");
     let of_way = |way: &str| number(&state["queues"][way]);
-    assert_eq!((of_way("rx"), of_way("tx")), (queues, queues), "{cell}: {state}");
+    assert_eq!((of_way("rx"), of_way("tx")), (queues, queues), "{result}: {state}");
     let counted = named(&trial["counters"]["devices"], "vm0:eth0");
     let taken: Vec<u64> = counted["rx_queues"]
         .as_array()
@@ -111,10 +108,15 @@ fn check_queues(trial: &Value, emulated: bool) {
         .map(|q| number(&q["packets"]))
         .collect();
     let used = &taken[..queues as usize];
-    assert!(used.iter().all(|packets| *packets > 0), "{cell}: {counted}");
+    assert!(used.iter().all(|packets| *packets > 0), "{result}: {counted}");
     let apart = used.iter().sum::<u64>().abs_diff(number(&counted["rx_packets"]));
-    assert!(apart <= BETWEEN, "{cell}: {counted}");
-    assert_eq!(trial["doubts"].to_string().contains("\"emulated\""), emulated, "{cell}: {}", trial["doubts"]);
+    assert!(apart <= BETWEEN, "{result}: {counted}");
+    assert_eq!(
+        trial["warnings"].to_string().contains("\"emulated\""),
+        emulated,
+        "{result}: {}",
+        trial["warnings"]
+    );
 }
 
 pub(crate) fn a_microvm_answers_a_namespace() {
@@ -130,9 +132,9 @@ pub(crate) fn a_microvm_answers_a_namespace() {
     let output = run(&sandbox, &sandbox.file("microvm.toml", &text));
     assert_eq!(output.status, Some(0), "{output:?}");
     let findings = sandbox.findings("latest");
-    let cells = findings["cells"].as_array().expect("cells");
-    assert_eq!(cells.len(), 1, "{cells:?}");
-    assert!(number(&cells[0]["measured"]["round_trips"]["count"]) > 0, "{}", cells[0]);
+    let results = findings["results"].as_array().expect("results");
+    assert_eq!(results.len(), 1, "{results:?}");
+    assert!(number(&results[0]["measured"]["round_trips"]["count"]) > 0, "{}", results[0]);
     assert!(processes(&sandbox).is_empty());
     before.are_gone_within(PATIENCE);
 }
@@ -145,7 +147,7 @@ pub(crate) fn skips_paths_without_vhost() {
         sandbox.plumb(&["run", &sandbox.file("vhost.toml", &text), "--inside", "here", "--probe", "none"]);
     assert_eq!(output.status, Some(0), "{output:?}");
     let (findings, skipped) = (sandbox.findings("latest"), &sandbox.findings("latest")["skipped"]);
-    let measured = findings["cells"].as_array().map(Vec::len);
+    let measured = findings["results"].as_array().map(Vec::len);
     let checks = sandbox.plumb(&["doctor", "--json"]).out;
     let checks: Value = serde_json::from_str(&checks).expect("a JSON document");
     let checks = checks["checks"].as_array().expect("a list");
@@ -168,10 +170,12 @@ pub(crate) fn the_shipped_grid_runs() {
     let output = run(&sandbox, &sandbox.file("grid.toml", &text));
     assert_eq!(output.status, Some(0), "{output:?}");
     let record = sandbox.record();
-    let cells: BTreeSet<&str> = trials(&record).iter().filter_map(|trial| trial["cell"].as_str()).collect();
-    assert_eq!(cells.len(), 6, "{cells:?}");
+    let results: BTreeSet<&str> =
+        trials(&record).iter().filter_map(|trial| trial["result"].as_str()).collect();
+    assert_eq!(results.len(), 6, "{results:?}");
     for (trial, device) in trials(&record).iter().flat_map(|trial| ["client", "server"].map(|d| (trial, d))) {
-        let queues = if trial["cell"].as_str().is_some_and(|cell| cell.contains("queues=2")) { 2 } else { 1 };
+        let queues =
+            if trial["result"].as_str().is_some_and(|result| result.contains("queues=2")) { 2 } else { 1 };
         let state = named(&trial["devices"], &format!("{device}:eth0"));
         assert_eq!(number(&state["queues"]["rx"]), queues, "{state}");
     }

@@ -27,10 +27,9 @@ pub(crate) fn distinguishes_a_monitor_s_threads() {
     check_page(&sandbox);
 }
 
-/// Threads with CPU time of this owner in processes of this name.
-fn threads<'a>(shares: &'a Value, owner: &str, process: &str) -> BTreeSet<&'a str> {
+fn threads<'a>(shares: &'a Value, consumer: &str, process: &str) -> BTreeSet<&'a str> {
     let shares = shares.as_array().expect("a list").iter();
-    let of_owner = shares.filter(|share| share["owner"] == owner && named(&share["process"], process));
+    let of_owner = shares.filter(|share| share["consumer"] == consumer && named(&share["process"], process));
     of_owner.map(|share| share["thread"].as_str().unwrap_or("unnamed")).collect()
 }
 
@@ -44,13 +43,12 @@ fn check_owners(shares: &Value) {
     let others = threads(shares, "vmm", "qemu");
     assert!(!others.is_empty() && !others.iter().any(|thread| thread.starts_with("CPU ")), "{shares:#}");
     assert!(!threads(shares, "client", "plumb").is_empty(), "{shares:#}");
-    for owner in ["client", "server", "client-vm"] {
-        assert_eq!(threads(shares, owner, "qemu"), BTreeSet::new(), "{owner}: {shares:#}");
+    for consumer in ["client", "server", "client-vm"] {
+        assert_eq!(threads(shares, consumer, "qemu"), BTreeSet::new(), "{consumer}: {shares:#}");
     }
 }
 
-/// Calls are counted per thread and end: a guest's packets pass through the monitor's first thread, and its vCPUs are
-/// threads as well.
+/// Checks each thread and end: a guest's packets pass through the monitor's first thread, and its vCPUs are threads as well.
 fn check_calls(calls: &Value) {
     let calls = calls.as_array().expect("a list");
     let of_monitor: Vec<&Value> = calls.iter().filter(|call| named(&call["process"], "qemu")).collect();
@@ -83,11 +81,11 @@ fn check_page(sandbox: &Sandbox) {
     }
     assert!(!page.contains("Client VM"), "{page}");
     let findings = sandbox.findings("latest");
-    let cell = &findings["cells"][0];
-    let cpu = &cell["probed"]["cpu"];
+    let result = &findings["results"][0];
+    let cpu = &result["probed"]["cpu"];
     assert!(cpu["machines"]["server"].is_f64() && cpu["machines"]["client"].is_null(), "{cpu:#}");
-    assert_eq!((&cell["guests"][0]["end"], &cpu["guests"][0]["end"]), (&"server".into(), &"server".into()));
-    let ends = cell["probed"]["calls"]["ends"].as_array().expect("calls were counted");
+    assert_eq!((&result["guests"][0]["end"], &cpu["guests"][0]["end"]), (&"server".into(), &"server".into()));
+    let ends = result["probed"]["calls"]["ends"].as_array().expect("calls were counted");
     let of_server = ends.iter().find(|end| end["end"] == "server").expect("the monitor makes calls");
     assert!(named(&of_server["process"], "qemu"), "{of_server}");
 }

@@ -16,7 +16,7 @@ use crate::sandbox;
 const NAME: &str = "plumb-test-web";
 const FOR: &str = "300ms";
 
-/// A QEMU stopped before the guest's first instruction; its tap device is in a private network namespace.
+/// Stopped before the guest's first instruction; the tap device is in a private network namespace.
 struct Standing(Child);
 
 impl Standing {
@@ -48,7 +48,7 @@ impl Standing {
     }
 }
 
-/// Waits until the main loop runs, when all devices exist.
+/// When the main loop runs, all devices exist.
 fn answers(monitor: &UnixStream) -> io::Result<()> {
     monitor.set_read_timeout(Some(Duration::from_secs(60)))?;
     (&mut &*monitor).write_all(b"{\"execute\":\"qmp_capabilities\"}{\"execute\":\"query-status\"}\n")?;
@@ -73,7 +73,7 @@ fn measured(sandbox: &Sandbox, named: &str) -> Value {
 }
 
 fn ids(document: &Value) -> Vec<&str> {
-    let claims = document["claims"].as_array().expect("a list");
+    let claims = document["findings"].as_array().expect("a list");
     claims.iter().filter_map(|claim| claim["id"].as_str()).collect()
 }
 
@@ -89,9 +89,9 @@ pub(crate) fn describes_a_running_machine() {
         assert_eq!(vm["devices"][0]["model"], "virtio-net-pci", "{vm}");
         // The user, the packet path and the bridge are visible from outside.
         for id in ["emulated", "vhost-off", "mtu-mismatch"] {
-            assert!(ids(&document).contains(&id), "no {id} in {}", document["claims"]);
+            assert!(ids(&document).contains(&id), "no {id} in {}", document["findings"]);
         }
-        assert_eq!(document["trace"]["target"]["named"], NAME);
+        assert_eq!(document["trace"]["target"]["name"], NAME);
     }
 }
 
@@ -175,7 +175,6 @@ pub(crate) fn refuses_what_is_not_a_machine() {
     }
 }
 
-/// Whether a process has attached eBPF programs.
 fn watches(pid: u32) -> bool {
     let held = fs::read_dir(format!("/proc/{pid}/fd")).into_iter().flatten().filter_map(Result::ok);
     let mut links = held.filter_map(|entry| fs::read_link(entry.path()).ok());
@@ -197,5 +196,5 @@ pub(crate) fn keeps_results_of_a_machine_that_ends() {
     assert!(printed.contains("exited during the measurement"), "{printed}");
     let document: Value = serde_json::from_slice(&output.stdout).expect("JSON");
     assert_eq!(document["vm"]["guest"], NAME);
-    assert_eq!(document["trace"]["ended"]["why"], "target-ended", "{}", document["trace"]);
+    assert_eq!(document["trace"]["ended"]["reason"], "target-ended", "{}", document["trace"]);
 }

@@ -8,7 +8,7 @@ use crate::{boots::boot, measured::number, remains::processes, sandbox};
 
 const PATIENCE: Duration = Duration::from_secs(20);
 
-/// Virtio behind an overlay and behind a NAT gateway.
+/// The scenarios have guests behind an overlay and behind a NAT gateway.
 pub(crate) fn guests_of_shipped_scenarios() {
     for (name, path, virtio) in [
         ("proxmox-vxlan", "guest-to-guest", &["dev-gateway:eth0", "dev-app02:eth0"][..]),
@@ -22,7 +22,7 @@ pub(crate) fn guests_of_shipped_scenarios() {
         assert_eq!(record["header"]["scenario"]["name"], format!("{name}-vm"));
         let through: Vec<_> = trials(&record)
             .iter()
-            .filter(|trial| trial["cell"].as_str().is_some_and(|c| c.starts_with(path)))
+            .filter(|trial| trial["result"].as_str().is_some_and(|c| c.starts_with(path)))
             .collect();
         assert_eq!(through.len(), 1, "{name}: {:?}", record["skipped"]);
         let devices = through[0]["devices"].as_array().expect("a list");
@@ -38,7 +38,6 @@ pub(crate) fn guests_of_shipped_scenarios() {
     }
 }
 
-/// The device's settings are read inside and outside the guest.
 pub(crate) fn a_device_without_a_scenario() {
     let sandbox = sandbox();
     let flags = ["--vcpus", "2", "--queues", "2", "--mtu", "9000", "--probe", "none"];

@@ -18,11 +18,10 @@ use crate::{
 };
 
 const PATIENCE: Duration = Duration::from_secs(20);
-/// The largest MTU of a tap device: 65535 bytes less the Ethernet header.
+/// A tap device's limit: 65535 bytes less the Ethernet header.
 const LARGEST: u64 = 65_521;
 
-/// Without these features, the driver must know the MTU before it accepts larger packets, which it can neither merge
-/// nor receive whole.
+/// The driver must know the MTU before it accepts larger packets without these features.
 const PLAIN: &str = "gro = \"off\"\nmrg-rxbuf = \"off\"\nufo = \"off\"\nrx-ring = 512\n";
 
 pub(crate) fn as_asked() {
@@ -59,8 +58,7 @@ pub(crate) fn as_asked() {
     before.are_gone_within(PATIENCE);
 }
 
-/// Runs the scenario and checks in a trial that the guest's vCPU is on the first CPU and all other threads are on the
-/// second.
+/// The guest's vCPU is on the first CPU and all other threads are on the second.
 fn run_pinned(sandbox: &Sandbox, file: &str, (vcpu, other): (u32, u32)) {
     let mut command = sandbox.command(&["run", file, "--probe", "none"]);
     let mut controller =
@@ -82,7 +80,6 @@ fn run_pinned(sandbox: &Sandbox, file: &str, (vcpu, other): (u32, u32)) {
     }
 }
 
-/// The threads of a process and the CPUs that each may use.
 fn threads(pid: u32) -> Vec<(String, BTreeSet<u32>)> {
     let tasks = fs::read_dir(format!("/proc/{pid}/task")).expect("it runs").filter_map(Result::ok);
     let thread = |task: fs::DirEntry| {
@@ -92,7 +89,6 @@ fn threads(pid: u32) -> Vec<(String, BTreeSet<u32>)> {
     tasks.filter_map(thread).collect()
 }
 
-/// The CPUs that a thread may use.
 fn allowed(thread: u32) -> BTreeSet<u32> {
     let status = fs::read_to_string(format!("/proc/{thread}/status")).expect("it runs");
     let list = status.lines().find_map(|line| line.strip_prefix("Cpus_allowed_list:")).expect("Linux");
@@ -115,35 +111,30 @@ pub(crate) fn not_taken() {
     before.are_gone_within(PATIENCE);
 }
 
-/// A few messages, two trials per result.
 const PING: &str = "[workloads.latency]\nkind = \"ping-pong\"\nduration = \"200ms\"\nwarmup = \"50ms\"\n\n\
                     [schedule]\ntrials = 2\npause = \"1ms\"\n";
 
-/// A factor of the guest's device, with the same name as its keyword.
 fn factor(word: &str, values: &str) -> String {
     format!("[factors.{word}]\nvary = \"{word}\"\ndevices = [\"vm0:eth0\"]\nvalues = {values}\n\n")
 }
 
-/// The result that a trial belongs to, if messages passed the guest's device.
 fn carried(trial: &Value) -> String {
     let counted = named(&trial["counters"]["devices"], "vm0:eth0");
     let passed = ["rx_packets", "tx_packets"].map(|way| number(&counted[way]));
     assert!(passed.iter().all(|packets| *packets > 3), "no message passes: {trial}");
-    trial["cell"].as_str().expect("a name").to_owned()
+    trial["result"].as_str().expect("a name").to_owned()
 }
 
-/// Ring sizes of the guest's device in each result's trials, and why other results were skipped.
 fn rings(sandbox: &Sandbox) -> (BTreeSet<(String, u64, u64)>, String) {
     let record = sandbox.record();
     let of_trial = |trial: &Value| {
-        let cell = carried(trial);
+        let result = carried(trial);
         let rings = &named(&trial["devices"], "vm0:eth0")["rings"];
-        (cell, number(&rings["rx"]), number(&rings["tx"]))
+        (result, number(&rings["rx"]), number(&rings["tx"]))
     };
     (trials(&record).iter().map(of_trial).collect(), record["skipped"].to_string())
 }
 
-/// Changes the level in a running guest for each trial, and sends messages at each level.
 pub(crate) fn ring_sizes() {
     let sandbox = sandbox();
     let before = Leftovers::of(&sandbox);
@@ -151,8 +142,8 @@ pub(crate) fn ring_sizes() {
     let output = run(&sandbox, &sandbox.file("rings.toml", &scenario("", &more)));
     assert_eq!(output.status, Some(0), "{output:?}");
     let (had, skipped) = rings(&sandbox);
-    let cell = |rx: u64| (format!("to-vm/latency/rx-ring={rx},tx-ring=128"), rx, 128);
-    assert_eq!(had, BTreeSet::from([cell(64), cell(1024)]), "{skipped}");
+    let result = |rx: u64| (format!("to-vm/latency/rx-ring={rx},tx-ring=128"), rx, 128);
+    assert_eq!(had, BTreeSet::from([result(64), result(1024)]), "{skipped}");
     assert!(skipped.contains("a transmit ring of 1024 entries: the device has at most 256"), "{skipped}");
     let page = sandbox.succeed(&["report", "latest", "--format", "markdown"]).out;
     assert!(page.contains("1024/128"), "{page}");
@@ -166,8 +157,7 @@ pub(crate) fn ring_sizes() {
     before.are_gone_within(PATIENCE);
 }
 
-/// The driver accepts some values while running, some while the device is down, and none that its monitor does not
-/// offer.
+/// The driver accepts some values while running, some while the device is down, and none that its monitor does not offer.
 pub(crate) fn coalescing() {
     let sandbox = sandbox();
     let before = Leftovers::of(&sandbox);
@@ -182,9 +172,9 @@ pub(crate) fn coalescing() {
         (carried(trial), had["tx_frames"].as_u64().unwrap_or(0))
     };
     let had: BTreeSet<(String, u64)> = trials(&record).iter().map(of_trial).collect();
-    let cell = |frames: u64| (format!("to-vm/latency/tx-frames={frames},rx-usecs=0"), frames);
+    let result = |frames: u64| (format!("to-vm/latency/tx-frames={frames},rx-usecs=0"), frames);
     let skipped = record["skipped"].to_string();
-    assert_eq!(had, BTreeSet::from([cell(0), cell(1)]), "{skipped}");
+    assert_eq!(had, BTreeSet::from([result(0), result(1)]), "{skipped}");
     assert!(skipped.contains("tx-frames 0 or 1, and no times"), "{skipped}");
     let page = sandbox.succeed(&["report", "latest", "--format", "markdown"]).out;
     assert!(page.contains("Coalescing"), "{page}");

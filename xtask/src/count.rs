@@ -1,5 +1,4 @@
-//! `cargo xtask count`: prints figures that show whether the code gets simpler. Each count has its own file. Limits
-//! belong to rules.
+//! `cargo xtask count`: prints figures that show whether the code gets simpler.
 
 mod circles;
 mod names;
@@ -32,7 +31,6 @@ pub(crate) struct Request {
     list: bool,
 }
 
-/// Prints the counts.
 pub(crate) fn run(workspace: &Workspace, request: &Request) -> Result<ExitCode> {
     if request.tokens {
         let counts = tokens::count(request.repo.as_ref().unwrap_or(&workspace.root))?;

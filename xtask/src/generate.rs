@@ -1,5 +1,4 @@
-//! `cargo xtask generate`: writes the files that `plumb` prints, and builds the script of report pages. Owns the list
-//! of files.
+//! `cargo xtask generate`: writes the files that `plumb` prints, and builds the script of report pages.
 
 use std::fs;
 use std::path::Path;
@@ -10,15 +9,13 @@ use anyhow::{Context, Result, ensure};
 use crate::script;
 use crate::workspace::Workspace;
 
-/// A file or part of a file printed by `plumb`.
 pub(crate) struct Generated {
-    /// The file, and after `#` the part between `<!-- PART -->` and `<!-- /PART -->`.
+    /// A path, or with `#` the part between `<!-- PART -->` and `<!-- /PART -->`.
     pub(crate) path: &'static str,
-    /// The arguments of `plumb` that print it.
+    /// Arguments of `plumb`.
     pub(crate) verb: &'static str,
 }
 
-/// All generated files.
 #[rustfmt::skip]
 pub(crate) const GENERATED: &[Generated] = &[
     Generated { path: "docs/reference/scenario.schema.json", verb: "schema scenario" },
@@ -26,14 +23,14 @@ pub(crate) const GENERATED: &[Generated] = &[
     Generated { path: "docs/guide/scenarios.md#layers", verb: "schema layers" },
     Generated { path: "docs/reference/run.schema.json", verb: "schema run" },
     Generated { path: "docs/reference/findings.schema.json", verb: "schema findings" },
-    Generated { path: "docs/reference/solo.schema.json", verb: "schema solo" },
-    Generated { path: "docs/reference/contrast.schema.json", verb: "schema contrast" },
+    Generated { path: "docs/reference/single.schema.json", verb: "schema single" },
+    Generated { path: "docs/reference/comparison.schema.json", verb: "schema comparison" },
     Generated { path: "docs/reference/check.schema.json", verb: "schema check" },
     Generated { path: "docs/reference/trace.schema.json", verb: "schema trace" },
-    Generated { path: "docs/reference/trace-contrast.schema.json", verb: "schema trace-contrast" },
+    Generated { path: "docs/reference/trace-comparison.schema.json", verb: "schema trace-comparison" },
 ];
 
-/// Writes all of them; the script first, because plumb contains it.
+/// The script first, because plumb contains it.
 pub(crate) fn run(workspace: &Workspace) -> Result<ExitCode> {
     match script::built(&workspace.root)? {
         Some(text) => {
@@ -52,7 +49,6 @@ pub(crate) fn run(workspace: &Workspace) -> Result<ExitCode> {
 }
 
 impl Generated {
-    /// The current contents, if any.
     pub(crate) fn stored_in(&self, root: &Path) -> Option<String> {
         let (path, part) = self.place();
         let text = fs::read_to_string(root.join(path)).ok()?;
@@ -74,7 +70,7 @@ impl Generated {
         Ok(fs::write(&path, format!("{before}{begin}{text}{end}{after}"))?)
     }
 
-    /// The file, and the text before and after the part.
+    /// The text before and after the part.
     fn place(&self) -> (&'static str, Option<[String; 2]>) {
         match self.path.split_once('#') {
             Some((path, part)) => (path, Some([format!("<!-- {part} -->\n"), format!("<!-- /{part} -->\n")])),
@@ -82,10 +78,6 @@ impl Generated {
         }
     }
 
-    /// The output of `plumb`.
-    ///
-    /// # Errors
-    /// `plumb` fails, or its output is not UTF-8.
     pub(crate) fn printed_by(&self, plumb: &Path) -> Result<String> {
         let mut command = Command::new(plumb);
         let output =

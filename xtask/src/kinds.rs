@@ -1,25 +1,17 @@
-//! Growing kinds and limits for their spread: the enums that distinguish their variants, their own files, and the
-//! number of other files that may match on them. rules/kinds.rs compares this table with the code.
-//!
-//! `enums` and `own` must exist; after a rename, the rule names the missing ones. It also reports when a budget can be
-//! lowered.
+//! Growing kinds and limits for their spread.
 
-/// A kind.
 pub(crate) struct Kind {
     pub(crate) name: &'static str,
-    /// The enums that distinguish its variants, as `crate::Enum`.
+    /// `crate::Enum`.
     pub(crate) enums: &'static [&'static str],
-    /// Its own files and folders (ending in `/`), including the one `match` per crate that dispatches to them.
+    /// Folders end in `/`. Includes the one `match` per crate that dispatches to them.
     pub(crate) own: &'static [&'static str],
-    /// The names of its variants in scenarios and reports.
     pub(crate) words: &'static [&'static str],
-    /// The maximum number of other files that match on it.
+    /// Other files that match on it.
     pub(crate) budget: usize,
-    /// The reason for the budget.
     pub(crate) why: &'static str,
 }
 
-/// All kinds.
 #[rustfmt::skip]
 pub(crate) const KINDS: &[Kind] = &[
     Kind { name: "link",
@@ -34,7 +26,7 @@ pub(crate) const KINDS: &[Kind] = &[
             "workload::Measurement", "workload::Metric", "findings::WorkloadSummary", "samples::WorkloadSource", "samples::ImportedKind", "findings::SingleOutcome", "traffic::Kind",
             "traffic::Purpose", "server::Work", "cli::Lines"],
         own: &["crates/analysis/src/kind.rs", "crates/analysis/src/kind/", "crates/lab/src/warnings.rs",
-            "crates/lab/src/warnings/", "crates/report/src/kind.rs", "crates/report/src/kind/", "crates/samples/src/earlier.rs",
+            "crates/lab/src/warnings/", "crates/report/src/kind.rs", "crates/report/src/kind/",
             "crates/scenario/src/check/workloads/", "crates/scenario/src/document/workload_tables.rs",
             "crates/traffic/src/connect/", "crates/traffic/src/ends.rs", "crates/traffic/src/ping_pong/",
             "crates/traffic/src/stream/", "crates/workload/"],
@@ -43,7 +35,7 @@ pub(crate) const KINDS: &[Kind] = &[
         why: "every output distinguishes the kinds of results; 43 without Metric, WorkloadSummary, balloon and first-touch" },
     Kind { name: "factor",
         enums: &["scenario::Setting", "scenario::WorkloadSetting", "scenario::DeviceSettingKind"],
-        own: &["crates/samples/src/device_state.rs", "crates/samples/src/earlier.rs", "crates/scenario/src/check/factors.rs",
+        own: &["crates/samples/src/device_state.rs", "crates/scenario/src/check/factors.rs",
             "crates/scenario/src/check/factors/", "crates/scenario/src/check/workloads/",
             "crates/scenario/src/factor.rs", "crates/scenario/src/factor/", "crates/scenario/src/lab/settings.rs", "crates/scenario/src/lab/settings/", "crates/topology/src/configure.rs",
             "crates/topology/src/configure/"],
@@ -60,7 +52,7 @@ pub(crate) const KINDS: &[Kind] = &[
         why: "monitors differ in their capabilities, and callers name them" },
     Kind { name: "probe",
         enums: &["samples::ProbeKind"],
-        own: &["crates/probe/src/cpu_owners/", "crates/probe/src/packet_way/", "crates/probe/src/syscalls/",
+        own: &["crates/probe/src/cpu_attribution/", "crates/probe/src/packet_way/", "crates/probe/src/syscalls/",
             "crates/samples/src/observed.rs"],
         words: &["cpu", "packet-way", "syscalls"],
         budget: 13,

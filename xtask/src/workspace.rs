@@ -8,19 +8,15 @@ use std::process::{Command, Stdio};
 use anyhow::{Context, Result, bail, ensure};
 use cargo_metadata::{Artifact, Message, Metadata, MetadataCommand};
 
-/// The workspace on disk.
 pub(crate) struct Workspace {
     pub(crate) root: PathBuf,
     pub(crate) metadata: Metadata,
-    /// Sorted paths of all files that git tracks or would track, relative to the root.
+    /// Files that git tracks or would track: sorted, relative to the root.
     pub(crate) files: Vec<String>,
 }
 
 impl Workspace {
-    /// Reads the workspace around the current directory.
-    ///
-    /// # Errors
-    /// `cargo metadata` or `git ls-files` fails.
+    /// Around the current directory.
     pub(crate) fn open() -> Result<Self> {
         let metadata = MetadataCommand::new().no_deps().exec().context("cargo metadata")?;
         let root = metadata.workspace_root.clone().into_std_path_buf();
@@ -28,21 +24,17 @@ impl Workspace {
         Ok(Self { root, metadata, files })
     }
 
-    /// The `.rs` files of the workspace.
     pub(crate) fn rust_files(&self) -> impl Iterator<Item = &str> {
         self.files.iter().map(String::as_str).filter(|path| path.ends_with(".rs"))
     }
 
-    /// The text of a file; `None` if it is not UTF-8.
-    ///
-    /// # Errors
-    /// The file cannot be read.
+    /// `None` if it is not UTF-8.
     pub(crate) fn text(&self, path: &str) -> Result<Option<String>> {
         let bytes = fs::read(self.root.join(path)).with_context(|| format!("read {path}"))?;
         Ok(String::from_utf8(bytes).ok())
     }
 
-    /// `cargo` at the root. All verbs share the dev profile, so that nothing is built twice.
+    /// All verbs share the dev profile, so that nothing is built twice.
     pub(crate) fn cargo(&self, args: &[&str]) -> Command {
         let mut cargo = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
         cargo.args(args).current_dir(&self.root).stdin(Stdio::null());
@@ -55,7 +47,6 @@ impl Workspace {
         cargo
     }
 
-    /// The same at a low priority.
     pub(crate) fn cargo_behind_others(&self, args: &[&str]) -> Command {
         let cargo = self.cargo(args);
         // A lower priority would never finish next to a busy loop on each CPU.
@@ -74,18 +65,12 @@ impl Workspace {
         nice
     }
 
-    /// Builds `plumb` and returns its path.
-    ///
-    /// # Errors
-    /// A build error.
+    /// Returns its path.
     pub(crate) fn plumb(&self) -> Result<PathBuf> {
         executable(self.built_by(&["build", "--bin", "plumb"])?)
     }
 
-    /// Runs `cargo` with `args`, which build something, and returns the artifacts.
-    ///
-    /// # Errors
-    /// A build error.
+    /// Returns the artifacts.
     fn built_by(&self, args: &[&str]) -> Result<Vec<Artifact>> {
         let mut built = Vec::new();
         each_built_by(self.cargo(args), &mut |artifact| built.push(artifact))?;
@@ -93,10 +78,7 @@ impl Workspace {
     }
 }
 
-/// Runs `cargo`, which builds something, and passes on each artifact as soon as it is built.
-///
-/// # Errors
-/// A build error.
+/// Passes on each artifact as soon as it is built.
 pub(crate) fn each_built_by(mut cargo: Command, hand_over: &mut dyn FnMut(Artifact)) -> Result<()> {
     cargo.arg("--message-format=json-render-diagnostics").stdout(Stdio::piped());
     let mut child = cargo.spawn().context("start cargo")?;

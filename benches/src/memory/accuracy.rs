@@ -1,4 +1,4 @@
-//! Differences between what a source of access data measures and what the program counts, and the source's cost.
+//! Compares a source of access data with the program's counts.
 
 use std::thread;
 
@@ -36,9 +36,8 @@ const PATTERNS: [PatternShape; 3] = [
     PatternShape::Scan,
 ];
 
-/// Observations for a source to learn a pattern, not counted.
+/// Rounds in which a source learns a pattern, not counted.
 const LEARNING: usize = 4;
-/// Observations until a guest has given up memory.
 const SETTLES: u32 = 24;
 
 pub(crate) fn run(guests: &Guests, bounds: &Bounds) -> anyhow::Result<Vec<Comparison>> {
@@ -59,7 +58,6 @@ pub(crate) fn run(guests: &Guests, bounds: &Bounds) -> anyhow::Result<Vec<Compar
     Ok(comparisons)
 }
 
-/// Takes memory from the guest until its program needs both nodes.
 fn shrink(guest: &mut Guest) -> anyhow::Result<()> {
     guest.vm.resize(FLOOR)?;
     for _ in 0..SETTLES {
@@ -90,7 +88,7 @@ fn observe(
         (bounds.tell)(name, observation + 1 - LEARNING, bounds.rounds);
         let classes: Vec<AccessClass> = seen.classes().copied().collect();
         if classes.is_empty() {
-            bail!("{}", seen.no_accesses_because.as_deref().unwrap_or("there is no access data"));
+            bail!("{}", seen.no_accesses_reason.as_deref().unwrap_or("there is no access data"));
         }
         // The host sees only one node, and its cost is not the guest's.
         let is_host = source == AccessSourceKind::Referenced;

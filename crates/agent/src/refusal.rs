@@ -2,18 +2,15 @@
 
 use protocol::Token;
 
-/// Sent to the controller.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Refusal {
-    /// Operation, object and reason.
-    pub(crate) because: String,
-    /// Whether the kernel lacks a feature.
+    pub(crate) reason: String,
     pub(crate) unsupported: bool,
 }
 
 impl Refusal {
-    pub(crate) fn new(because: impl Into<String>) -> Self {
-        Self { because: because.into(), unsupported: false }
+    pub(crate) fn new(reason: impl Into<String>) -> Self {
+        Self { reason: reason.into(), unsupported: false }
     }
 
     pub(crate) fn over() -> Self {
@@ -27,7 +24,7 @@ impl Refusal {
 
 impl From<sys::Error> for Refusal {
     fn from(error: sys::Error) -> Self {
-        Self { because: error.to_string(), unsupported: error.is_unsupported() }
+        Self { reason: error.to_string(), unsupported: error.is_unsupported() }
     }
 }
 
@@ -37,6 +34,6 @@ impl From<traffic::Error> for Refusal {
         if error.is_stopped() {
             return Self::new("the trial was abandoned");
         }
-        Self { because: error.to_string(), unsupported }
+        Self { reason: error.to_string(), unsupported }
     }
 }

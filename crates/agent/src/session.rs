@@ -1,4 +1,4 @@
-//! A session: greetings, then orders until the controller disconnects or another one greets.
+//! A session: orders until the controller disconnects or another one greets.
 
 use std::{
     ffi::CStr,
@@ -16,14 +16,10 @@ use crate::{
     replies::Replies, serve, trials::Trials,
 };
 
-/// Name of its process and of threads without a name.
 const NAME: &CStr = c"plumb-agent";
 
-/// Serves the controller on `input` and `output`, and controllers that greet after it, within the host's policy,
-/// until the channel closes. Then stops all work.
-///
-/// # Errors
-/// If the controller uses another protocol version, or violates the protocol.
+/// Serves controllers until the channel closes, then stops all work. Fails if the controller uses another protocol version, or
+/// violates the protocol.
 pub fn run(
     input: impl Read + Send,
     output: impl Write + Send + 'static,
@@ -50,8 +46,7 @@ pub fn run(
     }
 }
 
-/// Serves one controller until it disconnects or the next one greets, then stops all its work. Waits for work on
-/// memory.
+/// Serves one controller until it disconnects or the next one greets, then stops all its work.
 fn obey_one(
     orders: &mut Receiver<impl Read>,
     replies: &Replies,
@@ -78,7 +73,7 @@ fn obey_one(
     })
 }
 
-/// Seconds since 1970, because a policy's hours are in wall-clock time.
+/// Seconds since 1970: a policy's hours are in wall-clock time.
 fn now() -> u64 {
     SystemTime::UNIX_EPOCH.elapsed().map_or(0, |time| time.as_secs())
 }
@@ -93,7 +88,6 @@ fn greet(orders: &mut Receiver<impl Read>) -> Result<(), ChannelError> {
     }
 }
 
-/// Resources for all orders.
 #[derive(Clone, Copy)]
 pub(crate) struct Session<'scope, 'env> {
     pub(crate) scope: &'scope Scope<'scope, 'env>,
@@ -105,7 +99,6 @@ pub(crate) struct Session<'scope, 'env> {
     pub(crate) policy: &'env HostPolicy,
 }
 
-/// A request's ID and deadline.
 #[derive(Clone, Copy)]
 pub(crate) struct Ticket {
     pub(crate) id: u64,
@@ -113,7 +106,6 @@ pub(crate) struct Ticket {
 }
 
 impl<'scope> Session<'scope, '_> {
-    /// Serves until another controller greets or the channel closes.
     fn obey(self, orders: &mut Receiver<impl Read>) -> Result<Hello, ChannelError> {
         loop {
             match orders.receive()? {
@@ -170,7 +162,7 @@ impl<'scope> Session<'scope, '_> {
         }
     }
 
-    /// The interface, once traffic may use it.
+    /// Once traffic may use it.
     fn allowed(self, found: Reply) -> Result<Reply, Refusal> {
         if let Reply::Interface { end, .. } = &found {
             self.policy.check_interface(&end.device.device).map_err(Refusal::new)?;
@@ -178,7 +170,6 @@ impl<'scope> Session<'scope, '_> {
         Ok(found)
     }
 
-    /// Executes the order and replies on a new thread.
     fn apart(self, ticket: Ticket, work: impl FnOnce() -> Result<Reply, Refusal> + Send + 'scope)
     where
         Self: 'scope,
@@ -186,8 +177,8 @@ impl<'scope> Session<'scope, '_> {
         let replies = self.replies;
         let answer = move || replies.answer(ticket.id, work());
         if let Err(error) = thread::Builder::new().name("order".into()).spawn_scoped(self.scope, answer) {
-            let because = format!("cannot start a thread for the order: {error}");
-            replies.answer(ticket.id, Err(Refusal { because, unsupported: false }));
+            let reason = format!("cannot start a thread for the order: {error}");
+            replies.answer(ticket.id, Err(Refusal { reason, unsupported: false }));
         }
     }
 }

@@ -23,19 +23,16 @@ use workload::{
 
 const HERE: Ipv4Addr = Ipv4Addr::LOCALHOST;
 const TOKEN: Token = Token(0x00C0_FFEE);
-/// Far longer than needed.
 const SOON: Nanos = Nanos::from_secs(30);
 
-/// Tolerance for times on a busy machine, in ns.
+/// Nanoseconds on a busy machine.
 const BUSY: u64 = 200_000_000;
 
-/// Enough time for traffic to flow.
 #[expect(clippy::disallowed_methods, reason = "a test waits")]
 fn a_while() {
     thread::sleep(Duration::from_millis(300));
 }
 
-/// An agent on threads of this process, with pipes.
 struct Agent {
     orders: Sender<PipeWriter>,
     replies: Receiver<PipeReader>,
@@ -77,14 +74,13 @@ impl Agent {
         self.next
     }
 
-    /// The reply to request `id`, or the refusal.
     fn answer(&mut self, id: u64) -> Result<Reply, (String, bool)> {
         loop {
             match self.replies.receive().expect("the agent lives") {
                 FromAgent::Progress(beat) => self.beats.push(beat),
                 FromAgent::Reply { id: of, reply } if of == id => return Ok(*reply),
-                FromAgent::Refused { id: of, because, unsupported } if of == id => {
-                    return Err((because, unsupported));
+                FromAgent::Refused { id: of, reason, unsupported } if of == id => {
+                    return Err((reason, unsupported));
                 }
                 other => panic!("not the answer to {id}: {other:?}"),
             }
@@ -116,7 +112,7 @@ impl Agent {
         }
     }
 
-    /// Closes the channel. Returns the agent's result and the time it took.
+    /// Returns the agent's result and the time it took.
     fn hang_up(self) -> (anyhow::Result<()>, Duration) {
         let begun = monotonic();
         drop(self.orders);
@@ -143,7 +139,6 @@ fn client_order(load: &WorkloadSettings, port: u16) -> Order {
     Order::Run(ClientOrder { token: TOKEN, bind: HERE, server: HERE, port, load: load.clone(), cpus: None })
 }
 
-/// A complete trial.
 fn trial(load: &WorkloadSettings) -> (Agent, EndReport, Agent, EndReport) {
     let (mut client, mut server) = (Agent::greeted(), Agent::greeted());
     let port = server.serve(load);
@@ -233,18 +228,18 @@ fn deadlines_pass() {
         let port = server.serve(&load);
         let begun = monotonic();
         let deadline = Nanos::from_millis(500);
-        let because = client.refusal(deadline, client_order(&load, port));
-        assert!(because.contains("deadline of 500 ms"), "{because}");
+        let reason = client.refusal(deadline, client_order(&load, port));
+        assert!(reason.contains("deadline of 500 ms"), "{reason}");
         let took = monotonic() - begun;
         assert!((500_000_000..700_000_000 + BUSY).contains(&took), "{took}");
         // The other end noticed.
-        let because = server.refusal(SOON, Order::Collect { token: TOKEN });
-        assert!(because.contains("connection") && because.contains("127.0.0.1"), "{because}");
+        let reason = server.refusal(SOON, Order::Collect { token: TOKEN });
+        assert!(reason.contains("connection") && reason.contains("127.0.0.1"), "{reason}");
         assert!(client.ask(Order::Describe).is_ok());
         // No client connected to it.
         server.serve(&load);
-        let because = server.refusal(deadline, Order::Collect { token: TOKEN });
-        assert!(because.contains("deadline of 500 ms"), "{because}");
+        let reason = server.refusal(deadline, Order::Collect { token: TOKEN });
+        assert!(reason.contains("deadline of 500 ms"), "{reason}");
         // The token can be reused.
         server.serve(&load);
     });
@@ -266,20 +261,20 @@ fn trials_are_abandoned() {
         let abandon = client.order(SOON, Order::Abandon { token: TOKEN });
         // Reply and refusal may arrive in either order.
         let mut done = false;
-        let because = loop {
+        let reason = loop {
             match client.replies.receive().expect("lives") {
                 FromAgent::Reply { id, reply } if id == abandon => done = *reply == Reply::Done,
-                FromAgent::Refused { id, because, .. } if id == run => break because,
+                FromAgent::Refused { id, reason, .. } if id == run => break reason,
                 FromAgent::Progress(_) => {}
                 other => panic!("{other:?}"),
             }
         };
         assert!(done || client.answer(abandon) == Ok(Reply::Done));
         assert!(monotonic() - begun < 200_000_000 + BUSY);
-        assert_eq!(because, "the trial was abandoned");
+        assert_eq!(reason, "the trial was abandoned");
         assert_eq!(server.ask(Order::Abandon { token: TOKEN }), Ok(Reply::Done));
-        let because = server.refusal(SOON, Order::Collect { token: TOKEN });
-        assert!(because.contains("0000000000c0ffee"), "{because}");
+        let reason = server.refusal(SOON, Order::Collect { token: TOKEN });
+        assert!(reason.contains("0000000000c0ffee"), "{reason}");
     });
 }
 
@@ -307,7 +302,7 @@ fn agents_end() {
     });
 }
 
-/// On a slow guest's port, the next greeting may arrive before the disconnection is noticed.
+/// A slow guest may see the next greeting before the disconnection.
 #[test]
 fn new_greeting_starts_new_session() {
     on_loopback(|| {
@@ -354,16 +349,16 @@ fn refuses_invalid_orders_with_reason() {
     let WorkloadSettings::Stream(stream) = stream(Direction::Forward, SOON) else { unreachable!() };
     let socket = SocketSettings { congestion: Some("nonesuch".into()), ..SocketSettings::kernel() };
     let foreign = StreamSettings { socket, ..stream.clone() };
-    let (because, unsupported) = agent.ask(order(WorkloadSettings::Stream(foreign))).expect_err("unknown");
-    assert!(because.contains("nonesuch") && unsupported, "{because}");
+    let (reason, unsupported) = agent.ask(order(WorkloadSettings::Stream(foreign))).expect_err("unknown");
+    assert!(reason.contains("nonesuch") && unsupported, "{reason}");
     let senseless = WorkloadSettings::Stream(StreamSettings { streams: 0, ..stream.clone() });
     assert!(agent.ask(order(senseless)).expect_err("no streams").0.contains("number of streams"));
     agent.serve(&WorkloadSettings::Stream(stream.clone()));
     let twice = agent.refusal(SOON, order(WorkloadSettings::Stream(stream)));
     assert!(twice.contains("already"), "{twice}");
     let unreachable = client_order(&ping_pong(Transport::Tcp, SOON), 1);
-    let because = agent.refusal(SOON, unreachable);
-    assert!(because.contains("cannot connect to 127.0.0.1:1 from 127.0.0.1"), "{because}");
+    let reason = agent.refusal(SOON, unreachable);
+    assert!(reason.contains("cannot connect to 127.0.0.1:1 from 127.0.0.1"), "{reason}");
 }
 
 #[test]

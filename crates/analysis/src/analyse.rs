@@ -1,15 +1,14 @@
-//! The order in which a run is analysed: trials to cells, cells to comparisons, comparisons to claims.
+//! The order in which a run is analysed: trials to results, results to comparisons, comparisons to claims.
 //! Knows no formula and no rule.
 
 use findings::{Findings, RunSummary, SCHEMA};
 use samples::RunRecord;
 
 use crate::{
-    caveats, cells,
     commands::Commands,
-    effects, ladder, matched_pairs,
+    cost_breakdown, effects, limitations, matched_pairs,
     noise::Noise,
-    observations, pair_matrix, probed, ranking, recommendation, rule,
+    observations, pair_matrix, probed, ranking, recommendation, results, rule,
     rules::{self, Context},
 };
 
@@ -21,27 +20,27 @@ pub fn analyse(record: &RunRecord) -> Findings {
     let mut findings = Findings {
         schema: SCHEMA,
         run: head(record),
-        cells: cells::summaries(&measured, &noise),
+        results: results::summaries(&measured, &noise),
         noise: noise.floors().cloned().collect(),
-        ladders: ladder::ladders(&measured, &noise),
-        effects: effects::effects(&record.header.cells, &measured, &noise),
+        cost_breakdowns: cost_breakdown::cost_breakdowns(&measured, &noise),
+        effects: effects::effects(&record.header.results, &measured, &noise),
         rankings: Vec::new(),
         matrices: Vec::new(),
-        twins: matched_pairs::twins(&measured, &noise),
+        matched_pairs: matched_pairs::matched_pairs(&measured, &noise),
         answers: recommendation::answers(&measured),
         probes: probed::of_run(record, &measured),
-        claims: Vec::new(),
+        findings: Vec::new(),
         skipped: record.skipped.clone(),
-        caveats: Vec::new(),
+        limitations: Vec::new(),
     };
     findings.matrices = pair_matrix::matrices(&findings, &measured, &noise);
     findings.rankings = ranking::rankings(&findings, &measured, &noise);
-    findings.claims = rule::claims(
+    findings.findings = rule::claims(
         rules::ALL,
         &Context { header: &record.header, findings: &findings, measured: &measured },
     );
     recommendation::withhold(&mut findings, &Commands::of(&record.header));
-    findings.caveats = caveats::caveats(record, &measured, &noise, &findings);
+    findings.limitations = limitations::limitations(record, &measured, &noise, &findings);
     findings
 }
 
@@ -58,7 +57,7 @@ pub(crate) fn head(record: &RunRecord) -> RunSummary {
         seed: header.seed,
         blocks: header.blocks,
         planned: header.planned,
-        made: u32::try_from(record.trials.len()).unwrap_or(u32::MAX),
+        completed: u32::try_from(record.trials.len()).unwrap_or(u32::MAX),
         tool: header.tool.clone(),
         origin: header.origin.clone(),
         design: header.design,

@@ -51,7 +51,7 @@ impl<'a> Commands<'a> {
         match host {
             Some(host) if no_lab => {
                 let on_host = |command: &&str| match command.split_once("  # ") {
-                    Some((command, why)) => format!("{command}  # on {host}; {why}"),
+                    Some((command, reason)) => format!("{command}  # on {host}; {reason}"),
                     None => format!("{command}  # on {host}"),
                 };
                 commands.iter().map(on_host).collect()

@@ -29,9 +29,9 @@ pub(crate) fn estimate(values: &[f64]) -> Option<Estimate> {
     })
 }
 
-/// A cell's value over its trials, or over the intervals of its only one.
-pub(crate) fn value(cell: &Observations<'_>) -> Option<Estimate> {
-    single_trial::estimate(cell).or_else(|| estimate(&cell.values()))
+/// A result's value over its trials, or over the intervals of its only one.
+pub(crate) fn value(result: &Observations<'_>) -> Option<Estimate> {
+    single_trial::estimate(result).or_else(|| estimate(&result.values()))
 }
 
 /// `this` relative to `that` over common blocks; `None` without common blocks or with a zero. The difference in the metric's

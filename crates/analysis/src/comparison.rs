@@ -1,4 +1,4 @@
-//! Two runs compared: environment, then cell by cell. Knows no formula.
+//! Two runs compared: environment, then result by result. Knows no formula.
 
 mod between_runs;
 mod environment;
@@ -11,7 +11,7 @@ mod outage;
 mod settings;
 mod warnings;
 
-use findings::{CONTRAST_SCHEMA, CellComparison, RunComparison};
+use findings::{COMPARISON_SCHEMA, ResultComparison, RunComparison};
 use samples::RunRecord;
 
 use crate::{analyse, noise::Noise, observations};
@@ -26,29 +26,30 @@ use history::History;
 /// a reason, if there are too few trials.
 #[must_use]
 pub fn comparison(a: &RunRecord, b: &RunRecord, others: &[RunRecord]) -> RunComparison {
-    let (cells_a, cells_b) = (observations::gather(a), observations::gather(b));
-    let matched = matching::matched(&cells_a, &cells_b);
-    let floors = [Noise::of(&cells_a), Noise::of(&cells_b)];
-    let history = History::of(a, b, &cells_a, others);
-    let mut contrast = RunComparison {
-        schema: CONTRAST_SCHEMA,
+    let (results_a, results_b) = (observations::gather(a), observations::gather(b));
+    let matched = matching::matched(&results_a, &results_b);
+    let floors = [Noise::of(&results_a), Noise::of(&results_b)];
+    let history = History::of(a, b, &results_a, others);
+    let mut comparison = RunComparison {
+        schema: COMPARISON_SCHEMA,
         a: analyse::head(a),
         b: analyse::head(b),
-        surroundings: environment::changes(a, b, &matched.pairs),
-        cells: judge::cells(&matched.pairs, &floors, &history),
+        environment_changes: environment::changes(a, b, &matched.pairs),
+        results: judge::results(&matched.pairs, &floors, &history),
         history: history.runs,
         only_a: matched.only_a,
         only_b: matched.only_b,
-        caveats: Vec::new(),
+        limitations: Vec::new(),
     };
-    let silent = outage::silent(&cells_a, b, &contrast.only_a);
-    contrast.only_a.retain(|id| silent.iter().all(|cell| cell.cell != *id));
-    contrast.cells.extend(silent);
-    let place = |cell: &CellComparison| cells_a.iter().position(|known| known.record.id == cell.cell);
-    contrast.cells.sort_by_key(place);
-    contrast.caveats = warnings::caveats(a, b, &contrast);
-    contrast.caveats.extend(floor::caveat(&matched.pairs, &floors));
-    contrast
+    let silent = outage::silent(&results_a, b, &comparison.only_a);
+    comparison.only_a.retain(|id| silent.iter().all(|result| result.result != *id));
+    comparison.results.extend(silent);
+    let place =
+        |result: &ResultComparison| results_a.iter().position(|known| known.record.id == result.result);
+    comparison.results.sort_by_key(place);
+    comparison.limitations = warnings::limitations(a, b, &comparison);
+    comparison.limitations.extend(floor::limitation(&matched.pairs, &floors));
+    comparison
 }
 
 #[cfg(test)]

@@ -20,8 +20,8 @@ fn contradictions(findings: &Findings) -> Vec<String> {
 fn two_verdicts<'a>(all: &'a [Judged<'a>]) -> impl Iterator<Item = String> + 'a {
     all.iter().enumerate().flat_map(move |(index, one)| {
         all[index + 1..].iter().filter_map(move |other| {
-            let same = (one.cell, one.reference) == (other.cell, other.reference);
-            let turned = (one.cell, one.reference) == (other.reference, other.cell);
+            let same = (one.result, one.reference) == (other.result, other.reference);
+            let turned = (one.result, one.reference) == (other.reference, other.result);
             let differ = (same && one.comparison != other.comparison)
                 || (turned && one.comparison.verdict != mirrored(other.comparison.verdict));
             differ.then(|| format!("{one:?} and {other:?}"))
@@ -37,12 +37,12 @@ fn mirrored(verdict: Difference) -> Difference {
     }
 }
 
-/// A place in a ranking that a verdict on the same cells denies.
+/// A place in a ranking that a verdict on the same results denies.
 fn places<'a>(findings: &'a Findings, all: &'a [Judged<'a>]) -> impl Iterator<Item = String> + 'a {
     findings.rankings.iter().flat_map(move |ranking| {
-        let place = |cell: &str| Some(ranking.ranks.iter().find(|rank| rank.cell == cell)?.place);
+        let place = |result: &str| Some(ranking.ranks.iter().find(|rank| rank.result == result)?.place);
         all.iter().filter_map(move |judged| {
-            let (own, reference) = (place(judged.cell)?, place(judged.reference)?);
+            let (own, reference) = (place(judged.result)?, place(judged.reference)?);
             let is_better = match judged.comparison.verdict {
                 Difference::Lower => !ranking.metric.more_is_better()?,
                 Difference::Higher => ranking.metric.more_is_better()?,
@@ -56,19 +56,20 @@ fn places<'a>(findings: &'a Findings, all: &'a [Judged<'a>]) -> impl Iterator<It
 
 /// Significantly different paths that share a place.
 fn claimed(findings: &Findings) -> impl Iterator<Item = String> + '_ {
-    let apart = findings.claims.iter().filter(|claim| {
-        claim.id == "direction-asymmetry" && claim.severity != Severity::Note && claim.cells.len() == 2
+    let apart = findings.findings.iter().filter(|claim| {
+        claim.id == "direction-asymmetry" && claim.severity != Severity::Note && claim.results.len() == 2
     });
     apart.flat_map(move |claim| {
         findings.rankings.iter().filter_map(move |ranking| {
-            let place = |cell: &String| Some(ranking.ranks.iter().find(|rank| rank.cell == *cell)?.place);
-            let (one, other) = (place(&claim.cells[0])?, place(&claim.cells[1])?);
+            let place =
+                |result: &String| Some(ranking.ranks.iter().find(|rank| rank.result == *result)?.place);
+            let (one, other) = (place(&claim.results[0])?, place(&claim.results[1])?);
             (one == other).then(|| format!("place {one} of both: {}", claim.claim))
         })
     })
 }
 
-/// The network half of write-up 003: one log a cell, and the two ways 20 % apart.
+/// The network half of write-up 003: one log a result, and the two ways 20 % apart.
 #[test]
 fn two_ways_of_which_one_is_said_to_be_slower_share_no_place() {
     for keeps in [0.6, 0.7, 0.796, 0.9, 0.99] {

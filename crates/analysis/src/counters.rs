@@ -1,4 +1,4 @@
-//! Sums the device and machine counters over the trials of a cell.
+//! Sums the device and machine counters over the trials of a result.
 
 use samples::{DeviceCounters, HostCounters, PathCounters, QdiscCounters, QueueCounters, SoftnetCounters};
 use units::Bytes;
@@ -6,8 +6,8 @@ use units::Bytes;
 use crate::observations::Observations;
 
 /// Totals over unprobed trials; `None` if not read.
-pub(crate) fn together(cell: &Observations<'_>) -> Option<PathCounters> {
-    let mut read = cell.trials().filter_map(|trial| trial.counters.as_ref());
+pub(crate) fn together(result: &Observations<'_>) -> Option<PathCounters> {
+    let mut read = result.trials().filter_map(|trial| trial.counters.as_ref());
     let first = read.next()?.clone();
     Some(read.fold(first, added))
 }
@@ -108,9 +108,9 @@ mod tests {
             let drops = if trial.arm == Arm::Probed { 1000 } else { u64::from(trial.block) };
             trial.counters = Some(counted(drops, u64::from(7 - trial.block)));
         });
-        let cells = gather(&run.record);
-        assert_eq!(together(&cells[0]), None);
-        let all = together(&cells[1]).expect("they were read");
+        let results = gather(&run.record);
+        assert_eq!(together(&results[0]), None);
+        let all = together(&results[1]).expect("they were read");
         let device = &all.devices[0];
         assert_eq!((device.tx_packets, device.tx_bytes, all.devices.len()), (300, Bytes(3000), 1));
         assert_eq!(device.qdisc.as_ref().map(|qdisc| qdisc.drops), Some(3));

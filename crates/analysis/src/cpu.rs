@@ -9,8 +9,8 @@ use workload::Measurement;
 use crate::{kind, observations::Observations};
 
 /// `None` if the machine's CPU time was not recorded.
-pub(crate) fn cost(cell: &Observations<'_>) -> Option<CpuCost> {
-    let known = cell.trials().filter(|trial| trial.cpu.machine.elapsed.0 > 0);
+pub(crate) fn cost(result: &Observations<'_>) -> Option<CpuCost> {
+    let known = result.trials().filter(|trial| trial.cpu.machine.elapsed.0 > 0);
     let trials: Vec<CpuCost> = known.map(|trial| of_one(&trial.measurement, &trial.cpu)).collect();
     let median = |figure: fn(&CpuCost) -> Option<f64>| {
         describe::median(&trials.iter().filter_map(figure).collect::<Vec<_>>())

@@ -1,6 +1,6 @@
 //! CPU time of a result by owner: traffic threads, machine, or owners reported by another tool.
 
-use findings::{OwnerCost, OwnerUnit};
+use findings::{ConsumerCost, ConsumerUnit};
 use samples::{CpuUsage, Trial};
 use stats::describe;
 
@@ -13,31 +13,36 @@ pub(crate) const MACHINE: &str = "machine";
 const ENDS: [(&str, &str); 2] = [("client", "client threads"), ("server", "server threads")];
 
 /// CPU time by owner, median over the trials that have it; empty if not recorded.
-pub(crate) fn costs(cell: &Observations<'_>) -> Vec<OwnerCost> {
-    let trials: Vec<Vec<OwnerCost>> = cell.trials().map(of_trial).collect();
-    let mut costs: Vec<OwnerCost> = Vec::new();
+pub(crate) fn costs(result: &Observations<'_>) -> Vec<ConsumerCost> {
+    let trials: Vec<Vec<ConsumerCost>> = result.trials().map(of_trial).collect();
+    let mut costs: Vec<ConsumerCost> = Vec::new();
     for cost in trials.iter().flatten() {
-        if costs.iter().any(|known| known.owner == cost.owner) {
+        if costs.iter().any(|known| known.consumer == cost.consumer) {
             continue;
         }
-        let same = |other: &&OwnerCost| other.owner == cost.owner && other.unit == cost.unit;
+        let same = |other: &&ConsumerCost| other.consumer == cost.consumer && other.unit == cost.unit;
         let values: Vec<f64> = trials.iter().flatten().filter(same).map(|cost| cost.value).collect();
-        costs.extend(describe::median(&values).map(|value| OwnerCost { value, ..cost.clone() }));
+        costs.extend(describe::median(&values).map(|value| ConsumerCost { value, ..cost.clone() }));
     }
     costs
 }
 
 /// CPU time by owner in a trial.
-pub(crate) fn of_trial(trial: &Trial) -> Vec<OwnerCost> {
-    kind::of(&trial.measurement).owners(&trial.cpu)
+pub(crate) fn of_trial(trial: &Trial) -> Vec<ConsumerCost> {
+    kind::of(&trial.measurement).consumers(&trial.cpu)
 }
 
 /// CPU time of the traffic threads and the machine.
-pub(crate) fn measured(usage: &CpuUsage) -> Vec<OwnerCost> {
-    let cpus = |owner: &str, value| OwnerCost { owner: owner.to_owned(), value, unit: OwnerUnit::Cpus };
+pub(crate) fn measured(usage: &CpuUsage) -> Vec<ConsumerCost> {
+    let cpus = |consumer: &str, value| ConsumerCost {
+        consumer: consumer.to_owned(),
+        value,
+        unit: ConsumerUnit::Cpus,
+    };
     let known = |end: &str| usage.threads.iter().any(|thread| thread.end == end && thread.elapsed.0 > 0);
     let ends = ENDS.iter().filter(|(end, _)| known(end));
-    let mut costs: Vec<OwnerCost> = ends.map(|(end, owner)| cpus(owner, cpu::threads(usage, end))).collect();
+    let mut costs: Vec<ConsumerCost> =
+        ends.map(|(end, consumer)| cpus(consumer, cpu::threads(usage, end))).collect();
     costs.extend(usage.own_cpus().map(|busy| cpus(MACHINE, busy)));
     costs
 }
@@ -51,16 +56,16 @@ mod tests {
     };
     use workload::Quantity;
 
-    fn said(run: &Fixture) -> Vec<(String, f64, OwnerUnit)> {
+    fn said(run: &Fixture) -> Vec<(String, f64, ConsumerUnit)> {
         let costs = costs(&gather(&run.record)[0]);
-        costs.into_iter().map(|cost| (cost.owner, cost.value, cost.unit)).collect()
+        costs.into_iter().map(|cost| (cost.consumer, cost.value, cost.unit)).collect()
     }
 
     #[test]
-    fn a_measured_cell_knows_its_threads_and_its_machine() {
+    fn a_measured_result_knows_its_threads_and_its_machine() {
         let mut run = Fixture::new(3);
         run.path("plain", &["wire"]).stream("plain", &[], 1e9);
-        let cpus = |owner: &str, value| (owner.to_owned(), value, OwnerUnit::Cpus);
+        let cpus = |consumer: &str, value| (consumer.to_owned(), value, ConsumerUnit::Cpus);
         assert_eq!(
             said(&run),
             [cpus("client threads", 0.5), cpus("server threads", 0.5), cpus("machine", 1.2)]
@@ -79,7 +84,7 @@ mod tests {
             ("Loss", Quantity::Share, 0.5),
         ];
         run.path("bridge", &[]).told("bridge", "table", &[], reported_of(&columns));
-        let share = |owner: &str, value| (owner.to_owned(), value, OwnerUnit::Share);
+        let share = |consumer: &str, value| (consumer.to_owned(), value, ConsumerUnit::Share);
         assert_eq!(said(&run), [share("Server VM", 0.01), share("Proxmox", 0.03)]);
     }
 }

@@ -13,33 +13,34 @@ const MOST_NAMED: usize = 3;
 
 /// Whether a trial was disturbed, judged by the cause and never by its value.
 pub(crate) fn is_disturbed(trial: &Trial) -> bool {
-    trial.doubts.iter().any(disturbs)
+    trial.warnings.iter().any(disturbs)
 }
 
-fn disturbs(doubt: &ValidityWarning) -> bool {
-    matches!(doubt, ValidityWarning::Disturbed { .. } | ValidityWarning::Stalled { .. })
+fn disturbs(warning: &ValidityWarning) -> bool {
+    matches!(warning, ValidityWarning::Disturbed { .. } | ValidityWarning::Stalled { .. })
 }
 
 /// Whether most trials of a result were disturbed.
-pub(crate) fn is_mostly_disturbed(cell: &Observations<'_>) -> bool {
-    let (disturbed, all) = (cell.trials().filter(|trial| is_disturbed(trial)).count(), cell.trials().count());
+pub(crate) fn is_mostly_disturbed(result: &Observations<'_>) -> bool {
+    let (disturbed, all) =
+        (result.trials().filter(|trial| is_disturbed(trial)).count(), result.trials().count());
     2 * disturbed > all
 }
 
 /// Processes that disturbed most trials of any result.
-pub(crate) fn who_disturbed<'a>(cells: impl Iterator<Item = &'a Observations<'a>>) -> String {
-    let disturbed = cells.filter(|cell| is_mostly_disturbed(cell));
-    by(disturbed.flat_map(|cell| cell.trials()).flat_map(|trial| &trial.doubts))
+pub(crate) fn who_disturbed<'a>(results: impl Iterator<Item = &'a Observations<'a>>) -> String {
+    let disturbed = results.filter(|result| is_mostly_disturbed(result));
+    by(disturbed.flat_map(|result| result.trials()).flat_map(|trial| &trial.warnings))
 }
 
 /// Disturbing processes with their maximum: `cc1` used up to 1.20 CPUs.
-pub(crate) fn by<'a>(doubts: impl Iterator<Item = &'a ValidityWarning>) -> String {
+pub(crate) fn by<'a>(warnings: impl Iterator<Item = &'a ValidityWarning>) -> String {
     let mut had: BTreeMap<Option<&str>, f64> = BTreeMap::new();
     let mut stalled = false;
-    for doubt in doubts {
-        match doubt {
-            ValidityWarning::Disturbed { by, .. } => {
-                for Disturber { process, cpus } in by {
+    for warning in warnings {
+        match warning {
+            ValidityWarning::Disturbed { processes, .. } => {
+                for Disturber { process, cpus } in processes {
                     let most = had.entry(process.as_deref()).or_default();
                     *most = most.max(*cpus);
                 }

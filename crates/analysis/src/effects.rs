@@ -3,28 +3,28 @@
 use std::collections::BTreeMap;
 
 use findings::FactorEffect;
-use samples::CellRecord;
+use samples::ResultRecord;
 
 use crate::{compare, noise::Noise, observations::Observations};
 
 /// Measured effects, by factor and in scenario order.
 pub(crate) fn effects(
-    cells: &[CellRecord],
+    results: &[ResultRecord],
     measured: &[Observations<'_>],
     noise: &Noise,
 ) -> Vec<FactorEffect> {
-    first_levels(cells)
+    first_levels(results)
         .into_iter()
         .flat_map(|(factor, reference)| {
-            measured.iter().filter_map(move |cell| effect(factor, reference, cell, measured, noise))
+            measured.iter().filter_map(move |result| effect(factor, reference, result, measured, noise))
         })
         .collect()
 }
 
-/// Cells are in the order of the scenario, so a factor's first level is that of the first cell that has it.
-fn first_levels(cells: &[CellRecord]) -> BTreeMap<&str, &str> {
+/// Results are in the order of the scenario, so a factor's first level is that of the first result that has it.
+fn first_levels(results: &[ResultRecord]) -> BTreeMap<&str, &str> {
     let mut first = BTreeMap::new();
-    for (factor, level) in cells.iter().flat_map(|cell| &cell.levels) {
+    for (factor, level) in results.iter().flat_map(|result| &result.levels) {
         first.entry(factor.as_str()).or_insert(level.as_str());
     }
     first
@@ -33,11 +33,11 @@ fn first_levels(cells: &[CellRecord]) -> BTreeMap<&str, &str> {
 fn effect(
     factor: &str,
     reference: &str,
-    cell: &Observations<'_>,
+    result: &Observations<'_>,
     all: &[Observations<'_>],
     noise: &Noise,
 ) -> Option<FactorEffect> {
-    let record = cell.record;
+    let record = result.record;
     let level = record.levels.get(factor).filter(|level| *level != reference)?;
     let mut wanted = record.levels.clone();
     wanted.insert(factor.into(), reference.into());
@@ -55,11 +55,11 @@ fn effect(
         level: level.clone(),
         path: record.path.clone(),
         workload: record.workload.clone(),
-        metric: cell.metric,
+        metric: result.metric,
         others,
-        reference_cell: other.record.id.clone(),
-        cell: record.id.clone(),
-        change: compare::compare(cell, other, noise.floor(&record.workload))?,
+        reference_result: other.record.id.clone(),
+        result: record.id.clone(),
+        change: compare::compare(result, other, noise.floor(&record.workload))?,
     })
 }
 
@@ -74,7 +74,7 @@ mod tests {
 
     fn of(run: &Fixture) -> Vec<FactorEffect> {
         let measured = gather(&run.record);
-        effects(&run.record.header.cells, &measured, &Noise::of(&measured))
+        effects(&run.record.header.results, &measured, &Noise::of(&measured))
     }
 
     #[test]
@@ -88,7 +88,10 @@ mod tests {
             assert_eq!(effect.change.verdict, wanted, "{effect:#?}");
             let others: String =
                 effect.others.iter().map(|(name, level)| format!("{name}={level}")).collect();
-            assert!(effect.cell.contains(&others) && effect.reference_cell.contains(&others), "{effect:#?}");
+            assert!(
+                effect.result.contains(&others) && effect.reference_result.contains(&others),
+                "{effect:#?}"
+            );
         }
     }
 
@@ -99,7 +102,7 @@ mod tests {
         [("1", 1e9), ("2", 2e9), ("3", 3e9)].iter().for_each(|(level, rate)| {
             run.stream("plain", &[("streams", level)], *rate);
         });
-        run.record.trials.retain(|trial| trial.cell != "plain/bulk/streams=1");
+        run.record.trials.retain(|trial| trial.result != "plain/bulk/streams=1");
         assert_eq!(of(&run), []);
     }
 }

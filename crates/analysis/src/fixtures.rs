@@ -1,10 +1,10 @@
-//! Small run records for tests: paths, cells and trials whose values are known.
+//! Small run records for tests: paths, results and trials whose values are known.
 
 use std::collections::BTreeMap;
 
 use samples::{
-    Arm, CellRecord, CpuUsage, Design, DeviceState, Environment, ImportRecord, ImportedKind,
-    ImportedSettings, MachineCpu, Origin, PathCheck, PathRecord, ProbeKind, ProbeResults, RunHeader, RunId,
+    Arm, CpuUsage, Design, DeviceState, Environment, ImportRecord, ImportedKind, ImportedSettings,
+    MachineCpu, Origin, PathCheck, PathRecord, ProbeKind, ProbeResults, ResultRecord, RunHeader, RunId,
     RunRecord, RunState, SCHEMA, ScenarioRecord, ThreadCpu, ThreadRole, Trial, UnixMillis, WorkloadSource,
 };
 use units::{Bytes, Nanos};
@@ -27,7 +27,7 @@ pub(crate) struct Fixture {
 }
 
 impl Fixture {
-    /// A complete run of `blocks` blocks on an idle machine, without paths and cells.
+    /// A complete run of `blocks` blocks on an idle machine, without paths and results.
     pub(crate) fn new(blocks: u32) -> Self {
         let header = RunHeader {
             schema: SCHEMA,
@@ -46,14 +46,14 @@ impl Fixture {
             state: RunState::Complete,
             tool: "0.1.0".into(),
             origin: Origin::Measured,
-            tries: None,
+            remedy_trials: None,
             probes: Vec::new(),
             missing_probes: Vec::new(),
             machines: Vec::new(),
             design: Design::default(),
             environment: Some(environment()),
             paths: Vec::new(),
-            cells: Vec::new(),
+            results: Vec::new(),
         };
         Self { record: RunRecord::new(header, Vec::new()) }
     }
@@ -87,17 +87,17 @@ impl Fixture {
         self.stream(&name, &[], rate)
     }
 
-    /// Adds a stream cell whose trials receive about `rate` bits per second.
+    /// Adds a stream result whose trials receive about `rate` bits per second.
     pub(crate) fn stream(&mut self, path: &str, levels: &[(&str, &str)], rate: f64) -> &mut Self {
-        self.cell(path, "bulk", levels, stream_settings(), |jitter| stream_of(rate * jitter))
+        self.result(path, "bulk", levels, stream_settings(), |jitter| stream_of(rate * jitter))
     }
 
-    /// Adds a ping-pong cell whose median round trip is about `nanos`.
+    /// Adds a ping-pong result whose median round trip is about `nanos`.
     pub(crate) fn ping(&mut self, path: &str, levels: &[(&str, &str)], nanos: f64) -> &mut Self {
-        self.cell(path, "ping", levels, ping_settings(), |jitter| ping_of(nanos * jitter))
+        self.result(path, "ping", levels, ping_settings(), |jitter| ping_of(nanos * jitter))
     }
 
-    /// Adds a cell that another tool measured, whose trials are all the same; the run is then imported, and nothing is
+    /// Adds a result that another tool measured, whose trials are all the same; the run is then imported, and nothing is
     /// known of the machine.
     pub(crate) fn told(
         &mut self,
@@ -107,17 +107,17 @@ impl Fixture {
         measurement: Measurement,
     ) -> &mut Self {
         let told = told(&measurement);
-        self.cell(path, workload, levels, stream_settings(), move |_| measurement.clone());
-        let cell = self.record.header.cells.last_mut().expect("it was just made");
-        (cell.sent, cell.placement) = (WorkloadSource::Told(told), "unknown".into());
-        let id = cell.id.clone();
-        self.record.trials.retain(|trial| trial.cell != id || trial.arm == Arm::Measure);
+        self.result(path, workload, levels, stream_settings(), move |_| measurement.clone());
+        let result = self.record.header.results.last_mut().expect("it was just made");
+        (result.sent, result.placement) = (WorkloadSource::Imported(told), "unknown".into());
+        let id = result.id.clone();
+        self.record.trials.retain(|trial| trial.result != id || trial.arm == Arm::Measure);
         self.record.header.origin = Origin::Imported(ImportRecord::default());
         self.record.header.environment = None;
         self.each(&id, |trial| trial.cpu = CpuUsage::default())
     }
 
-    /// Adds a cell named `workload` that sends `load`, whose trials all measured the same.
+    /// Adds a result named `workload` that sends `load`, whose trials all measured the same.
     pub(crate) fn measured(
         &mut self,
         path: &str,
@@ -125,19 +125,20 @@ impl Fixture {
         load: WorkloadSettings,
         measurement: &Measurement,
     ) -> &mut Self {
-        self.cell(path, workload, &[], load, |_| measurement.clone())
+        self.result(path, workload, &[], load, |_| measurement.clone())
     }
 
-    /// Changes every trial of a cell.
-    pub(crate) fn each(&mut self, cell: &str, change: impl Fn(&mut Trial)) -> &mut Self {
-        assert!(self.record.header.cells.iter().any(|known| known.id == cell), "no cell {cell}");
-        self.record.trials.iter_mut().filter(|trial| trial.cell == cell).for_each(change);
+    /// Changes every trial of a result.
+    pub(crate) fn each(&mut self, result: &str, change: impl Fn(&mut Trial)) -> &mut Self {
+        assert!(self.record.header.results.iter().any(|known| known.id == result), "no result {result}");
+        self.record.trials.iter_mut().filter(|trial| trial.result == result).for_each(change);
         self
     }
 
-    /// Adds a probed trial to each block of a cell, the same as the one that measures it.
-    pub(crate) fn probed(&mut self, cell: &str) -> &mut Self {
-        let own = self.record.trials.iter().filter(|trial| trial.cell == cell && trial.arm == Arm::Measure);
+    /// Adds a probed trial to each block of a result, the same as the one that measures it.
+    pub(crate) fn probed(&mut self, result: &str) -> &mut Self {
+        let own =
+            self.record.trials.iter().filter(|trial| trial.result == result && trial.arm == Arm::Measure);
         let probed: Vec<Trial> = own.map(|trial| Trial { arm: Arm::Probed, ..trial.clone() }).collect();
         for mut trial in probed {
             (trial.index, trial.observed) = (self.record.header.planned, Some(ProbeResults::default()));
@@ -148,31 +149,31 @@ impl Fixture {
         self
     }
 
-    /// Has every trial of a stream cell made beside one other, and once more in each block alone, at about that rate.
-    pub(crate) fn alone(&mut self, cell: &str, rate: f64) -> &mut Self {
-        self.each(cell, |trial| trial.beside = 1);
+    /// Has every trial of a stream result made beside one other, and once more in each block alone, at about that rate.
+    pub(crate) fn alone(&mut self, result: &str, rate: f64) -> &mut Self {
+        self.each(result, |trial| trial.simultaneous = 1);
         for block in 0..self.record.header.blocks {
             let jitter = jitter(block, self.record.trials.len());
-            self.trial(cell, block, Arm::Alone, stream_of(rate * jitter));
+            self.trial(result, block, Arm::Alone, stream_of(rate * jitter));
         }
         self
     }
 
-    /// Changes what probes saw of every probed trial of a cell.
-    pub(crate) fn seen(&mut self, cell: &str, change: impl Fn(u32, &mut ProbeResults)) -> &mut Self {
-        self.each(cell, |trial| {
+    /// Changes what probes saw of every probed trial of a result.
+    pub(crate) fn seen(&mut self, result: &str, change: impl Fn(u32, &mut ProbeResults)) -> &mut Self {
+        self.each(result, |trial| {
             if let Some(seen) = &mut trial.observed {
                 change(trial.block, seen);
             }
         })
     }
 
-    /// Puts devices on the way of a cell; one whose name ends in `vxlan` is one.
-    pub(crate) fn devices(&mut self, cell: &str, devices: &[Device<'_>]) -> &mut Self {
-        self.each(cell, |trial| trial.devices = devices.iter().map(|it| device(it.0, it.1, it.2)).collect())
+    /// Puts devices on the way of a result; one whose name ends in `vxlan` is one.
+    pub(crate) fn devices(&mut self, result: &str, devices: &[Device<'_>]) -> &mut Self {
+        self.each(result, |trial| trial.devices = devices.iter().map(|it| device(it.0, it.1, it.2)).collect())
     }
 
-    fn cell(
+    fn result(
         &mut self,
         path: &str,
         workload: &str,
@@ -187,8 +188,8 @@ impl Fixture {
             levels.iter().map(|(factor, level)| format!("/{factor}={level}")).collect();
         let id = format!("{path}/{workload}{}", settings.concat());
         let baseline = header.paths.iter().any(|known| known.name == path && known.baseline)
-            && !header.cells.iter().any(|known| known.baseline && known.workload == workload);
-        header.cells.push(CellRecord {
+            && !header.results.iter().any(|known| known.baseline && known.workload == workload);
+        header.results.push(ResultRecord {
             id: id.clone(),
             path: path.into(),
             workload: workload.into(),
@@ -197,7 +198,7 @@ impl Fixture {
             placement: "cross-cpu".into(),
             baseline,
         });
-        let salt = header.cells.len();
+        let salt = header.results.len();
         for block in 0..header.blocks {
             self.trial(&id, block, Arm::Measure, measure(jitter(block, salt)));
             if baseline {
@@ -207,11 +208,11 @@ impl Fixture {
         self
     }
 
-    fn trial(&mut self, cell: &str, block: u32, arm: Arm, measurement: Measurement) {
+    fn trial(&mut self, result: &str, block: u32, arm: Arm, measurement: Measurement) {
         self.record.trials.push(Trial {
             index: self.record.header.planned,
             block,
-            cell: cell.into(),
+            result: result.into(),
             arm,
             started: UnixMillis(1_795_260_616_000),
             measurement,
@@ -221,8 +222,8 @@ impl Fixture {
             syscalls: Vec::new(),
             observed: None,
             counters: None,
-            doubts: Vec::new(),
-            beside: 0,
+            warnings: Vec::new(),
+            simultaneous: 0,
             discarded: Vec::new(),
         });
         self.record.header.planned += 1;

@@ -20,16 +20,16 @@ fn findings_of(record: &RunRecord) -> String {
     serde_json::to_string_pretty(&analyse(record)).expect("findings serialise") + "\n"
 }
 
-/// What the golden run is made of: three nested paths, six blocks, one cell skipped.
+/// What the golden run is made of: three nested paths, six blocks, one result skipped.
 fn golden_run() -> Fixture {
     let mut run = egress(6);
-    run.record.trials.retain(|trial| !trial.cell.contains("underlay-offload=off/"));
-    run.record.skipped.push(samples::SkippedCell {
-        cell: "pod-to-target/bulk/underlay-offload=off/vxlan-offload=on".into(),
-        because: "the kernel has no nf_tables; load the module or build it in".into(),
+    run.record.trials.retain(|trial| !trial.result.contains("underlay-offload=off/"));
+    run.record.skipped.push(samples::SkippedResult {
+        result: "pod-to-target/bulk/underlay-offload=off/vxlan-offload=on".into(),
+        reason: "the kernel has no nf_tables; load the module or build it in".into(),
     });
     run.each("vxlan-to-vxlan/ping/underlay-offload=on/vxlan-offload=on", |trial| {
-        trial.doubts.push(ValidityWarning::Stolen { share: 0.03 });
+        trial.warnings.push(ValidityWarning::Stolen { share: 0.03 });
     });
     run.environment().virtual_machine = true;
     run.environment().congestion_default = Some("bbr".into());
@@ -74,9 +74,11 @@ fn a_run_without_trials_has_findings_and_says_why_they_are_empty() {
     let mut run = egress(5);
     run.record.trials.clear();
     let findings = analyse(&run.record);
-    assert!(findings.cells.is_empty() && findings.ladders.is_empty() && findings.claims.is_empty());
     assert!(
-        findings.caveats.iter().any(|caveat| caveat.contains(
+        findings.results.is_empty() && findings.cost_breakdowns.is_empty() && findings.findings.is_empty()
+    );
+    assert!(
+        findings.limitations.iter().any(|limitation| limitation.contains(
             "12 results have no usable \
          trial"
         )),
@@ -124,10 +126,10 @@ fn odd_run() -> impl Strategy<Value = RunRecord> {
         for ((keep, kind, size, stray, busy), index) in odd.iter().zip(0..) {
             let Some(trial) = record.trials.get_mut(index * 3) else { break };
             trial.measurement = measurement(*kind, *size);
-            trial.doubts = vec![ValidityWarning::GeneratorLimited { end: "client".into(), busy: *busy }];
+            trial.warnings = vec![ValidityWarning::GeneratorLimited { end: "client".into(), busy: *busy }];
             trial.cpu.machine.elapsed = Nanos(u64::from(*size % 3));
             if !keep {
-                trial.cell = record.header.cells[usize::from(*stray)].id.clone();
+                trial.result = record.header.results[usize::from(*stray)].id.clone();
             }
         }
         record.trials.retain(|trial| trial.index % (blocks + 2) != 0);
@@ -153,11 +155,11 @@ proptest! {
     }
 
     #[test]
-    fn odd_runs_have_a_finite_contrast((a, b) in (odd_run(), odd_run())) {
-        let contrast = comparison(&a, &b, &[]);
-        prop_assert!(is_finite(&contrast), "{contrast:?}");
-        let gate = gate(&contrast, 0.05);
-        prop_assert!(gate.lost.len() + gate.unknown.len() <= contrast.cells.len() + contrast.only_a.len());
-        prop_assert!((gate.outcome == findings::GateOutcome::Lost) != gate.lost.is_empty());
+    fn odd_runs_have_a_finite_comparison((a, b) in (odd_run(), odd_run())) {
+        let comparison = comparison(&a, &b, &[]);
+        prop_assert!(is_finite(&comparison), "{comparison:?}");
+        let gate = gate(&comparison, 0.05);
+        prop_assert!(gate.regressions.len() + gate.undecided.len() <= comparison.results.len() + comparison.only_a.len());
+        prop_assert!((gate.outcome == findings::GateOutcome::Regressed) != gate.regressions.is_empty());
     }
 }

@@ -1,4 +1,4 @@
-//! CPU time of the guests at the ends of a cell, by the count of their own kernels.
+//! CPU time of the guests at the ends of a result, by the count of their own kernels.
 
 use findings::GuestTime;
 use samples::{GuestCpu, MachineCpu, Trial};
@@ -7,9 +7,9 @@ use units::Nanos;
 
 use crate::observations::Observations;
 
-/// Each guest's, the median over the trials of the cell.
-pub(crate) fn medians(cell: &Observations<'_>) -> Vec<GuestTime> {
-    let trials: Vec<&Trial> = cell.trials().collect();
+/// Each guest's, the median over the trials of the result.
+pub(crate) fn medians(result: &Observations<'_>) -> Vec<GuestTime> {
+    let trials: Vec<&Trial> = result.trials().collect();
     each(&trials, |guest| {
         let median = |of: fn(&MachineCpu) -> Nanos| {
             let cpus = |cpu: &&MachineCpu| of(cpu).seconds() / cpu.elapsed.seconds();

@@ -13,15 +13,15 @@ pub const FEWEST_RUNS: usize = 2 * levels::FEWEST;
 #[must_use]
 pub fn run_results(record: &RunRecord) -> RunResults {
     let header = &record.header;
-    let result = |cell: &observations::Observations<'_>| {
-        let it = cell.record;
+    let result = |result: &observations::Observations<'_>| {
+        let it = result.record;
         Some(RunResult {
-            cell: it.id.clone(),
+            result: it.id.clone(),
             path: it.path.clone(),
             workload: it.workload.clone(),
             levels: it.levels.clone(),
-            metric: cell.metric,
-            value: compare::value(cell)?,
+            metric: result.metric,
+            value: compare::value(result)?,
         })
     };
     RunResults {
@@ -41,7 +41,7 @@ pub fn history<R: AsRef<RunResults>>(runs: &[R]) -> Vec<ResultHistory> {
 }
 
 fn of_result<R: AsRef<RunResults>>(newest: &RunResult, runs: &[R]) -> ResultHistory {
-    let same = |it: &&RunResult| it.cell == newest.cell && it.metric == newest.metric;
+    let same = |it: &&RunResult| it.result == newest.result && it.metric == newest.metric;
     let point = |(at, run): (usize, &R)| Some((at, run.as_ref().results.iter().find(same)?.value));
     let points: Vec<_> = runs.iter().enumerate().filter_map(point).collect();
     let medians: Vec<f64> = points.iter().map(|(_, value)| value.median).collect();
@@ -59,7 +59,7 @@ fn of_result<R: AsRef<RunResults>>(newest: &RunResult, runs: &[R]) -> ResultHist
 #[must_use]
 pub fn newly_worse<R: AsRef<RunResults>>(runs: &[R]) -> Vec<RunLevelShift> {
     let Some((newest, earlier)) = runs.split_last() else { return Vec::new() };
-    let same = |one: &RunResult, other: &RunResult| one.cell == other.cell && one.metric == other.metric;
+    let same = |one: &RunResult, other: &RunResult| one.result == other.result && one.metric == other.metric;
     let before: Vec<ResultHistory> =
         newest.as_ref().results.iter().map(|result| of_result(result, earlier)).collect();
     let now = history(runs);
@@ -69,7 +69,7 @@ pub fn newly_worse<R: AsRef<RunResults>>(runs: &[R]) -> Vec<RunLevelShift> {
         // Where a shift is placed moves by some runs as further ones come.
         let is_new = known.is_none_or(|(known, _)| known.abs_diff(place) >= levels::FEWEST);
         is_new.then(|| RunLevelShift {
-            cell: it.newest.cell.clone(),
+            result: it.newest.result.clone(),
             metric: it.newest.metric,
             before: levels[0].median,
             after: levels[1].median,
@@ -110,8 +110,9 @@ mod tests {
     fn a_result_has_the_value_that_its_report_has() {
         let record = egress(6).record;
         let (results, findings) = (run_results(&record).results, analyse(&record));
-        let told: Vec<_> = findings.cells.iter().map(|cell| (&cell.id, cell.metric, cell.value)).collect();
-        let kept: Vec<_> = results.iter().map(|it| (&it.cell, it.metric, it.value)).collect();
+        let told: Vec<_> =
+            findings.results.iter().map(|result| (&result.id, result.metric, result.value)).collect();
+        let kept: Vec<_> = results.iter().map(|it| (&it.result, it.metric, it.value)).collect();
         assert!(kept.len() > 1);
         assert_eq!(kept, told);
     }
@@ -121,7 +122,7 @@ mod tests {
         let shares = [1.0, 1.01, 0.99, 1.0, 1.02, 0.98, 0.7, 0.71, 0.69, 0.7, 0.72, 0.7];
         for history in history(&runs(&shares)) {
             let edges: Vec<_> = history.levels.iter().map(|level| (level.first, level.last)).collect();
-            assert_eq!(edges, [(0, 5), (6, 11)], "{}", history.newest.cell);
+            assert_eq!(edges, [(0, 5), (6, 11)], "{}", history.newest.result);
             assert!((history.levels[1].median / history.levels[0].median - 0.7).abs() < 0.02);
         }
     }
@@ -149,9 +150,9 @@ mod tests {
     fn a_run_that_lacks_the_result_is_left_out_and_moves_no_other() {
         let mut runs = runs(&[1.0; 12]);
         let lacking = Arc::make_mut(&mut runs[3]);
-        let gone = lacking.results.remove(0).cell;
+        let gone = lacking.results.remove(0).result;
         let all = history(&runs);
-        let found = all.iter().find(|it| it.newest.cell == gone).expect("the newest run has it");
+        let found = all.iter().find(|it| it.newest.result == gone).expect("the newest run has it");
         let places: Vec<usize> = found.points.iter().map(|(at, _)| *at).collect();
         assert_eq!(places, [0, 1, 2, 4, 5, 6, 7, 8, 9, 10, 11]);
         assert_eq!((found.levels[0].first, found.levels[0].last), (0, 11));

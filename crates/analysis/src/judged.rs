@@ -2,10 +2,10 @@
 
 use findings::{Comparison, Findings};
 
-/// One cell against another.
+/// One result against another.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Judged<'a> {
-    pub(crate) cell: &'a str,
+    pub(crate) result: &'a str,
     pub(crate) reference: &'a str,
     pub(crate) comparison: &'a Comparison,
 }
@@ -15,32 +15,34 @@ pub(crate) fn all(findings: &Findings) -> impl Iterator<Item = Judged<'_>> {
     against_baseline(findings)
         .chain(costs(findings))
         .chain(findings.effects.iter().map(|effect| Judged {
-            cell: &effect.cell,
-            reference: &effect.reference_cell,
+            result: &effect.result,
+            reference: &effect.reference_result,
             comparison: &effect.change,
         }))
-        .chain(findings.twins.iter().flat_map(|twins| &twins.pairs).map(|pair| Judged {
-            cell: &pair.with,
-            reference: &pair.without,
-            comparison: &pair.change,
-        }))
+        .chain(
+            findings.matched_pairs.iter().flat_map(|matched_pairs| &matched_pairs.pairs).map(|pair| Judged {
+                result: &pair.with,
+                reference: &pair.without,
+                comparison: &pair.change,
+            }),
+        )
         .chain(ranks(findings))
 }
 
 fn against_baseline(findings: &Findings) -> impl Iterator<Item = Judged<'_>> {
-    findings.cells.iter().filter_map(|cell| {
+    findings.results.iter().filter_map(|result| {
         let mut baselines =
-            findings.cells.iter().filter(|other| other.baseline && other.workload == cell.workload);
+            findings.results.iter().filter(|other| other.baseline && other.workload == result.workload);
         let reference = &baselines.next()?.id;
-        Some(Judged { cell: &cell.id, reference, comparison: cell.against_baseline.as_ref()? })
+        Some(Judged { result: &result.id, reference, comparison: result.against_baseline.as_ref()? })
     })
 }
 
 fn costs(findings: &Findings) -> impl Iterator<Item = Judged<'_>> {
-    findings.ladders.iter().flat_map(|ladder| {
-        ladder.rungs.iter().filter_map(|rung| {
-            let below = ladder.rungs.iter().find(|other| Some(&other.path) == rung.below.as_ref())?;
-            Some(Judged { cell: &rung.cell, reference: &below.cell, comparison: rung.cost.as_ref()? })
+    findings.cost_breakdowns.iter().flat_map(|breakdown| {
+        breakdown.steps.iter().filter_map(|step| {
+            let below = breakdown.steps.iter().find(|other| Some(&other.path) == step.below.as_ref())?;
+            Some(Judged { result: &step.result, reference: &below.result, comparison: step.cost.as_ref()? })
         })
     })
 }
@@ -49,7 +51,11 @@ fn ranks(findings: &Findings) -> impl Iterator<Item = Judged<'_>> {
     findings.rankings.iter().flat_map(|ranking| {
         let best = ranking.ranks.first();
         ranking.ranks.iter().filter_map(move |rank| {
-            Some(Judged { cell: &rank.cell, reference: &best?.cell, comparison: rank.against_best.as_ref()? })
+            Some(Judged {
+                result: &rank.result,
+                reference: &best?.result,
+                comparison: rank.against_best.as_ref()?,
+            })
         })
     })
 }

@@ -7,7 +7,7 @@ pub(crate) mod ping_pong;
 pub(crate) mod reported;
 pub(crate) mod stream;
 
-use findings::{Estimate, OwnerCost, SingleOutcome, WorkloadSummary};
+use findings::{ConsumerCost, Estimate, SingleOutcome, WorkloadSummary};
 use samples::CpuUsage;
 use units::Nanos;
 use workload::Measurement;
@@ -33,7 +33,7 @@ pub(crate) trait KindAnalysis {
     fn alone(&self, series: &Series) -> Option<SingleOutcome>;
 
     /// Who spent CPU time on it.
-    fn owners(&self, usage: &CpuUsage) -> Vec<OwnerCost> {
+    fn consumers(&self, usage: &CpuUsage) -> Vec<ConsumerCost> {
         cpu_attribution::measured(usage)
     }
 }
@@ -51,14 +51,14 @@ pub(crate) const fn of(measurement: &Measurement) -> &dyn KindAnalysis {
 }
 
 /// Summary of a result, by the kind of its first measurement.
-pub(crate) fn summary(cell: &Observations<'_>, value: Estimate) -> WorkloadSummary {
+pub(crate) fn summary(result: &Observations<'_>, value: Estimate) -> WorkloadSummary {
     let of_kind = |measurement: &Measurement| match measurement {
-        Measurement::Stream(_) => stream::summary(cell, value).map(WorkloadSummary::Stream),
-        Measurement::PingPong(_) => ping_pong::summary(cell).map(WorkloadSummary::PingPong),
-        Measurement::Connect(_) => connect::summary(cell).map(WorkloadSummary::Connect),
-        Measurement::FirstTouch(_) => first_touch::summary(cell).map(WorkloadSummary::FirstTouch),
-        Measurement::Balloon(_) => balloon::summary(cell).map(WorkloadSummary::Balloon),
+        Measurement::Stream(_) => stream::summary(result, value).map(WorkloadSummary::Stream),
+        Measurement::PingPong(_) => ping_pong::summary(result).map(WorkloadSummary::PingPong),
+        Measurement::Connect(_) => connect::summary(result).map(WorkloadSummary::Connect),
+        Measurement::FirstTouch(_) => first_touch::summary(result).map(WorkloadSummary::FirstTouch),
+        Measurement::Balloon(_) => balloon::summary(result).map(WorkloadSummary::Balloon),
         Measurement::Reported(_) => None,
     };
-    cell.trials().find_map(|trial| of_kind(&trial.measurement)).unwrap_or(WorkloadSummary::Reported)
+    result.trials().find_map(|trial| of_kind(&trial.measurement)).unwrap_or(WorkloadSummary::Reported)
 }

@@ -1,4 +1,4 @@
-//! Turns samples into cells, cost ladder, factor effects and findings.
+//! Turns samples into results, cost breakdown, factor effects and findings.
 //!
 //! Maps one stored run to one document; equal records give equal findings. Chooses comparisons and derives claims; `stats`
 //! has the formulas.
@@ -7,13 +7,12 @@
 mod altered;
 mod analyse;
 mod baseline;
-mod caveats;
-mod cells;
 mod commands;
 mod compare;
 mod comparison;
 #[cfg(test)]
 mod consistency;
+mod cost_breakdown;
 mod counters;
 mod cpu;
 mod cpu_attribution;
@@ -29,7 +28,7 @@ mod hints;
 mod history;
 mod judged;
 mod kind;
-mod ladder;
+mod limitations;
 mod matched_pairs;
 mod modality;
 mod noise;
@@ -40,6 +39,7 @@ mod probed;
 mod ranking;
 mod recommendation;
 mod remedy_results;
+mod results;
 mod rule;
 mod rules;
 mod series;
@@ -59,4 +59,4 @@ pub use hints::offloads_off;
 pub use history::{FEWEST_RUNS, history, newly_worse, run_results};
 pub use remedy_results::remedy_results;
 pub use single_measurement::{Single, single_measurement};
-pub use trace::{CallGrouping, observed_since, trace, trace_contrast, vm};
+pub use trace::{CallGrouping, observed_since, trace, trace_comparison, vm};

@@ -1,14 +1,14 @@
 //! Finds results that differ only in one word of their names. Does not judge the difference.
 
 use findings::{MatchedPair, MatchedPairs};
-use samples::CellRecord;
+use samples::ResultRecord;
 
 use crate::{compare, noise::Noise, observations::Observations};
 
 /// The word that is known.
 pub(crate) const VHOST: &str = "vhost";
 
-/// A cell with the word, and the same without it.
+/// A result with the word, and the same without it.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Pair<'a> {
     pub(crate) with: &'a Observations<'a>,
@@ -18,7 +18,7 @@ pub(crate) struct Pair<'a> {
 }
 
 /// Matched pairs by workload. Levels of a factor with that name are handled as its effects.
-pub(crate) fn twins(measured: &[Observations<'_>], noise: &Noise) -> Vec<MatchedPairs> {
+pub(crate) fn matched_pairs(measured: &[Observations<'_>], noise: &Noise) -> Vec<MatchedPairs> {
     let mut all: Vec<MatchedPairs> = Vec::new();
     for pair in pairs(measured).iter().filter(|pair| !pair.is_factor) {
         let workload = &pair.without.record.workload;
@@ -29,8 +29,11 @@ pub(crate) fn twins(measured: &[Observations<'_>], noise: &Noise) -> Vec<Matched
             change,
         };
         let metric = pair.without.metric;
-        match all.iter_mut().find(|twins| (&twins.workload, twins.metric) == (workload, metric)) {
-            Some(twins) => twins.pairs.push(found),
+        match all
+            .iter_mut()
+            .find(|matched_pairs| (&matched_pairs.workload, matched_pairs.metric) == (workload, metric))
+        {
+            Some(matched_pairs) => matched_pairs.pairs.push(found),
             None => {
                 let (word, workload) = (VHOST.into(), workload.clone());
                 all.push(MatchedPairs { word, workload, metric, pairs: vec![found] });
@@ -40,15 +43,15 @@ pub(crate) fn twins(measured: &[Observations<'_>], noise: &Noise) -> Vec<Matched
     all
 }
 
-/// Every pair, in the order of the cells that have the word.
+/// Every pair, in the order of the results that have the word.
 pub(crate) fn pairs<'a>(measured: &'a [Observations<'a>]) -> Vec<Pair<'a>> {
-    let cells: Vec<PairSide<'a>> = measured.iter().map(sided).collect();
-    cells.iter().filter(|cell| cell.on == Some(true)).filter_map(|on| pair(on, &cells)).collect()
+    let results: Vec<PairSide<'a>> = measured.iter().map(sided).collect();
+    results.iter().filter(|result| result.on == Some(true)).filter_map(|on| pair(on, &results)).collect()
 }
 
 /// A result with the word removed from its names, and the state that it indicated.
 struct PairSide<'a> {
-    cell: &'a Observations<'a>,
+    result: &'a Observations<'a>,
     /// Equal for results that differ only in the word.
     key: String,
     /// `None` without the word.
@@ -56,15 +59,15 @@ struct PairSide<'a> {
     is_factor: bool,
 }
 
-fn pair<'a>(on: &PairSide<'a>, cells: &[PairSide<'a>]) -> Option<Pair<'a>> {
-    let same = |other: &&PairSide<'_>| other.key == on.key && other.cell.metric == on.cell.metric;
-    let off = cells.iter().filter(|other| other.on == Some(false)).find(same);
-    let off = off.or_else(|| cells.iter().filter(|other| other.on.is_none()).find(same))?;
-    Some(Pair { with: on.cell, without: off.cell, is_factor: on.is_factor })
+fn pair<'a>(on: &PairSide<'a>, results: &[PairSide<'a>]) -> Option<Pair<'a>> {
+    let same = |other: &&PairSide<'_>| other.key == on.key && other.result.metric == on.result.metric;
+    let off = results.iter().filter(|other| other.on == Some(false)).find(same);
+    let off = off.or_else(|| results.iter().filter(|other| other.on.is_none()).find(same))?;
+    Some(Pair { with: on.result, without: off.result, is_factor: on.is_factor })
 }
 
-fn sided<'a>(cell: &'a Observations<'a>) -> PairSide<'a> {
-    let CellRecord { path, workload, levels, .. } = cell.record;
+fn sided<'a>(result: &'a Observations<'a>) -> PairSide<'a> {
+    let ResultRecord { path, workload, levels, .. } = result.record;
     let (mut on, mut is_factor) = (None, false);
     let mut key = Vec::new();
     let factors = levels.iter().map(|(factor, level)| (factor.as_str(), level.as_str()));
@@ -81,7 +84,7 @@ fn sided<'a>(cell: &'a Observations<'a>) -> PairSide<'a> {
             key.push(format!("{name}={rest}"));
         }
     }
-    PairSide { cell, key: key.join("/"), on, is_factor }
+    PairSide { result, key: key.join("/"), on, is_factor }
 }
 
 fn is_off(level: &str) -> bool {
@@ -145,19 +148,22 @@ mod tests {
             run.stream("host-to-vm-vhost", &[("direction", way)], 24e9);
         }
         run.ping("vm-to-vm", &[], 60e3).ping("vm-to-vm-vhost", &[], 45e3);
-        let twins = crate::analyse(&run.record).twins;
-        let said = |twins: &MatchedPairs| {
-            let pairs = twins.pairs.iter();
+        let matched_pairs = crate::analyse(&run.record).matched_pairs;
+        let said = |matched_pairs: &MatchedPairs| {
+            let pairs = matched_pairs.pairs.iter();
             pairs.map(|pair| (pair.without.clone(), pair.with.clone(), pair.change.ratio)).collect::<Vec<_>>()
         };
-        let of_streams = said(&twins[0]);
-        assert_eq!((twins.len(), of_streams.len(), twins[1].workload.as_str()), (2, 2, "ping"));
+        let of_streams = said(&matched_pairs[0]);
+        assert_eq!(
+            (matched_pairs.len(), of_streams.len(), matched_pairs[1].workload.as_str()),
+            (2, 2, "ping")
+        );
         for ((without, with, ratio), way) in of_streams.into_iter().zip(["forward", "reverse"]) {
             assert_eq!(without, format!("host-to-vm/bulk/direction={way}"));
             assert_eq!(with, format!("host-to-vm-vhost/bulk/direction={way}"));
             assert!((ratio - 1.5).abs() < 0.02, "{ratio}");
         }
-        assert!((said(&twins[1])[0].2 - 0.75).abs() < 0.01, "{twins:?}");
+        assert!((said(&matched_pairs[1])[0].2 - 0.75).abs() < 0.01, "{matched_pairs:?}");
     }
 
     #[test]
@@ -166,7 +172,11 @@ mod tests {
         run.path("guest", &["virtio"]);
         run.stream("guest", &[("vhost", "off")], 1e9).stream("guest", &[("vhost", "on")], 2e9);
         let findings = crate::analyse(&run.record);
-        assert!(findings.twins.is_empty() && findings.effects.len() == 1, "{:?}", findings.twins);
-        assert!(findings.claims.iter().any(|claim| claim.id == "vhost-off"), "{:?}", findings.claims);
+        assert!(
+            findings.matched_pairs.is_empty() && findings.effects.len() == 1,
+            "{:?}",
+            findings.matched_pairs
+        );
+        assert!(findings.findings.iter().any(|claim| claim.id == "vhost-off"), "{:?}", findings.findings);
     }
 }

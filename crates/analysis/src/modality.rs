@@ -42,20 +42,20 @@ pub(crate) struct Modality {
     pub(crate) levels: TwoLevels,
 }
 
-/// The two levels of a cell: of its trials, or else within them.
-pub(crate) fn modality(cell: &Observations<'_>) -> Option<Modality> {
-    let trials = two_levels(&cell.values());
-    trials.map(|levels| Modality { of: SamplingUnit::Trials, levels }).or_else(|| within(cell))
+/// The two levels of a result: of its trials, or else within them.
+pub(crate) fn modality(result: &Observations<'_>) -> Option<Modality> {
+    let trials = bimodal(&result.values());
+    trials.map(|levels| Modality { of: SamplingUnit::Trials, levels }).or_else(|| within(result))
 }
 
-fn within(cell: &Observations<'_>) -> Option<Modality> {
-    let each = cell.trials().filter_map(|trial| {
-        let series = series::of_trial(cell, trial);
-        let is_granular = kind::stream::is_granular(cell, &series);
+fn within(result: &Observations<'_>) -> Option<Modality> {
+    let each = result.trials().filter_map(|trial| {
+        let series = series::of_trial(result, trial);
+        let is_granular = kind::stream::is_granular(result, &series);
         (!is_granular).then(|| kind::of(&trial.measurement).within(&series))
     });
     let (units, trials): (Vec<SamplingUnit>, Vec<Vec<f64>>) = each.unzip();
-    let levels = bimodal::two_levels_within(&trials).and_then(far_apart)?;
+    let levels = bimodal::bimodal_within(&trials).and_then(far_apart)?;
     Some(Modality { of: *units.first()?, levels })
 }
 
@@ -69,8 +69,8 @@ pub(crate) fn is_granular(load: &WorkloadSettings, length: Nanos, rates: &[f64])
 }
 
 /// Two levels with a relevant distance.
-pub(crate) fn two_levels(values: &[f64]) -> Option<TwoLevels> {
-    bimodal::two_levels(values).and_then(far_apart)
+pub(crate) fn bimodal(values: &[f64]) -> Option<TwoLevels> {
+    bimodal::bimodal(values).and_then(far_apart)
 }
 
 fn far_apart(levels: TwoLevels) -> Option<TwoLevels> {

@@ -19,8 +19,8 @@ pub(crate) struct Noise {
 impl Noise {
     /// Noise floors of workloads with enough repetitions of the baseline.
     pub(crate) fn of(measured: &[Observations<'_>]) -> Self {
-        let baselines = measured.iter().filter(|cell| cell.record.baseline);
-        let of = |cell: &Observations<'_>| Some((cell.record.workload.clone(), floor(cell, measured)?));
+        let baselines = measured.iter().filter(|result| result.record.baseline);
+        let of = |result: &Observations<'_>| Some((result.record.workload.clone(), floor(result, measured)?));
         Self { by_workload: baselines.filter_map(of).collect() }
     }
 
@@ -39,20 +39,20 @@ fn floor(
     baseline: &Observations<'_>,
     measured: &[Observations<'_>],
 ) -> Option<(NoiseFloor, stats::NoiseFloor)> {
-    let others = measured.iter().filter(|cell| {
-        !cell.record.baseline
-            && cell.record.workload == baseline.record.workload
-            && cell.metric == baseline.metric
+    let others = measured.iter().filter(|result| {
+        !result.record.baseline
+            && result.record.workload == baseline.record.workload
+            && result.metric == baseline.metric
     });
     let against = |points| observations::pairs(&baseline.points, points);
     // Where nothing came through there is no ratio.
     let any = |pairs: &Vec<(f64, f64)>| pairs.iter().all(|(one, other)| *one > 0.0 && *other > 0.0);
     let pairs = against(&baseline.again);
-    let others = others.map(|cell| against(&cell.points)).filter(any).collect();
+    let others = others.map(|result| against(&result.points)).filter(any).collect();
     let floor = noise::of_workload(&pairs, others, CONFIDENCE)?;
     let named = NoiseFloor {
         workload: baseline.record.workload.clone(),
-        cell: baseline.record.id.clone(),
+        result: baseline.record.id.clone(),
         floor: floor.relative,
         ratio: paired::ratio(&pairs, floor.scatter, CONFIDENCE)?.value,
         pairs: u32::try_from(floor.pairs).unwrap_or(u32::MAX),
@@ -74,7 +74,7 @@ mod tests {
         let run = egress(6);
         let noise = Noise::of(&gather(&run.record));
         let floors: Vec<_> =
-            noise.floors().map(|floor| (&*floor.workload, &*floor.cell, floor.pairs)).collect();
+            noise.floors().map(|floor| (&*floor.workload, &*floor.result, floor.pairs)).collect();
         assert_eq!(
             floors,
             [

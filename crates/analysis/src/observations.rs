@@ -1,8 +1,8 @@
-//! A cell's trials brought together, each with its value.
+//! A result's trials brought together, each with its value.
 
 use std::collections::{BTreeMap, HashMap};
 
-use samples::{Arm, CellEnd, CellRecord, PathRecord, ProbeKind, RunRecord, Trial};
+use samples::{Arm, PathRecord, ProbeKind, ResultEnd, ResultRecord, RunRecord, Trial};
 use workload::{Metric, StreamSettings};
 
 use crate::disturbance::is_disturbed;
@@ -18,10 +18,10 @@ pub(crate) struct Point<'a> {
     pub(crate) value: f64,
 }
 
-/// A cell that has at least one trial that can be used.
+/// A result that has at least one trial that can be used.
 #[derive(Debug)]
 pub(crate) struct Observations<'a> {
-    pub(crate) record: &'a CellRecord,
+    pub(crate) record: &'a ResultRecord,
     /// `None` when the header lacks it.
     pub(crate) path: Option<&'a PathRecord>,
     pub(crate) metric: Metric,
@@ -29,14 +29,14 @@ pub(crate) struct Observations<'a> {
     pub(crate) points: BTreeMap<u32, Point<'a>>,
     /// The baseline's repetitions, by block.
     pub(crate) again: BTreeMap<u32, Point<'a>>,
-    /// Of its trials with the probes on, by block: no number of the cell comes from these.
+    /// Of its trials with the probes on, by block: no number of the result comes from these.
     pub(crate) probed: BTreeMap<u32, Point<'a>>,
     /// Trials without concurrent pairs by block, for results measured both ways.
     pub(crate) alone: BTreeMap<u32, Point<'a>>,
     /// Probes at the start of the run.
     pub(crate) probes: &'a [ProbeKind],
     /// Why it got no more trials, if decided.
-    pub(crate) ended: Option<&'a CellEnd>,
+    pub(crate) ended: Option<&'a ResultEnd>,
     /// Disturbed or stalled trials, if there are enough others.
     pub(crate) left_out: Vec<&'a Trial>,
     /// Trials without a value: nothing came through, or something else than the load was recorded.
@@ -72,28 +72,34 @@ pub(crate) fn pairs(first: &BTreeMap<u32, Point<'_>>, second: &BTreeMap<u32, Poi
     first.iter().filter_map(|(block, one)| second.get(block).map(|other| (one.value, other.value))).collect()
 }
 
-/// Every cell that has a value, in the order of the scenario.
+/// Every result that has a value, in the order of the scenario.
 pub(crate) fn gather(record: &RunRecord) -> Vec<Observations<'_>> {
     let mut trials: HashMap<&str, Vec<&Trial>> = HashMap::new();
     for trial in &record.trials {
-        trials.entry(trial.cell.as_str()).or_default().push(trial);
+        trials.entry(trial.result.as_str()).or_default().push(trial);
     }
-    let of_cell = |cell: &CellRecord| trials.get(cell.id.as_str()).map(Vec::as_slice).unwrap_or_default();
+    let of_result =
+        |result: &ResultRecord| trials.get(result.id.as_str()).map(Vec::as_slice).unwrap_or_default();
     let paths: HashMap<&str, &PathRecord> =
         record.header.paths.iter().map(|path| (path.name.as_str(), path)).collect();
-    let path_of = |cell: &CellRecord| paths.get(cell.path.as_str()).copied();
-    record.header.cells.iter().filter_map(|cell| of(cell, path_of(cell), of_cell(cell), record)).collect()
+    let path_of = |result: &ResultRecord| paths.get(result.path.as_str()).copied();
+    record
+        .header
+        .results
+        .iter()
+        .filter_map(|result| of(result, path_of(result), of_result(result), record))
+        .collect()
 }
 
 fn of<'a>(
-    cell: &'a CellRecord,
+    result: &'a ResultRecord,
     path: Option<&'a PathRecord>,
     trials: &[&'a Trial],
     record: &'a RunRecord,
 ) -> Option<Observations<'a>> {
-    let metric = metric(cell, trials.first()?);
+    let metric = metric(result, trials.first()?);
     let mut measured = Observations {
-        record: cell,
+        record: result,
         path,
         metric,
         points: BTreeMap::new(),
@@ -101,7 +107,7 @@ fn of<'a>(
         probed: BTreeMap::new(),
         alone: BTreeMap::new(),
         probes: &record.header.probes,
-        ended: record.ends.iter().find(|end| end.cell == cell.id),
+        ended: record.ends.iter().find(|end| end.result == result.id),
         left_out: Vec::new(),
         unusable: Vec::new(),
         unusable_probed: 0,
@@ -147,6 +153,6 @@ fn is_unwatched(trial: &Trial) -> bool {
 }
 
 /// By the requested workload, or the first trial of an imported one.
-fn metric(cell: &CellRecord, first: &Trial) -> Metric {
-    cell.sent.load().map_or_else(|| first.measurement.kind().metric(), |load| load.kind().metric())
+fn metric(result: &ResultRecord, first: &Trial) -> Metric {
+    result.sent.load().map_or_else(|| first.measurement.kind().metric(), |load| load.kind().metric())
 }

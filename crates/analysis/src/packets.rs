@@ -16,8 +16,8 @@ const ONE_WAY: u64 = 4;
 const CUT: f64 = 0.5;
 
 /// `None` if almost nothing was counted.
-pub(crate) fn summary(cell: &Observations<'_>, counters: &PathCounters) -> Option<PacketSummary> {
-    let sent = SocketTotals::of(cell);
+pub(crate) fn summary(result: &Observations<'_>, counters: &PathCounters) -> Option<PacketSummary> {
+    let sent = SocketTotals::of(result);
     let devices: Vec<DevicePackets> =
         counters.devices.iter().map(|device| packets(device, sent.as_ref())).collect();
     let passed = |device: &DevicePackets| device.sent.is_some() || device.received.is_some();
@@ -38,8 +38,8 @@ struct SocketTotals {
 
 impl SocketTotals {
     /// `None` for other workloads, uncounted segments or bidirectional data.
-    fn of(cell: &Observations<'_>) -> Option<Self> {
-        let streams = || cell.trials().filter_map(|trial| StreamData::of(&trial.measurement));
+    fn of(result: &Observations<'_>) -> Option<Self> {
+        let streams = || result.trials().filter_map(|trial| StreamData::of(&trial.measurement));
         let (forward, reverse) = streams().map(bytes).fold((0, 0), |a, b| (a.0 + b.0, a.1 + b.1));
         let is_forward = forward >= reverse.saturating_mul(ONE_WAY);
         if !is_forward && reverse < forward.saturating_mul(ONE_WAY) {
@@ -138,8 +138,8 @@ mod tests {
             let Measurement::Stream(stream) = &mut trial.measurement else { return };
             stream.flows[0].direction = direction;
         });
-        let cells = gather(&run.record);
-        let trial = cells[0].trials().next().expect("it has two");
+        let results = gather(&run.record);
+        let trial = results[0].trials().next().expect("it has two");
         let each: u64 =
             StreamData::of(&trial.measurement).map(|it| segments(&it.flows[0].sender)).expect("it is one");
         let all = each * 2;
@@ -154,7 +154,7 @@ mod tests {
             devices.reverse();
         }
         let counters = PathCounters { devices, ..PathCounters::default() };
-        summary(&cells[0], &counters).expect("packets passed")
+        summary(&results[0], &counters).expect("packets passed")
     }
 
     #[test]
@@ -187,8 +187,8 @@ mod tests {
         let counters =
             PathCounters { devices: vec![device("a:eth0", true, 250, 2000)], ..PathCounters::default() };
         let first = |run: &Fixture| {
-            let cells = gather(&run.record);
-            summary(&cells[0], &counters).and_then(|found| found.data).map(|data| data.first)
+            let results = gather(&run.record);
+            summary(&results[0], &counters).and_then(|found| found.data).map(|data| data.first)
         };
         assert_eq!(first(&run), Some(4.0));
         run.each("plain/udp", |trial| {
@@ -212,9 +212,9 @@ mod tests {
         let old = text.replace(",\"segments\":5000", "").replace(",\"spread\":null", "");
         assert!(old.len() < text.len() && !old.contains("spread") && !text.contains("rx_queues"), "{old}");
         run.record = RunRecord::read(&old).expect("it still opens");
-        let cells = gather(&run.record);
-        let counters = crate::counters::together(&cells[0]).expect("they were read");
-        let found = summary(&cells[0], &counters).expect("packets passed");
+        let results = gather(&run.record);
+        let counters = crate::counters::together(&results[0]).expect("they were read");
+        let found = summary(&results[0], &counters).expect("packets passed");
         let sent = found.devices[0].sent.expect("it sent");
         assert_eq!((sent.mean, sent.segments, found.data), (Bytes(1500), None, None));
     }

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use findings::{CellSummary, Contamination, Findings, HostPair, PairMatrix};
+use findings::{Contamination, Findings, HostPair, PairMatrix, ResultSummary};
 use samples::PathRecord;
 
 use crate::{
@@ -19,17 +19,20 @@ pub(crate) fn matrices(findings: &Findings, measured: &[Observations<'_>], noise
     let paths: BTreeMap<&str, &PathRecord> =
         findings.run.paths.iter().map(|path| (path.name.as_str(), path)).collect();
     let mut matrices: Vec<PairMatrix> = Vec::new();
-    for cell in findings.cells.iter().filter(|cell| PathRecord::exists(&cell.layers)) {
-        let Some(pair) = paths.get(cell.path.as_str()).and_then(|path| pair(path, cell)) else { continue };
+    for result in findings.results.iter().filter(|result| PathRecord::exists(&result.layers)) {
+        let Some(pair) = paths.get(result.path.as_str()).and_then(|path| pair(path, result)) else {
+            continue;
+        };
         let alike = |matrix: &&mut PairMatrix| {
-            (&matrix.workload, &matrix.levels, matrix.metric) == (&cell.workload, &cell.levels, cell.metric)
+            (&matrix.workload, &matrix.levels, matrix.metric)
+                == (&result.workload, &result.levels, result.metric)
         };
         match matrices.iter_mut().find(alike) {
             Some(matrix) => matrix.pairs.push(pair),
             None => matrices.push(PairMatrix {
-                workload: cell.workload.clone(),
-                metric: cell.metric,
-                levels: cell.levels.clone(),
+                workload: result.workload.clone(),
+                metric: result.metric,
+                levels: result.levels.clone(),
                 hosts: Vec::new(),
                 pairs: vec![pair],
                 contamination: None,
@@ -55,33 +58,35 @@ pub(crate) fn matrices(findings: &Findings, measured: &[Observations<'_>], noise
 
 /// Effect of measuring pairs at the same time, in the same blocks.
 fn contamination(matrix: &PairMatrix, measured: &[Observations<'_>], noise: &Noise) -> Option<Contamination> {
-    let cells = measured.iter().filter(|cell| matrix.pairs.iter().any(|pair| pair.cell == cell.record.id));
-    let (mut pairs, mut beside) = (Vec::new(), 0);
-    for cell in cells {
-        let accompanied: BTreeMap<u32, Point<'_>> = cell
+    let results =
+        measured.iter().filter(|result| matrix.pairs.iter().any(|pair| pair.result == result.record.id));
+    let (mut pairs, mut simultaneous) = (Vec::new(), 0);
+    for result in results {
+        let accompanied: BTreeMap<u32, Point<'_>> = result
             .points
             .iter()
-            .filter(|(_, point)| point.trial.beside > 0)
+            .filter(|(_, point)| point.trial.simultaneous > 0)
             .map(|(block, point)| (*block, *point))
             .collect();
-        beside = accompanied.values().map(|point| point.trial.beside).fold(beside, u32::max);
-        pairs.extend(observations::pairs(&cell.alone, &accompanied));
+        simultaneous =
+            accompanied.values().map(|point| point.trial.simultaneous).fold(simultaneous, u32::max);
+        pairs.extend(observations::pairs(&result.alone, &accompanied));
     }
     // Where nothing came through there is no ratio.
     pairs.retain(|(alone, accompanied)| *alone > 0.0 && *accompanied > 0.0);
     Some(Contamination {
         change: compare::of_pairs(&pairs, noise.floor(&matrix.workload))?,
         trials: u32::try_from(pairs.len()).unwrap_or(u32::MAX),
-        at_once: beside + 1,
+        at_once: simultaneous + 1,
     })
 }
 
-fn pair(path: &PathRecord, cell: &CellSummary) -> Option<HostPair> {
+fn pair(path: &PathRecord, result: &ResultSummary) -> Option<HostPair> {
     Some(HostPair {
         from: host_of(&path.from)?,
         to: host_of(&path.to)?,
-        cell: cell.id.clone(),
-        value: cell.value.median,
+        result: result.id.clone(),
+        value: result.value.median,
     })
 }
 
@@ -122,7 +127,10 @@ mod tests {
         assert!((0.69..0.71).contains(&change.ratio) && change.verdict == Difference::Lower, "{change:?}");
         assert_eq!((contamination.trials, contamination.at_once), (12, 2));
         let alone = |trial: &samples::Trial| trial.arm == samples::Arm::Alone;
-        assert!(findings.cells.iter().all(|cell| cell.value.median < 8e9), "no number of a cell is theirs");
+        assert!(
+            findings.results.iter().all(|result| result.value.median < 8e9),
+            "no number of a result is theirs"
+        );
         run.record.trials.retain(|trial| !alone(trial));
         assert_eq!(analyse(&run.record).matrices[0].contamination, None);
     }
@@ -130,7 +138,7 @@ mod tests {
     #[test]
     fn what_was_not_beside_others_is_held_against_nothing() {
         let mut run = contaminated(0.7);
-        run.record.trials.iter_mut().for_each(|trial| trial.beside = 0);
+        run.record.trials.iter_mut().for_each(|trial| trial.simultaneous = 0);
         assert_eq!(analyse(&run.record).matrices[0].contamination, None);
     }
 }

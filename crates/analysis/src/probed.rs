@@ -17,14 +17,14 @@ use crate::{observations::Observations, syscalls};
 type ProbedTrial<'a> = (&'a Trial, &'a ProbeResults);
 
 /// Probe data of a result with these system calls; `None` without probed trials.
-pub(crate) fn summary(cell: &Observations<'_>, syscalls: &[SyscallCount]) -> Option<ProbedSummary> {
-    let watched = watched(cell);
+pub(crate) fn summary(result: &Observations<'_>, syscalls: &[SyscallCount]) -> Option<ProbedSummary> {
+    let watched = watched(result);
     (!watched.is_empty()).then(|| ProbedSummary {
         trials: u32::try_from(watched.len()).unwrap_or(u32::MAX),
         cpu: cpu_attribution::by_owner(&watched),
-        calls: calls::rates(cell.probes, &watched, syscalls),
+        calls: calls::rates(result.probes, &watched, syscalls),
         under_way: syscalls::under_way(watched.iter().flat_map(|(_, seen)| &seen.under_way)),
-        way: latency_breakdown::together(cell, &watched),
+        latency_breakdown: latency_breakdown::together(result, &watched),
         overflowed: overflowed(&watched),
     })
 }
@@ -40,13 +40,13 @@ pub(crate) fn of_run(record: &RunRecord, measured: &[Observations<'_>]) -> RunPr
 }
 
 /// The share of the kernel's busy time that no owner explains, trial by trial.
-pub(crate) fn unexplained(cell: &Observations<'_>) -> Vec<f64> {
-    watched(cell).iter().filter_map(|(_, seen)| cpu_attribution::unexplained(seen.cpu.as_ref()?)).collect()
+pub(crate) fn unexplained(result: &Observations<'_>) -> Vec<f64> {
+    watched(result).iter().filter_map(|(_, seen)| cpu_attribution::unexplained(seen.cpu.as_ref()?)).collect()
 }
 
-/// The trials of a cell that probes watched, in order of blocks.
-pub(crate) fn watched<'a>(cell: &Observations<'a>) -> Vec<ProbedTrial<'a>> {
-    let trials = cell.probed.values().map(|point| point.trial);
+/// The trials of a result that probes watched, in order of blocks.
+pub(crate) fn watched<'a>(result: &Observations<'a>) -> Vec<ProbedTrial<'a>> {
+    let trials = result.probed.values().map(|point| point.trial);
     trials.filter_map(|trial| Some((trial, trial.observed.as_ref()?))).collect()
 }
 

@@ -1,75 +1,75 @@
-//! Ranks alternative paths: those of which none adds layers to another (a ladder covers the rest).
+//! Ranks alternative paths: those of which none adds layers to another (a cost breakdown covers the rest).
 
 use std::cmp::Ordering;
 
-use findings::{CellSummary, Comparison, Difference, Findings, Rank, Ranking};
+use findings::{Comparison, Difference, Findings, Rank, Ranking, ResultSummary};
 
 use crate::{compare, noise::Noise, observations::Observations};
 
 /// Two paths are a comparison, not a ranking.
 const FEWEST: usize = 3;
 
-type Cell<'a> = (&'a CellSummary, &'a Observations<'a>);
+type Ranked<'a> = (&'a ResultSummary, &'a Observations<'a>);
 
 /// One ranking per workload without a cost breakdown and setting. `findings` and `measured` have the same order.
 pub(crate) fn rankings(findings: &Findings, measured: &[Observations<'_>], noise: &Noise) -> Vec<Ranking> {
     let laddered = |workload: &str| {
         let is_in_a_matrix = findings.matrices.iter().any(|matrix| matrix.workload == workload);
-        is_in_a_matrix || findings.ladders.iter().any(|ladder| ladder.workload == workload)
+        is_in_a_matrix || findings.cost_breakdowns.iter().any(|breakdown| breakdown.workload == workload)
     };
-    let mut groups: Vec<Vec<Cell<'_>>> = Vec::new();
-    for cell in findings.cells.iter().zip(measured).filter(|(cell, _)| !laddered(&cell.workload)) {
-        let alike = |group: &&mut Vec<Cell<'_>>| {
+    let mut groups: Vec<Vec<Ranked<'_>>> = Vec::new();
+    for result in findings.results.iter().zip(measured).filter(|(result, _)| !laddered(&result.workload)) {
+        let alike = |group: &&mut Vec<Ranked<'_>>| {
             group.first().is_some_and(|(first, _)| {
                 (&first.workload, &first.levels, first.metric)
-                    == (&cell.0.workload, &cell.0.levels, cell.0.metric)
+                    == (&result.0.workload, &result.0.levels, result.0.metric)
             })
         };
         match groups.iter_mut().find(alike) {
-            Some(group) => group.push(cell),
-            None => groups.push(vec![cell]),
+            Some(group) => group.push(result),
+            None => groups.push(vec![result]),
         }
     }
     groups.into_iter().filter_map(|group| ranking(group, noise)).collect()
 }
 
-fn ranking(mut cells: Vec<Cell<'_>>, noise: &Noise) -> Option<Ranking> {
-    let (first, _) = cells.first().filter(|_| cells.len() >= FEWEST)?;
+fn ranking(mut results: Vec<Ranked<'_>>, noise: &Noise) -> Option<Ranking> {
+    let (first, _) = results.first().filter(|_| results.len() >= FEWEST)?;
     let (workload, metric, levels) = (first.workload.clone(), first.metric, first.levels.clone());
     let more_is_better = metric.more_is_better()?;
-    cells.sort_by(|one, other| better_first(one.0, other.0, more_is_better));
-    let best = *cells.first()?;
+    results.sort_by(|one, other| better_first(one.0, other.0, more_is_better));
+    let best = *results.first()?;
     let mut ranks: Vec<Rank> = Vec::new();
     // Start of the results with this place.
     let (mut first, mut place) = (0, 1);
-    for (index, (number, cell)) in (1u32..).zip(&cells).enumerate() {
-        if cells[first..index].iter().any(|other| is_worse(cell, other, more_is_better, noise)) {
+    for (index, (number, result)) in (1u32..).zip(&results).enumerate() {
+        if results[first..index].iter().any(|other| is_worse(result, other, more_is_better, noise)) {
             (first, place) = (index, number);
         }
         ranks.push(Rank {
             place,
-            cell: cell.0.id.clone(),
-            path: cell.0.path.clone(),
-            value: cell.0.value.median,
-            against_best: if number > 1 { against(cell, &best, noise) } else { None },
+            result: result.0.id.clone(),
+            path: result.0.path.clone(),
+            value: result.0.value.median,
+            against_best: if number > 1 { against(result, &best, noise) } else { None },
         });
     }
     Some(Ranking { workload, metric, levels, ranks })
 }
 
-fn better_first(one: &CellSummary, other: &CellSummary, more_is_better: bool) -> Ordering {
+fn better_first(one: &ResultSummary, other: &ResultSummary, more_is_better: bool) -> Ordering {
     let rising = one.value.median.total_cmp(&other.value.median);
     if more_is_better { rising.reverse() } else { rising }
 }
 
-fn against(this: &Cell<'_>, that: &Cell<'_>, noise: &Noise) -> Option<Comparison> {
+fn against(this: &Ranked<'_>, that: &Ranked<'_>, noise: &Noise) -> Option<Comparison> {
     compare::compare(this.1, that.1, noise.floor(&this.0.workload))
 }
 
-/// Whether it is established that a cell is worse than another one.
-fn is_worse(cell: &Cell<'_>, other: &Cell<'_>, more_is_better: bool, noise: &Noise) -> bool {
+/// Whether it is established that a result is worse than another one.
+fn is_worse(result: &Ranked<'_>, other: &Ranked<'_>, more_is_better: bool, noise: &Noise) -> bool {
     let worse = if more_is_better { Difference::Lower } else { Difference::Higher };
-    against(cell, other, noise).is_some_and(|change| change.verdict == worse)
+    against(result, other, noise).is_some_and(|change| change.verdict == worse)
 }
 
 #[cfg(test)]

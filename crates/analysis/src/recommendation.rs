@@ -18,8 +18,8 @@ use sweep::Sweep;
 /// One recommendation per swept workload and path, in scenario order.
 pub(crate) fn answers(measured: &[Observations<'_>]) -> Vec<Answer> {
     let mut places: Vec<(&str, &str)> = Vec::new();
-    for cell in measured {
-        let place = (cell.record.workload.as_str(), cell.record.path.as_str());
+    for result in measured {
+        let place = (result.record.workload.as_str(), result.record.path.as_str());
         if !places.contains(&place) {
             places.push(place);
         }
@@ -38,17 +38,18 @@ fn answer(sweep: &Sweep<'_>) -> Answer {
         recommendations: choice::recommendations(sweep, &knees, &frontier),
         knees,
         frontier,
-        owners: sweep.owners.clone(),
+        consumers: sweep.consumers.clone(),
     }
 }
 
 /// Withholds recommendations based on results with a serious finding.
 pub(crate) fn withhold(findings: &mut Findings, commands: &Commands<'_>) {
-    let Findings { answers, claims, .. } = findings;
+    let Findings { answers, findings: claims, .. } = findings;
     for answer in answers {
         for recommendation in &mut answer.recommendations {
-            let doubted =
-                claims.iter().find(|claim| claim.distrusts() && claim.cells.contains(&recommendation.cell));
+            let doubted = claims
+                .iter()
+                .find(|claim| claim.distrusts() && claim.results.contains(&recommendation.result));
             recommendation.withheld =
                 doubted.map(|claim| withheld(claim, commands, answer.path.as_str(), &answer.workload));
         }

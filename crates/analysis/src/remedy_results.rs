@@ -1,6 +1,6 @@
 //! Measured effects of remedies.
 
-use findings::{Brought, Findings};
+use findings::{Findings, RemedyEffect};
 use samples::{RemedyTrial, RunRecord};
 
 use crate::analyse;
@@ -8,28 +8,32 @@ use crate::analyse;
 /// Puts into the findings of a run what its remedies brought in `tried`, a run that has tried them; nothing when that
 /// has tried those of another run.
 pub fn remedy_results(findings: &mut Findings, tried: &RunRecord) {
-    let Some(tries) = tried.header.tries.as_ref().filter(|tries| tries.of == findings.run.id) else { return };
+    let Some(remedy_trials) =
+        tried.header.remedy_trials.as_ref().filter(|remedy_trials| remedy_trials.run == findings.run.id)
+    else {
+        return;
+    };
     let own = analyse(tried);
-    for remedy in &tries.remedies {
-        let Some(brought) = brought(&own, remedy) else { continue };
-        let claims = findings.claims.iter_mut();
-        let of_it =
-            claims.filter(|claim| claim.id == remedy.finding && claim.cells.first() == Some(&remedy.cell));
+    for remedy in &remedy_trials.remedies {
+        let Some(effects) = effects(&own, remedy) else { continue };
+        let claims = findings.findings.iter_mut();
+        let of_it = claims
+            .filter(|claim| claim.id == remedy.finding && claim.results.first() == Some(&remedy.result));
         for claimed in of_it.filter_map(|claim| claim.remedy.as_mut()).filter(|it| it.change.is_some()) {
-            claimed.brought.push(brought.clone());
+            claimed.effects.push(effects.clone());
         }
     }
 }
 
 /// With the remedy against without it; `None` where one of the two was not measured.
-fn brought(own: &Findings, remedy: &RemedyTrial) -> Option<Brought> {
-    let cell = |id: &str| own.cells.iter().find(|cell| cell.id == id);
-    let (without, with) = (cell(&remedy.without)?, cell(&remedy.with)?);
+fn effects(own: &Findings, remedy: &RemedyTrial) -> Option<RemedyEffect> {
+    let result = |id: &str| own.results.iter().find(|result| result.id == id);
+    let (without, with) = (result(&remedy.without)?, result(&remedy.with)?);
     let compared = |effect: &&findings::FactorEffect| {
-        (&effect.reference_cell, &effect.cell) == (&remedy.without, &remedy.with)
+        (&effect.reference_result, &effect.result) == (&remedy.without, &remedy.with)
     };
-    Some(Brought {
-        cell: remedy.cell.clone(),
+    Some(RemedyEffect {
+        result: remedy.result.clone(),
         metric: with.metric,
         before: without.value.median,
         after: with.value.median,
@@ -45,18 +49,18 @@ mod tests {
     use samples::RemedyTrials;
 
     /// A run that tried a remedy, which doubled the rate.
-    fn tries(of: &Findings) -> RunRecord {
+    fn remedy_trials(of: &Findings) -> RunRecord {
         let mut run = Fixture::new(6);
         run.path("plain", &["wire"]);
         run.stream("plain", &[("remedy", "without")], 1e9);
         run.stream("plain", &[("remedy", "with")], 2e9);
         let remedies = vec![RemedyTrial {
             finding: "offload-off".into(),
-            cell: "plain/bulk".into(),
+            result: "plain/bulk".into(),
             without: "plain/bulk/remedy=without".into(),
             with: "plain/bulk/remedy=with".into(),
         }];
-        run.record.header.tries = Some(RemedyTrials { of: of.run.id.clone(), remedies });
+        run.record.header.remedy_trials = Some(RemedyTrials { run: of.run.id.clone(), remedies });
         run.record
     }
 
@@ -65,41 +69,41 @@ mod tests {
         run.path("plain", &["wire"]).stream("plain", &[], 1e9);
         let mut findings = analyse(&run.record);
         let change = Some(Change::OffloadsOn { devices: vec!["left:eth0".into()] });
-        findings.claims = vec![Finding {
+        findings.findings = vec![Finding {
             id: "offload-off".into(),
             severity: Severity::Warning,
             claim: String::new(),
-            cells: vec!["plain/bulk".into()],
+            results: vec!["plain/bulk".into()],
             evidence: Vec::new(),
-            caveats: Vec::new(),
+            limitations: Vec::new(),
             remedy: Some(Remedy { change, ..Remedy::manual(String::new(), Vec::new()) }),
         }];
         findings
     }
 
-    fn brought(findings: &Findings) -> &[Brought] {
-        &findings.claims[0].remedy.as_ref().expect("it has one").brought
+    fn effects(findings: &Findings) -> &[RemedyEffect] {
+        &findings.findings[0].remedy.as_ref().expect("it has one").effects
     }
 
     #[test]
-    fn a_claim_is_told_what_its_remedy_brought_in_its_cell() {
+    fn a_claim_is_told_what_its_remedy_brought_in_its_result() {
         let mut findings = with_claim();
-        let tries = tries(&findings);
-        remedy_results(&mut findings, &tries);
-        let [brought] = brought(&findings) else { panic!("{:?}", findings.claims) };
-        assert_eq!((brought.cell.as_str(), brought.comparison.verdict), ("plain/bulk", Difference::Higher));
+        let remedy_trials = remedy_trials(&findings);
+        remedy_results(&mut findings, &remedy_trials);
+        let [effects] = effects(&findings) else { panic!("{:?}", findings.findings) };
+        assert_eq!((effects.result.as_str(), effects.comparison.verdict), ("plain/bulk", Difference::Higher));
         assert!(
-            (brought.comparison.ratio - 2.0).abs() < 0.1 && brought.after > 1.8 * brought.before,
-            "{brought:?}"
+            (effects.comparison.ratio - 2.0).abs() < 0.1 && effects.after > 1.8 * effects.before,
+            "{effects:?}"
         );
     }
 
     #[test]
     fn what_was_tried_for_another_run_is_left_alone() {
         let mut findings = with_claim();
-        let mut tries = tries(&findings);
-        tries.header.tries.as_mut().expect("it tries").of = samples::RunId("another".into());
-        remedy_results(&mut findings, &tries);
-        assert_eq!(brought(&findings), []);
+        let mut remedy_trials = remedy_trials(&findings);
+        remedy_trials.header.remedy_trials.as_mut().expect("it tries").run = samples::RunId("another".into());
+        remedy_results(&mut findings, &remedy_trials);
+        assert_eq!(effects(&findings), []);
     }
 }

@@ -20,9 +20,9 @@ pub(crate) struct Series {
     pub(crate) rates: Vec<f64>,
 }
 
-/// The series of a trial of a cell; without rates where it recorded none.
-pub(crate) fn of_trial(cell: &Observations<'_>, trial: &Trial) -> Series {
-    of(&trial.measurement, asked(&cell.record.sent))
+/// The series of a trial of a result; without rates where it recorded none.
+pub(crate) fn of_trial(result: &Observations<'_>, trial: &Trial) -> Series {
+    of(&trial.measurement, asked(&result.record.sent))
 }
 
 /// The series of a measurement whose intervals were to have this length; `None` takes the usual one. An interval of

@@ -1,6 +1,6 @@
 //! Analyses one trial without a baseline, a noise floor or other trials. Independent of `hints`.
 
-use findings::{SOLO_SCHEMA, SingleLevels, SingleMeasurement};
+use findings::{SINGLE_SCHEMA, SingleLevels, SingleMeasurement};
 use samples::{CpuUsage, DeviceState, Environment, UnixMillis, ValidityWarning};
 use workload::{Measurement, Placement, WorkloadSettings};
 
@@ -33,7 +33,7 @@ pub struct Single<'a> {
     /// CPU time beside it.
     pub cpu: &'a CpuUsage,
     /// Reasons to distrust it.
-    pub doubts: &'a [ValidityWarning],
+    pub warnings: &'a [ValidityWarning],
     /// The machine at this end, where known.
     pub environment: Option<&'a Environment>,
     /// The devices on the way, where known.
@@ -45,8 +45,8 @@ pub struct Single<'a> {
 pub fn single_measurement(single: &Single<'_>) -> SingleMeasurement {
     let shifts = steadiness::shifts(&series(single));
     let sockets = sockets::ends([single.measurement].into_iter());
-    let mut solo = SingleMeasurement {
-        schema: SOLO_SCHEMA,
+    let mut summary = SingleMeasurement {
+        schema: SINGLE_SCHEMA,
         tool: single.tool.to_owned(),
         started: single.started,
         peer: single.peer.to_owned(),
@@ -56,22 +56,22 @@ pub fn single_measurement(single: &Single<'_>) -> SingleMeasurement {
         outcome: kind::of(single.measurement).alone(&series(single)),
         cpu: cpu::of_one(single.measurement, single.cpu),
         sockets,
-        two_levels: two_levels(single).filter(|_| shifts.is_empty() || shifts.len() > FEW_SHIFTS),
+        bimodal: bimodal(single).filter(|_| shifts.is_empty() || shifts.len() > FEW_SHIFTS),
         shifts,
-        doubts: single.doubts.to_vec(),
+        warnings: single.warnings.to_vec(),
         hints: Vec::new(),
     };
-    solo.hints = rule::claims(hints::ALL, &SingleTrial { single, summary: &solo });
-    solo
+    summary.hints = rule::claims(hints::ALL, &SingleTrial { single, summary: &summary });
+    summary
 }
 
-fn two_levels(single: &Single<'_>) -> Option<SingleLevels> {
+fn bimodal(single: &Single<'_>) -> Option<SingleLevels> {
     let series = series(single);
     if modality::is_granular(single.load, series.length, &series.rates) {
         return None;
     }
     let (of, values) = kind::of(single.measurement).within(&series);
-    let levels = modality::two_levels(&values)?;
+    let levels = modality::bimodal(&values)?;
     Some(SingleLevels {
         of: of.to_string(),
         low: levels.low,

@@ -1,4 +1,4 @@
-//! Cells with a single trial, where the intervals within it give the uncertainty, and imported trials that no block pairs.
+//! Results with a single trial, where the intervals within it give the uncertainty, and imported trials that no block pairs.
 //!
 //! Intervals do not show what changes between trials (placement, neighbours, the order of connections). Differences
 //! therefore need an additional margin, and this applies to imported runs only: plumb's own runs can have more trials.
@@ -25,12 +25,12 @@ pub(crate) const FEWEST_TOLD: usize = 5;
 /// The mean of a value's own intervals may be off it by this share.
 const SAME: f64 = 0.01;
 
-/// The value of a cell with one trial, its interval from the trial's own series; `None` with more trials than one, or
+/// The value of a result with one trial, its interval from the trial's own series; `None` with more trials than one, or
 /// where the series says nothing. Of a series that jumped it is the interval of the mean over what was seen, and wide;
-/// a caveat says that another trial may stay at its levels for other times.
-pub(crate) fn estimate(cell: &Observations<'_>) -> Option<Estimate> {
-    let value = only_value(cell)?;
-    let mean = series_of::mean_estimate(&rates(cell)?, CONFIDENCE)?;
+/// a limitation says that another trial may stay at its levels for other times.
+pub(crate) fn estimate(result: &Observations<'_>) -> Option<Estimate> {
+    let value = only_value(result)?;
+    let mean = series_of::mean_estimate(&rates(result)?, CONFIDENCE)?;
     // The value counts all bytes over all time, a last short interval's included: the interval is about that.
     let interval = about(mean, value)?;
     Some(Estimate {
@@ -96,30 +96,30 @@ fn by_scatter(this: &Observations<'_>, that: &Observations<'_>) -> Option<Differ
     Some(compare::said(judged.difference))
 }
 
-/// Whether a cell has too few trials for their scatter to say what another one would give.
-pub(crate) fn is_few(cell: &Observations<'_>) -> bool {
-    cell.points.len() < if is_told(cell) { FEWEST_TOLD } else { 2 }
+/// Whether a result has too few trials for their scatter to say what another one would give.
+pub(crate) fn is_few(result: &Observations<'_>) -> bool {
+    result.points.len() < if is_told(result) { FEWEST_TOLD } else { 2 }
 }
 
-/// Whether two cells are compared by [`compare`].
+/// Whether two results are compared by [`compare`].
 pub(crate) fn is_for(this: &Observations<'_>, that: &Observations<'_>) -> bool {
     is_told(this) || is_told(that) || (this.points.len() == 1 && that.points.len() == 1)
 }
 
 /// Whether another tool measured it.
-pub(crate) fn is_told(cell: &Observations<'_>) -> bool {
-    cell.record.sent.load().is_none()
+pub(crate) fn is_told(result: &Observations<'_>) -> bool {
+    result.record.sent.load().is_none()
 }
 
-/// Whether the rate of a cell's only trial jumped and stayed.
-pub(crate) fn jumped(cell: &Observations<'_>) -> bool {
-    swing(cell) > 1.0
+/// Whether the rate of a result's only trial jumped and stayed.
+pub(crate) fn jumped(result: &Observations<'_>) -> bool {
+    swing(result) > 1.0
 }
 
-/// The highest level over the lowest of a cell's only trial; 1 where its rate kept its level.
-fn swing(cell: &Observations<'_>) -> f64 {
-    let only = cell.trials().next().filter(|_| cell.points.len() == 1);
-    let shifts = only.map(|trial| steadiness::shifts(&series::of_trial(cell, trial))).unwrap_or_default();
+/// The highest level over the lowest of a result's only trial; 1 where its rate kept its level.
+fn swing(result: &Observations<'_>) -> f64 {
+    let only = result.trials().next().filter(|_| result.points.len() == 1);
+    let shifts = only.map(|trial| steadiness::shifts(&series::of_trial(result, trial))).unwrap_or_default();
     let levels = || shifts.iter().flat_map(|shift| [shift.before, shift.after]);
     let (low, high) = (levels().fold(f64::INFINITY, f64::min), levels().fold(0.0, f64::max));
     if shifts.is_empty() { 1.0 } else { high / low.max(f64::MIN_POSITIVE) }
@@ -138,8 +138,8 @@ fn ratio_of(this: &Observations<'_>, that: &Observations<'_>) -> Option<(stats::
     Some(by_series().map_or((trials, Basis::Trials), |ratio| (ratio, Basis::Intervals)))
 }
 
-fn only_value(cell: &Observations<'_>) -> Option<f64> {
-    let mut values = cell.points.values().map(|point| point.value);
+fn only_value(result: &Observations<'_>) -> Option<f64> {
+    let mut values = result.points.values().map(|point| point.value);
     values.next().filter(|_| values.next().is_none())
 }
 
@@ -152,11 +152,11 @@ fn about(estimate: stats::Estimate, value: f64) -> Option<stats::Interval> {
 
 /// The only trial's rates, where they are those of its value: not what a sender sent of which another amount arrived, nor
 /// intervals that are not all there.
-fn rates(cell: &Observations<'_>) -> Option<Vec<f64>> {
-    let trial = cell.trials().next()?;
-    let Series { of, rates, .. } = series::of_trial(cell, trial);
+fn rates(result: &Observations<'_>) -> Option<Vec<f64>> {
+    let trial = result.trials().next()?;
+    let Series { of, rates, .. } = series::of_trial(result, trial);
     let lost = flows(trial).iter().any(|flow| flow.receiver.datagrams().is_some_and(|it| it.lost != 0));
-    let (mean, value) = (describe::mean(&rates)?, only_value(cell)?);
+    let (mean, value) = (describe::mean(&rates)?, only_value(result)?);
     ((mean - value).abs() <= SAME * value && !(of == "sender" && lost)).then_some(rates)
 }
 
@@ -185,7 +185,7 @@ mod tests {
 
     #[test]
     fn one_trial_has_an_interval_from_its_own_series() {
-        let value = imported([27.4e9, 16.2e9]).cells[0].value;
+        let value = imported([27.4e9, 16.2e9]).results[0].value;
         let interval = value.interval.expect("fifty intervals suffice");
         assert_eq!((value.basis, value.trials), (Basis::Intervals, 1));
         assert!((26.9e9..value.median).contains(&interval.low), "{value:?}");
@@ -208,7 +208,7 @@ mod tests {
                 "{effect:?}"
             );
             assert!((effect.change.ratio / (rates[1] / rates[0]) - 1.0).abs() < 1e-3);
-            assert_eq!(findings.cells[1].against_baseline, Some(effect.change));
+            assert_eq!(findings.results[1].against_baseline, Some(effect.change));
         }
     }
 
@@ -223,9 +223,9 @@ mod tests {
             run.told("host-to-vm", "tcp", &[("vhost", "on")], about(reference));
             run.told("host-to-vm", "tcp", &[("vhost", "off")], stream_at(&jump));
             let findings = analyse(&run.record);
-            let (value, change) = (findings.cells[1].value, findings.effects[0].change);
+            let (value, change) = (findings.results[1].value, findings.effects[0].change);
             let interval = value.interval.expect("fifty intervals");
-            assert_eq!(findings.cells[1].shifts.len(), 1);
+            assert_eq!(findings.results[1].shifts.len(), 1);
             assert!(interval.low < 14e9 && interval.high > 18.5e9, "{interval:?}");
             assert!(change.ratio_interval.is_some_and(|ratio| ratio.high < 1.0), "{change:?}");
             assert_eq!(change.verdict, wanted, "{change:?}");
@@ -255,6 +255,6 @@ mod tests {
         let findings = analyse(&run.record);
         let change = findings.effects[0].change;
         assert!((change.ratio - 27.8 / 12.7).abs() < 1e-9 && change.ratio_interval.is_none(), "{change:?}");
-        assert_eq!((change.verdict, findings.cells[0].value.interval), (Difference::Unclear, None));
+        assert_eq!((change.verdict, findings.results[0].value.interval), (Difference::Unclear, None));
     }
 }

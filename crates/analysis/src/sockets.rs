@@ -1,4 +1,4 @@
-//! Effective socket settings of each end, over the trials of a cell.
+//! Effective socket settings of each end, over the trials of a result.
 
 use findings::EndSocket;
 use workload::{Measurement, SocketFacts};

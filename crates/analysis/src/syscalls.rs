@@ -1,4 +1,4 @@
-//! System calls of a cell's trials, summed by caller. They come from another tool's counts or from probed trials.
+//! System calls of a result's trials, summed by caller. They come from another tool's counts or from probed trials.
 
 use std::collections::{HashMap, hash_map::Entry};
 
@@ -9,9 +9,9 @@ use crate::{observations::Observations, probed};
 
 /// Every kind of call, those with most time first, then those that were made most often. Time is what ran, where that was
 /// told apart: whoever waits longest does least.
-pub(crate) fn together(cell: &Observations<'_>) -> Vec<SyscallCount> {
-    let beside = cell.trials().flat_map(|trial| &trial.syscalls);
-    let probed = probed::watched(cell).into_iter().flat_map(|(_, seen)| &seen.syscalls);
+pub(crate) fn together(result: &Observations<'_>) -> Vec<SyscallCount> {
+    let beside = result.trials().flat_map(|trial| &trial.syscalls);
+    let probed = probed::watched(result).into_iter().flat_map(|(_, seen)| &seen.syscalls);
     let mut all = added_up(beside.chain(probed));
     all.sort_by_key(|count| std::cmp::Reverse((count.running.or(count.total), count.calls)));
     all

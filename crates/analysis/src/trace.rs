@@ -1,5 +1,5 @@
 //! Analyses one trace: system calls by caller as rates and shares, and CPU time by owner. Independent of how the target was
-//! traced; `trace/contrast.rs` compares two traces.
+//! traced; `trace/comparison.rs` compares two traces.
 
 mod comparison;
 mod interval;
@@ -11,12 +11,12 @@ mod vm;
 use std::collections::{BTreeMap, BTreeSet};
 
 use findings::{TraceSummary, TracedCall, TracedCpu, TracedShare};
-use samples::{CallTimes, DeviceCounters, OwnedCpu, SyscallCount, Trace};
+use samples::{AttributedCpu, CallTimes, DeviceCounters, SyscallCount, Trace};
 use units::{Bytes, Nanos};
 
 use crate::syscalls;
 
-pub use comparison::trace_contrast;
+pub use comparison::trace_comparison;
 pub use interval::observed_since;
 pub use vm::vm;
 
@@ -39,7 +39,7 @@ pub enum CallGrouping {
 pub fn trace(trace: &Trace, by: CallGrouping) -> TraceSummary {
     let seen = &trace.observed;
     // Between slices no call was counted.
-    let looked = seen.stopping.as_ref().map_or(seen.elapsed, |stopping| stopping.looked);
+    let looked = seen.ptrace.as_ref().map_or(seen.elapsed, |ptrace| ptrace.counted);
     let rows = Rows { elapsed: looked, all: time(&seen.syscalls) };
     let timed = |seen: &TracedCall| (seen.count.total, seen.count.calls);
     let mut calls = rows.by(&seen.syscalls, |count| key(count, by));
@@ -56,7 +56,7 @@ pub fn trace(trace: &Trace, by: CallGrouping) -> TraceSummary {
         threads,
         all: rows.by(&seen.syscalls, |_| Key::default()).pop(),
         under_way: under_way(&seen.under_way),
-        stopping: seen.stopping.as_ref().map(ptrace::of),
+        ptrace: seen.ptrace.as_ref().map(ptrace::of),
         cpu: seen.cpu.as_ref().map(cpu),
         devices: trace.devices.iter().filter(|device| counted(device)).cloned().collect(),
         softnet: trace.softnet,
@@ -179,25 +179,27 @@ fn counted(device: &DeviceCounters) -> bool {
     device.rx_packets + device.tx_packets + device.rx_dropped + device.tx_dropped > 0
 }
 
-fn cpu(owned: &OwnedCpu) -> TracedCpu {
-    let cpus = |time: Nanos| if owned.elapsed.0 > 0 { time.0 as f64 / owned.elapsed.0 as f64 } else { 0.0 };
-    let share = |share: &samples::OwnerShare| TracedShare {
-        owner: share.owner,
+fn cpu(attributed: &AttributedCpu) -> TracedCpu {
+    let cpus = |time: Nanos| {
+        if attributed.elapsed.0 > 0 { time.0 as f64 / attributed.elapsed.0 as f64 } else { 0.0 }
+    };
+    let share = |share: &samples::ConsumerShare| TracedShare {
+        consumer: share.consumer,
         process: share.process.clone(),
         thread: share.thread.clone(),
         cpu: share.cpu,
         time: share.time,
         cpus: cpus(share.time),
     };
-    let explained: Nanos = owned.shares.iter().map(|share| share.time).sum();
-    let mut shares: Vec<TracedShare> = owned.shares.iter().map(share).collect();
+    let explained: Nanos = attributed.shares.iter().map(|share| share.time).sum();
+    let mut shares: Vec<TracedShare> = attributed.shares.iter().map(share).collect();
     shares.sort_by_key(|share| std::cmp::Reverse(share.time));
     TracedCpu {
-        source: owned.source,
-        because: owned.because.clone(),
+        source: attributed.source,
+        reason: attributed.reason.clone(),
         shares,
         explained: cpus(explained),
-        busy: (owned.elapsed >= LONG).then(|| cpus(owned.busy)),
-        steal: cpus(owned.steal),
+        busy: (attributed.elapsed >= LONG).then(|| cpus(attributed.busy)),
+        steal: cpus(attributed.steal),
     }
 }

@@ -1,52 +1,52 @@
-//! The doubts of a cell's trials: each kind once, the strongest, with the number of trials that had it.
+//! The warnings of a result's trials: each kind once, the strongest, with the number of trials that had it.
 
 use samples::ValidityWarning;
 
 use crate::observations::Observations;
 
-/// The doubts of a cell, in the order of their kinds.
-pub(crate) fn strongest(cell: &Observations<'_>) -> Vec<(ValidityWarning, u32)> {
+/// The warnings of a result, in the order of their kinds.
+pub(crate) fn strongest(result: &Observations<'_>) -> Vec<(ValidityWarning, u32)> {
     let mut kept: Vec<(ValidityWarning, u32)> = Vec::new();
-    for trial in cell.trials() {
-        for (doubt, _) in of_trial(&trial.doubts) {
-            match kept.iter_mut().find(|(other, _)| kind(other) == kind(&doubt)) {
+    for trial in result.trials() {
+        for (warning, _) in of_trial(&trial.warnings) {
+            match kept.iter_mut().find(|(other, _)| kind(other) == kind(&warning)) {
                 Some((other, trials)) => {
                     *trials += 1;
-                    if strength(&doubt) > strength(other) {
-                        *other = doubt;
+                    if strength(&warning) > strength(other) {
+                        *other = warning;
                     }
                 }
-                None => kept.push((doubt, 1)),
+                None => kept.push((warning, 1)),
             }
         }
     }
-    kept.sort_by_key(|(doubt, _)| kind(doubt));
+    kept.sort_by_key(|(warning, _)| kind(warning));
     kept
 }
 
 /// One trial counts once for each kind, even where both ends raised it.
-fn of_trial(doubts: &[ValidityWarning]) -> Vec<(ValidityWarning, f64)> {
+fn of_trial(warnings: &[ValidityWarning]) -> Vec<(ValidityWarning, f64)> {
     let mut own: Vec<(ValidityWarning, f64)> = Vec::new();
-    for doubt in doubts {
-        let strength = strength(doubt);
-        match own.iter_mut().find(|(other, _)| kind(other) == kind(doubt)) {
+    for warning in warnings {
+        let strength = strength(warning);
+        match own.iter_mut().find(|(other, _)| kind(other) == kind(warning)) {
             _ if !strength.is_finite() => {}
-            Some(weaker) if weaker.1 < strength => *weaker = (doubt.clone(), strength),
+            Some(weaker) if weaker.1 < strength => *weaker = (warning.clone(), strength),
             Some(_) => {}
-            None => own.push((doubt.clone(), strength)),
+            None => own.push((warning.clone(), strength)),
         }
     }
     own
 }
 
-fn kind(doubt: &ValidityWarning) -> u8 {
-    match doubt {
+fn kind(warning: &ValidityWarning) -> u8 {
+    match warning {
         ValidityWarning::GeneratorLimited { .. } => 0,
         ValidityWarning::ReceiverLimited { .. } => 1,
         ValidityWarning::Stolen { .. } => 2,
         ValidityWarning::OtherDuration { .. } => 3,
         ValidityWarning::EndsDisagree { .. } => 4,
-        ValidityWarning::RateNotKept { .. } => 5,
+        ValidityWarning::RateNotReached { .. } => 5,
         ValidityWarning::LateGenerator { .. } => 6,
         ValidityWarning::Lossy { .. } => 7,
         ValidityWarning::Interrupted { .. } => 8,
@@ -59,22 +59,22 @@ fn kind(doubt: &ValidityWarning) -> u8 {
 }
 
 /// Comparable within one kind only.
-fn strength(doubt: &ValidityWarning) -> f64 {
-    match doubt {
+fn strength(warning: &ValidityWarning) -> f64 {
+    match warning {
         ValidityWarning::GeneratorLimited { busy, .. } | ValidityWarning::ReceiverLimited { busy, .. } => {
             *busy
         }
         ValidityWarning::Stolen { share } | ValidityWarning::Disturbed { share, .. } => *share,
         ValidityWarning::Stalled { stalled, .. } => stalled.0 as f64,
-        ValidityWarning::OtherDuration { asked, measured } => asked.0.abs_diff(measured.0) as f64,
+        ValidityWarning::OtherDuration { requested, measured } => requested.0.abs_diff(measured.0) as f64,
         ValidityWarning::EndsDisagree { sent, received } => sent.0.abs_diff(received.0) as f64,
-        ValidityWarning::RateNotKept { asked, got } => asked.0 - got.0,
+        ValidityWarning::RateNotReached { requested, achieved } => requested.0 - achieved.0,
         ValidityWarning::LateGenerator { lateness, .. } => lateness.0 as f64,
-        ValidityWarning::Lossy { lost, of } => *lost as f64 / (*of).max(1) as f64,
-        ValidityWarning::Strays { strays, of } => *strays as f64 / (*of).max(1) as f64,
+        ValidityWarning::Lossy { lost, total } => *lost as f64 / (*total).max(1) as f64,
+        ValidityWarning::Strays { strays, total } => *strays as f64 / (*total).max(1) as f64,
         ValidityWarning::Emulated | ValidityWarning::HalfRoundTrips => 1.0,
-        ValidityWarning::Interrupted { asked, measured } => {
-            asked.map_or(0.0, |asked| asked.0.abs_diff(measured.0) as f64)
+        ValidityWarning::Interrupted { requested, measured } => {
+            requested.map_or(0.0, |requested| requested.0.abs_diff(measured.0) as f64)
         }
     }
 }
@@ -85,10 +85,10 @@ mod tests {
     use crate::{fixtures::Fixture, observations};
     use units::Bytes;
 
-    fn of(doubts: &[&[ValidityWarning]]) -> Vec<(ValidityWarning, u32)> {
-        let mut run = Fixture::new(doubts.len() as u32);
+    fn of(warnings: &[&[ValidityWarning]]) -> Vec<(ValidityWarning, u32)> {
+        let mut run = Fixture::new(warnings.len() as u32);
         run.path("plain", &["wire"]).stream("plain", &[], 1e9);
-        run.each("plain/bulk", |trial| trial.doubts = doubts[trial.block as usize].to_vec());
+        run.each("plain/bulk", |trial| trial.warnings = warnings[trial.block as usize].to_vec());
         strongest(&observations::gather(&run.record)[0])
     }
 
@@ -111,7 +111,7 @@ mod tests {
     }
 
     #[test]
-    fn a_doubt_that_is_no_number_is_dropped() {
+    fn a_warning_that_is_no_number_is_dropped() {
         assert_eq!(of(&[&[generator("client", f64::NAN)]]), []);
     }
 }

@@ -27,8 +27,8 @@ pub(crate) fn count(number: usize, singular: &str) -> String {
 }
 
 /// ` 3 results affected.` behind a claim that names one of several; nothing behind one of its own.
-pub(crate) fn so_in(cells: usize) -> String {
-    if cells > 1 { format!(" {cells} results affected.") } else { String::new() }
+pub(crate) fn so_in(results: usize) -> String {
+    if results > 1 { format!(" {results} results affected.") } else { String::new() }
 }
 
 /// `3.10 %`.

@@ -6,11 +6,11 @@ use workload::{Direction, SocketSettings, Transport, WorkloadSettings};
 
 use crate::words::count;
 
-/// What a cell sent, whoever sent it, over sockets of which this much is known.
+/// What a result sent, whoever sent it, over sockets of which this much is known.
 pub(crate) fn of(sent: &WorkloadSource, placement: &str, sockets: &[EndSocket]) -> String {
     match sent {
         WorkloadSource::Load(load) => in_words(load, placement, sockets),
-        WorkloadSource::Told(told) => self::told(told),
+        WorkloadSource::Imported(told) => self::told(told),
     }
 }
 
@@ -249,7 +249,7 @@ mod tests {
             (full, "iperf3: 4 TCP streams in reverse, 128 KiB messages, cubic"),
             (table, "a table"),
         ] {
-            assert_eq!(of(&WorkloadSource::Told(told), "unknown", &[]), words);
+            assert_eq!(of(&WorkloadSource::Imported(told), "unknown", &[]), words);
         }
     }
 }

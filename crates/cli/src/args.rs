@@ -10,6 +10,7 @@ use crate::{
     },
     examples,
     global_flags::GlobalFlags,
+    list_format::ListFormat,
     settings::Settings,
 };
 
@@ -101,6 +102,9 @@ pub(crate) enum Command {
     Lab(lab::LabCommand),
     /// Trace a running program's system calls and CPU use
     Trace(Box<trace::TraceArgs>),
+    /// List the built-in scenarios
+    #[command(hide = true)]
+    List(ListFormat),
     /// Run a program once plumb trace is ready (started by plumb trace)
     #[command(hide = true)]
     Held(trace::launch::LaunchArgs),

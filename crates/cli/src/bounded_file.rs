@@ -162,7 +162,7 @@ mod tests {
 
     #[test]
     fn refuses_small_text_that_decodes_to_large_values() {
-        for piece in ["{},", "[],", "0,", "\"\",", "\"a\":0,", "{\"trials\":[{\"doubts\":[{}]}]},"] {
+        for piece in ["{},", "[],", "0,", "\"\",", "\"a\":0,", "{\"trials\":[{\"warnings\":[{}]}]},"] {
             let error = read_ours(Repeated { piece, at: 0 }).expect_err(piece);
             assert!(error.to_string().contains("more than 1024 MiB of memory"), "{piece}: {error}");
         }

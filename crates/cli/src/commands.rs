@@ -30,6 +30,7 @@ pub(crate) mod vm;
 pub(crate) mod watch;
 pub(crate) mod web;
 
+use self::scenario::ScenarioCommand;
 use crate::{
     args::{Args, Command},
     exit::Exit,
@@ -57,6 +58,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
         Command::Ping(args) => ping::run(args, shared),
         Command::Server(args) => server::run(args),
         Command::Scenario(command) => scenario::run(command, shared),
+        Command::List(format) => scenario::run(&ScenarioCommand::List(*format), shared),
         Command::Schema(args) => schema::run(args),
         Command::Explain(args) => explain::run(args, shared),
         Command::Lab(command) => lab::run(command, shared),

@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeSet, str::FromStr};
 
-use samples::{CellRecord, RunRecord};
+use samples::{ResultRecord, RunRecord};
 
 use crate::failure::Misuse;
 
@@ -29,17 +29,21 @@ impl FromStr for LevelCap {
 impl LevelCap {
     pub(crate) fn apply(caps: &[Self], record: &mut RunRecord) -> Result<(), Misuse> {
         for cap in caps {
-            let known: BTreeSet<&str> =
-                record.header.cells.iter().flat_map(|cell| cell.levels.keys().map(String::as_str)).collect();
+            let known: BTreeSet<&str> = record
+                .header
+                .results
+                .iter()
+                .flat_map(|result| result.levels.keys().map(String::as_str))
+                .collect();
             if !known.contains(cap.factor.as_str()) {
                 let known = known.into_iter().collect::<Vec<_>>().join(", ");
                 let known = if known.is_empty() { "none".to_owned() } else { known };
                 let message = format!("--at-most {}: the run has no such factor", cap.factor);
                 return Err(Misuse::new(message).hint(format!("its factors: {known}")));
             }
-            let all = record.header.cells.len();
-            record.retain_cells(|cell| cap.allows(cell));
-            let remaining = record.header.cells.len();
+            let all = record.header.results.len();
+            record.retain_results(|result| cap.allows(result));
+            let remaining = record.header.results.len();
             if remaining == 0 {
                 let message = format!("--at-most {}={} excludes every setting", cap.factor, cap.most);
                 return Err(Misuse::new(message).hint("use a higher number"));
@@ -51,8 +55,8 @@ impl LevelCap {
     }
 
     /// Non-numeric levels and results without the factor are allowed.
-    fn allows(&self, cell: &CellRecord) -> bool {
-        let level = cell.levels.get(&self.factor).and_then(|level| level.parse::<f64>().ok());
+    fn allows(&self, result: &ResultRecord) -> bool {
+        let level = result.levels.get(&self.factor).and_then(|level| level.parse::<f64>().ok());
         level.is_none_or(|level| level <= self.most)
     }
 }

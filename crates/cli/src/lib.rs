@@ -48,7 +48,7 @@ pub use exit::Exit;
 pub fn main() -> ExitCode {
     let mut args = match args::Args::from_command_line() {
         Ok(args) => args,
-        Err(error) => return failure::usage(&error).into(),
+        Err(error) => return failure::usage(error).into(),
     };
     match settings::Settings::read() {
         Ok(settings) => {

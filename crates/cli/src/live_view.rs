@@ -114,9 +114,9 @@ impl LiveView {
             Event::Decided(decision) => self.send(Message::Decided((*decision).clone())),
             Event::Kept(trial) => self.trial_stored(trial),
             Event::Skipped(skip) => {
-                self.lines.push(format!("skipped {}: {}", skip.cell, skip.because));
-                let (cell, because) = (skip.cell.clone(), skip.because.clone());
-                self.send(Message::Skipped { cell, because });
+                self.lines.push(format!("skipped {}: {}", skip.result, skip.reason));
+                let (result, reason) = (skip.result.clone(), skip.reason.clone());
+                self.send(Message::Skipped { result, reason });
             }
             Event::Notice(text) => self.notice(text),
         }
@@ -129,12 +129,12 @@ impl LiveView {
     }
 
     fn trial_stored(&mut self, trial: &Trial) {
-        let disturbed = trial.doubts.iter().find_map(|warning| match warning {
-            ValidityWarning::Disturbed { by, .. } => Some(Disturber::all(by)),
+        let disturbed = trial.warnings.iter().find_map(|warning| match warning {
+            ValidityWarning::Disturbed { processes, .. } => Some(Disturber::all(processes)),
             _ => None,
         });
-        let of_others = |because: &ValidityWarning| matches!(because, ValidityWarning::Disturbed { .. });
-        let made_again = trial.discarded.iter().any(|attempt| of_others(&attempt.because));
+        let of_others = |reason: &ValidityWarning| matches!(reason, ValidityWarning::Disturbed { .. });
+        let made_again = trial.discarded.iter().any(|attempt| of_others(&attempt.reason));
         self.disturbed += u32::from(disturbed.is_some());
         self.send(Message::Kept { index: trial.index, disturbed, made_again });
         if let Some(record) = &mut self.record {

@@ -61,7 +61,7 @@ impl Progress {
             Event::Decided(decided) => self.decided(decided),
             Event::Kept(trial) => self.trial_stored(trial),
             Event::Skipped(skip) => {
-                output::aside(format_args!("skipped {}: {}", skip.cell, skip.because));
+                output::aside(format_args!("skipped {}: {}", skip.result, skip.reason));
             }
             Event::Notice(text) => self.notice(text),
         }
@@ -73,10 +73,8 @@ impl Progress {
 
     fn trial_stored(&mut self, trial: &Trial) {
         // A repeated trial counts once.
-        let again = trial
-            .discarded
-            .iter()
-            .any(|attempt| matches!(attempt.because, ValidityWarning::Disturbed { .. }));
+        let again =
+            trial.discarded.iter().any(|attempt| matches!(attempt.reason, ValidityWarning::Disturbed { .. }));
         if let Some(choosing) = self.choosing.as_mut().filter(|_| !again) {
             choosing.finished += 1;
             choosing.left = choosing.left.saturating_sub(1);
@@ -85,15 +83,15 @@ impl Progress {
             Some(choosing) => choosing.finished.to_string(),
             None => format!("{}/{}", trial.index + 1, self.planned),
         };
-        let (cell, mark) = (&trial.cell, mark(trial.arm));
-        output::aside(format_args!("[{place}] {cell}{mark}  {}", trial.measurement.kind().in_a_word()));
+        let (result, mark) = (&trial.result, mark(trial.arm));
+        output::aside(format_args!("[{place}] {result}{mark}  {}", trial.measurement.kind().in_a_word()));
     }
 
     fn decided(&mut self, decided: &DesignDecision) {
         let Some(choosing) = &mut self.choosing else { return };
         choosing.left = decided.trials_left as usize;
         let (finished, left) = (choosing.finished, Duration::from(decided.most_left));
-        let (open, cells) = (&decided.open, decided.cells as usize);
+        let (open, results) = (&decided.open, decided.results as usize);
         let block = decided.block.map(|block| format!("block {}: ", block + 1)).unwrap_or_default();
         let text = if choosing.left == 0 {
             match (decided.out_of_time, finished < self.planned) {
@@ -105,14 +103,14 @@ impl Progress {
                 ),
                 (false, false) => format!("all {finished} trials done"),
             }
-        } else if open.len() == cells {
-            format!("{block}measuring all {cells} results")
+        } else if open.len() == results {
+            format!("{block}measuring all {results} results")
         } else {
             let named = open.iter().take(NAMED).map(String::as_str).collect::<Vec<_>>().join(", ");
             let more = open.len().saturating_sub(NAMED);
             let more = if more > 0 { format!(" and {more} more") } else { String::new() };
             format!(
-                "{block}{} of {cells} results can still change the outcome: {named}{more} (up to {left:.0?})",
+                "{block}{} of {results} results can still change the outcome: {named}{more} (up to {left:.0?})",
                 open.len()
             )
         };

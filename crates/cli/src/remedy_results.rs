@@ -19,8 +19,8 @@ pub(crate) fn parent<'a>(run: &RunId, stored: impl Iterator<Item = &'a RunId>) -
 
 /// The run to report and its findings. A run that tests remedies is reported as part of its parent.
 pub(crate) fn findings(store: &Store, record: RunRecord) -> anyhow::Result<(RunRecord, Findings)> {
-    if let Some(tries) = &record.header.tries {
-        let of = &tries.of;
+    if let Some(remedy_trials) = &record.header.remedy_trials {
+        let of = &remedy_trials.run;
         let tried = format!("run {} tested the remedies of run {of}", record.header.id);
         let main = store.load(of).with_context(|| tried)?;
         let mut findings = analysis::analyse(&main);

@@ -179,9 +179,11 @@ fn record(path: &Path, text: &str) -> anyhow::Result<Option<RunRecord>> {
     };
     match peek {
         Peek { header: Some(_), .. } => RunRecord::read(text).map(Some).map_err(|error| match error {
-            ReadError::Newer { .. } => Misuse::new(format!("cannot read the run record {name}: {error}"))
-                .hint("use that version of plumb or a later one")
-                .into(),
+            ReadError::Unsupported { .. } => {
+                Misuse::new(format!("cannot read the run record {name}: {error}"))
+                    .hint("use that version of plumb")
+                    .into()
+            }
             ReadError::Malformed(error) => {
                 anyhow::Error::new(error).context(format!("{name} claims to be a run record, but is not"))
             }
@@ -215,8 +217,8 @@ mod tests {
     #[test]
     fn describes_documents_other_than_run_records() {
         check(r#"{"header":{"schema":99,"tool":"9.0.9"},"trials":[]}"#, "schema 99, written by plumb 9.0.9");
-        check(r#"{"header":{"schema":1,"tool":"0.0.9"},"trials":[]}"#, "but is not");
-        check(r#"{"schema":3,"run":{}}"#, "is a report");
+        check(r#"{"header":{"schema":0,"tool":"0.0.9"},"trials":[]}"#, "schema 0, written by plumb 0.0.9");
+        check(r#"{"schema":1,"run":{}}"#, "is a report");
         check(&format!(r#"{{"header":{{"schema":{SCHEMA},"tool":"x"}}}}"#), "but is not");
         check(r#"{"header":"#, "EOF");
     }

@@ -13,8 +13,8 @@ use clap::Args;
 use findings::SingleMeasurement;
 use jiff::Timestamp;
 use samples::{
-    CellRecord, Design, Origin, PathRecord, RunHeader, RunId, RunState, SCHEMA, ScenarioRecord, Sink, Trial,
-    WorkloadSource,
+    Design, Origin, PathRecord, ResultRecord, RunHeader, RunId, RunState, SCHEMA, ScenarioRecord, Sink,
+    Trial, WorkloadSource,
 };
 use store::{Claim, PatientStore, Store};
 use traffic::Stop;
@@ -137,7 +137,7 @@ impl StoredTrials {
     }
 
     pub(crate) fn line(&self, single: &SingleMeasurement) -> String {
-        format!("trial {} of {}: {}", self.round, self.planned, ::report::solo_line(single))
+        format!("trial {} of {}: {}", self.round, self.planned, ::report::measurement_line(single))
     }
 
     /// Stores a trial. A failure only prints a warning, because the trial was measured successfully.
@@ -168,7 +168,8 @@ impl StoredTrials {
                 self.run.insert(Run { store, id, count: 0, _claim: claim })
             }
         };
-        let placed = Trial { index: run.count, block: run.count, cell: cell(conditions, load), ..measured };
+        let placed =
+            Trial { index: run.count, block: run.count, result: result(conditions, load), ..measured };
         let (notify, stop) = (|text: &str| output::aside(format_args!("note: {text}")), self.stop.clone());
         let is_stopped = || stop.as_ref().is_some_and(Stop::is_asked);
         PatientStore::new(&mut run.store, &notify, &is_stopped).trial(&run.id, &placed)?;
@@ -195,8 +196,8 @@ impl StoredTrials {
             devices: conditions.devices().iter().map(|device| device.device.clone()).collect(),
             baseline: false,
         };
-        let cell = CellRecord {
-            id: cell(conditions, load),
+        let result = ResultRecord {
+            id: result(conditions, load),
             path: peer.clone(),
             workload: workload.clone(),
             levels: BTreeMap::new(),
@@ -222,13 +223,13 @@ impl StoredTrials {
             tool: TOOL.to_owned(),
             origin: Origin::Measured,
             design: Design::default(),
-            tries: None,
+            remedy_trials: None,
             probes: Vec::new(),
             missing_probes: Vec::new(),
             machines: Vec::new(),
             environment: Some(conditions.environment().clone()),
             paths: vec![path],
-            cells: vec![cell],
+            results: vec![result],
         }
     }
 
@@ -246,7 +247,7 @@ impl StoredTrials {
     }
 }
 
-fn cell(conditions: &trial::Trial, load: &WorkloadSettings) -> String {
+fn result(conditions: &trial::Trial, load: &WorkloadSettings) -> String {
     format!("{}/{}", conditions.peer(), workload(load))
 }
 

@@ -15,7 +15,7 @@ use probe::ProcessTimes;
 use protocol::Subject;
 use report::SingleFormat;
 use samples::{
-    Arm, CpuOwner, CpuUsage, DeviceState, Environment, MachineCpu, PathCheck, ThreadCpu, UnixMillis,
+    Arm, CpuConsumer, CpuUsage, DeviceState, Environment, MachineCpu, PathCheck, ThreadCpu, UnixMillis,
     ValidityWarning,
 };
 use units::Nanos;
@@ -101,18 +101,18 @@ impl Trial {
     ) -> samples::Trial {
         let processes = self.processes.as_ref().and_then(|times| Some(times.until_now().ok()?.processes));
         let cpu = CpuUsage { machine: cpu.0, threads: cpu.1, processes, ..CpuUsage::default() };
-        let mut doubts = lab::warnings(&self.load, &measurement, &cpu);
-        doubts.extend(lab::disturbed(&cpu));
+        let mut warnings = lab::warnings(&self.load, &measurement, &cpu);
+        warnings.extend(lab::disturbed(&cpu));
         // In iperf3's protocol, receivers stop on request, without draining the stream.
-        doubts.retain(|doubt| !matches!(doubt, ValidityWarning::EndsDisagree { .. }));
+        warnings.retain(|warning| !matches!(warning, ValidityWarning::EndsDisagree { .. }));
         if interrupted {
-            doubts.retain(|doubt| !matches!(doubt, ValidityWarning::OtherDuration { .. }));
-            doubts.insert(0, self.interrupted(&measurement));
+            warnings.retain(|warning| !matches!(warning, ValidityWarning::OtherDuration { .. }));
+            warnings.insert(0, self.interrupted(&measurement));
         }
         samples::Trial {
             index: 0,
             block: 0,
-            cell: String::new(),
+            result: String::new(),
             arm: Arm::Measure,
             started: self.started,
             measurement,
@@ -122,8 +122,8 @@ impl Trial {
             syscalls: Vec::new(),
             observed: None,
             counters: None,
-            doubts,
-            beside: 0,
+            warnings,
+            simultaneous: 0,
             discarded: Vec::new(),
         }
     }
@@ -138,7 +138,7 @@ impl Trial {
             placement: &self.placement,
             measurement: &trial.measurement,
             cpu: &trial.cpu,
-            doubts: &trial.doubts,
+            warnings: &trial.warnings,
             environment: Some(&self.environment),
             devices: &self.devices,
         })
@@ -147,9 +147,9 @@ impl Trial {
 
 impl Trial {
     fn interrupted(&self, measurement: &Measurement) -> ValidityWarning {
-        let asked = self.load.kind().lasts();
+        let requested = self.load.kind().lasts();
         let measured = measurement.kind().lasted(Nanos(0)).unwrap_or_default();
-        ValidityWarning::Interrupted { asked, measured }
+        ValidityWarning::Interrupted { requested, measured }
     }
 }
 
@@ -158,9 +158,11 @@ fn subjects() -> Vec<Subject> {
     let own = process::id();
     let others = probe::called(&SERVERS).into_iter().filter(|pid| *pid != own).collect();
     let monitors = probe::qemus().into_iter().map(|qemu| qemu.pid).chain(probe::called(&[MONITOR])).collect();
-    let mut subjects =
-        vec![Subject::of(CpuOwner::Client, vec![own], false), Subject::of(CpuOwner::Server, others, false)];
-    subjects.extend(probe::machine(&Subject::of(CpuOwner::ServerVm, monitors, false)));
+    let mut subjects = vec![
+        Subject::of(CpuConsumer::Client, vec![own], false),
+        Subject::of(CpuConsumer::Server, others, false),
+    ];
+    subjects.extend(probe::machine(&Subject::of(CpuConsumer::ServerVm, monitors, false)));
     subjects
 }
 
@@ -170,5 +172,5 @@ fn now() -> UnixMillis {
 
 /// Formatted for this terminal.
 pub(crate) fn summary(single: &SingleMeasurement) -> String {
-    report::render_solo(single, SingleFormat::Terminal, &destination::here())
+    report::render_single(single, SingleFormat::Terminal, &destination::here())
 }

@@ -24,7 +24,7 @@ pub struct Ranking {
 pub struct Rank {
     /// From 1; statistically tied paths share a place.
     pub place: u32,
-    pub cell: String,
+    pub result: String,
     pub path: String,
     /// Median, in the metric's unit.
     pub value: f64,

@@ -1,4 +1,4 @@
-//! Recommendations from a sweep: knees, the Pareto front of value and CPU time, and the settings to use.
+//! Recommendations from a sweep.
 
 use std::collections::BTreeMap;
 
@@ -7,7 +7,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use workload::Metric;
 
-use crate::{cell::OwnerCost, estimate::Interval};
+use crate::{estimate::Interval, result::ConsumerCost};
 
 /// The result of a sweep of one workload on one path.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
@@ -20,7 +20,7 @@ pub struct Answer {
     /// Pareto front of metric and CPU time, cheapest first.
     pub frontier: Vec<FrontierPoint>,
     /// Owners whose CPU time is added up: those known for every result.
-    pub owners: Vec<String>,
+    pub consumers: Vec<String>,
     /// One recommendation per objective.
     pub recommendations: Vec<Recommendation>,
 }
@@ -45,14 +45,14 @@ pub struct Knee {
 /// A setting on the Pareto front.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct FrontierPoint {
-    pub cell: String,
+    pub result: String,
     pub levels: BTreeMap<String, String>,
     /// Metric value.
     pub value: f64,
     /// Total CPU time of all owners, in their unit.
     pub cpu: f64,
     /// CPU time by owner.
-    pub owners: Vec<OwnerCost>,
+    pub consumers: Vec<ConsumerCost>,
     /// Gain per additional unit of CPU time over the previous point; `None` for the first.
     pub marginal: Option<f64>,
 }
@@ -61,14 +61,14 @@ pub struct FrontierPoint {
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Recommendation {
     pub objective: Objective,
-    pub cell: String,
+    pub result: String,
     pub levels: BTreeMap<String, String>,
     /// Metric value.
     pub value: f64,
     /// Total CPU time of all owners; `None` if not recorded.
     pub cpu: Option<f64>,
     /// Reasons with numbers, in full sentences.
-    pub why: Vec<String>,
+    pub reason: Vec<String>,
     /// Results that are statistically tied with it.
     pub ties: Vec<String>,
     /// Why the recommendation is withheld and what to repeat, if a serious finding affects its numbers.

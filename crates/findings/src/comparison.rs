@@ -12,51 +12,51 @@ use crate::{
     estimate::{Comparison, Estimate},
 };
 
-/// Schema version of [`RunComparison`]; readers reject others.
-pub const CONTRAST_SCHEMA: u32 = 2;
+/// Readers reject other versions.
+pub const COMPARISON_SCHEMA: u32 = 1;
 
 /// Run B relative to run A, the reference.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct RunComparison {
-    /// [`CONTRAST_SCHEMA`] at the time of writing.
+    /// [`COMPARISON_SCHEMA`] at the time of writing.
     pub schema: u32,
     /// The reference.
     pub a: RunSummary,
     /// The run compared with it.
     pub b: RunSummary,
     /// Differences between the environments, most significant first.
-    pub surroundings: Vec<SurroundingChange>,
+    pub environment_changes: Vec<EnvironmentChange>,
     /// Runs used to estimate the noise between runs: the same scenario and environment as A, oldest first, including A. Empty
     /// if not searched.
     pub history: Vec<RunId>,
     /// Results of both runs, in the order of A.
-    pub cells: Vec<CellComparison>,
+    pub results: Vec<ResultComparison>,
     /// Results only in A.
     pub only_a: Vec<String>,
     /// Results only in B.
     pub only_b: Vec<String>,
     /// Limitations, in full sentences.
-    pub caveats: Vec<String>,
+    pub limitations: Vec<String>,
 }
 
 /// A difference between the environments.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
-pub struct SurroundingChange {
+pub struct EnvironmentChange {
     /// E.g. `kernel`, `congestion control`, `scenario`, `offload tx-tcp-segmentation of client:eth0`.
-    pub what: String,
+    pub property: String,
     pub a: String,
     pub b: String,
     /// Whether it may explain a difference in the results on its own.
-    pub weighty: bool,
+    pub important: bool,
 }
 
 /// One result in both runs.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
-pub struct CellComparison {
+pub struct ResultComparison {
     /// Identifier in A.
-    pub cell: String,
+    pub result: String,
     /// Identifier in B, if different.
-    pub cell_b: Option<String>,
+    pub result_b: Option<String>,
     pub path: String,
     pub workload: String,
     pub levels: BTreeMap<String, String>,
@@ -83,7 +83,7 @@ pub struct CellComparison {
     pub disturbed: Option<String>,
     pub verdict: Verdict,
     /// Reason, in one sentence, if the verdict is unknown, or `same` with a wide interval.
-    pub why: Option<String>,
+    pub reason: Option<String>,
 }
 
 /// Noise between runs of one scenario for a result.
@@ -113,21 +113,21 @@ pub enum Verdict {
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Gate {
     /// Regressions beyond this share fail (0.05 is 5 %).
-    pub most_loss: f64,
+    pub threshold: f64,
     pub outcome: GateOutcome,
     /// Results with an established regression beyond the threshold.
-    pub lost: Vec<String>,
+    pub regressions: Vec<String>,
     /// Undecided results and the reasons.
-    pub unknown: Vec<OpenQuestion>,
+    pub undecided: Vec<OpenQuestion>,
 }
 
 /// A result that a gate cannot decide.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct OpenQuestion {
     /// Identifier in A.
-    pub cell: String,
+    pub result: String,
     /// In one sentence.
-    pub why: String,
+    pub reason: String,
 }
 
 /// Outcome of a gate.
@@ -137,14 +137,14 @@ pub enum GateOutcome {
     /// Regressions beyond the threshold are ruled out for every result.
     Passed,
     /// A regression is established.
-    Lost,
+    Regressed,
     /// Regressions are neither established nor ruled out.
-    CannotTell,
+    Undecided,
 }
 
 /// A comparison with its gate, printed by `plumb check --json`.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct CheckReport {
     pub gate: Gate,
-    pub contrast: RunComparison,
+    pub comparison: RunComparison,
 }

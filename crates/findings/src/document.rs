@@ -6,20 +6,20 @@ use serde::Serialize;
 use crate::{
     alternatives::{MatchedPairs, Ranking},
     answer::Answer,
-    cell::CellSummary,
     claim::Finding,
+    cost_breakdown::{CostBreakdown, FactorEffect},
     estimate::NoiseFloor,
-    ladder::{FactorEffect, Ladder},
     pair_matrix::PairMatrix,
     probed::RunProbes,
+    result::ResultSummary,
 };
 use samples::{
-    BootedMachine, Design, Environment, MachineChange, Origin, PathRecord, RunId, RunState, SkippedCell,
+    BootedMachine, Design, Environment, MachineChange, Origin, PathRecord, RunId, RunState, SkippedResult,
     UnixMillis, UnreadablePart,
 };
 
-/// Schema version of [`Findings`]; readers reject others.
-pub const SCHEMA: u32 = 7;
+/// Readers reject other versions.
+pub const SCHEMA: u32 = 1;
 
 /// The analysis of one run.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
@@ -28,11 +28,11 @@ pub struct Findings {
     pub schema: u32,
     pub run: RunSummary,
     /// All measured results, in scenario order.
-    pub cells: Vec<CellSummary>,
+    pub results: Vec<ResultSummary>,
     /// Noise floor of each workload with enough trials.
     pub noise: Vec<NoiseFloor>,
     /// Cost breakdown by layer, one per workload and setting.
-    pub ladders: Vec<Ladder>,
+    pub cost_breakdowns: Vec<CostBreakdown>,
     /// Effect of each factor level relative to the factor's first level.
     pub effects: Vec<FactorEffect>,
     /// Rankings of paths, one per workload and setting with at least three alternative paths.
@@ -41,17 +41,17 @@ pub struct Findings {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub matrices: Vec<PairMatrix>,
     /// Matched pairs of results that differ only in a word such as `vhost`, one per workload.
-    pub twins: Vec<MatchedPairs>,
+    pub matched_pairs: Vec<MatchedPairs>,
     /// Recommendations, one per swept workload and path.
     pub answers: Vec<Answer>,
     /// Probes used, and their cost.
     pub probes: RunProbes,
     /// Findings, most severe first.
-    pub claims: Vec<Finding>,
+    pub findings: Vec<Finding>,
     /// Results that could not be measured.
-    pub skipped: Vec<SkippedCell>,
+    pub skipped: Vec<SkippedResult>,
     /// Limitations in full sentences, e.g. emulation, an unfinished run, too few trials, a loaded host.
-    pub caveats: Vec<String>,
+    pub limitations: Vec<String>,
 }
 
 /// Summary of the run.
@@ -75,7 +75,7 @@ pub struct RunSummary {
     /// Planned trials in total.
     pub planned: u32,
     /// Completed trials.
-    pub made: u32,
+    pub completed: u32,
     /// Version of plumb that measured.
     pub tool: String,
     /// Source of the numbers.

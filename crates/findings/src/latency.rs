@@ -5,9 +5,9 @@ use serde::Serialize;
 use workload::LatencyHistogram;
 
 use crate::{
-    cell::{CellSummary, WorkloadSummary},
     distribution::Distribution,
     estimate::Estimate,
+    result::{ResultSummary, WorkloadSummary},
 };
 
 /// Full round trips, merged over all trials.
@@ -31,13 +31,13 @@ pub struct LatencySummary {
 }
 
 impl LatencySummary {
-    /// The latency of ping-pongs; `None` for other kinds.
+    /// `None` for kinds other than ping-pongs.
     #[must_use]
-    pub const fn of(cell: &CellSummary) -> Option<&Self> {
-        if let WorkloadSummary::PingPong(latency) = &cell.measured { Some(latency) } else { None }
+    pub const fn of(result: &ResultSummary) -> Option<&Self> {
+        if let WorkloadSummary::PingPong(latency) = &result.measured { Some(latency) } else { None }
     }
 
-    /// Times used for verdicts: for an open loop, measured from the intended send times.
+    /// An open loop is measured from the intended send times.
     #[must_use]
     pub fn judged(&self) -> &Distribution {
         self.open_loop.as_ref().map_or(&self.round_trips, |open| &open.since_intended)
@@ -65,9 +65,9 @@ pub struct ConnectSummary {
 }
 
 impl ConnectSummary {
-    /// The summary of connections; `None` for other kinds.
+    /// `None` for other kinds.
     #[must_use]
-    pub const fn of(cell: &CellSummary) -> Option<&Self> {
-        if let WorkloadSummary::Connect(connect) = &cell.measured { Some(connect) } else { None }
+    pub const fn of(result: &ResultSummary) -> Option<&Self> {
+        if let WorkloadSummary::Connect(connect) = &result.measured { Some(connect) } else { None }
     }
 }

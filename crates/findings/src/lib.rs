@@ -1,24 +1,21 @@
-//! Findings of a run: results, cost breakdowns, effects, and claims with evidence and remedy.
-//!
-//! Produced by `analysis` from a stored run and shown by `report`. Self-contained except for raw samples. Independent of
-//! computation and presentation.
+//! Findings of a run. Produced by `analysis` and shown by `report`.
 
 mod alternatives;
 mod answer;
-mod cell;
 mod claim;
 mod comparison;
+mod cost_breakdown;
 mod distribution;
 mod document;
 mod estimate;
 mod evidence;
 mod history;
-mod ladder;
 mod latency;
 mod memory;
 mod packets;
 mod pair_matrix;
 mod probed;
+mod result;
 mod single;
 mod stream;
 mod trace;
@@ -26,12 +23,12 @@ mod vm;
 
 pub use alternatives::{MatchedPair, MatchedPairs, Rank, Ranking};
 pub use answer::{Answer, FrontierPoint, Knee, Recommendation};
-pub use cell::*;
-pub use claim::{Brought, Change, Finding, Remedy, Severity};
+pub use claim::{Change, Finding, Remedy, RemedyEffect, Severity};
 pub use comparison::{
-    BetweenRuns, CONTRAST_SCHEMA, CellComparison, CheckReport, Gate, GateOutcome, OpenQuestion,
-    RunComparison, SurroundingChange, Verdict,
+    BetweenRuns, COMPARISON_SCHEMA, CheckReport, EnvironmentChange, Gate, GateOutcome, OpenQuestion,
+    ResultComparison, RunComparison, Verdict,
 };
+pub use cost_breakdown::{CostBreakdown, CostStep, FactorEffect};
 pub use distribution::{Bucket, Distribution};
 pub use document::{Findings, RunSummary, SCHEMA};
 pub use estimate::{
@@ -39,24 +36,24 @@ pub use estimate::{
 };
 pub use evidence::{Evidence, Number, Unit};
 pub use history::{ResultHistory, RunLevel, RunLevelShift, RunResult, RunResults};
-pub use ladder::{CostStep, FactorEffect, Ladder};
 pub use latency::{ConnectSummary, LatencySummary, OpenLoopSummary};
 pub use memory::{MEMORY_SCHEMA, MemoryArm, MemoryLook, MemoryMove, MemorySummary, VmMemory};
 pub use packets::{DataPackets, DevicePackets, PacketCut, PacketSize, PacketSummary};
 pub use pair_matrix::{Contamination, HostPair, PairMatrix};
 pub use probed::{
-    CallRates, CpuAttribution, CpuProbeCost, EndCalls, GuestTime, LatencyBreakdown, Leg, LostProbe,
-    MachineTimes, OwnerPart, OwnerTime, ProbeCost, ProbedSummary, ProcessCalls, RunProbes, StepKind,
-    StepSummary,
+    CallRates, ConsumerPart, ConsumerTime, CpuAttribution, CpuProbeCost, EndCalls, GuestTime,
+    LatencyBreakdown, Leg, LostProbe, MachineTimes, ProbeCost, ProbedSummary, ProcessCalls, RunProbes,
+    StepKind, StepSummary,
 };
+pub use result::*;
 pub use samples::Objective;
 pub use single::{
-    LevelShift, SOLO_SCHEMA, SingleConnect, SingleFlow, SingleLevels, SingleMeasurement, SingleOutcome,
+    LevelShift, SINGLE_SCHEMA, SingleConnect, SingleFlow, SingleLevels, SingleMeasurement, SingleOutcome,
     SingleRate, SingleStream, Spread,
 };
 pub use stream::{DatagramSummary, StreamSummary, TcpSummary};
 pub use trace::{
-    CallComparison, OwnerComparison, PtraceCost, TRACE_CONTRAST_SCHEMA, TraceComparison, TraceSummary,
+    CallComparison, ConsumerComparison, PtraceCost, TRACE_COMPARISON_SCHEMA, TraceComparison, TraceSummary,
     TracedCall, TracedCpu, TracedPace, TracedShare,
 };
 pub use vm::{VM_SCHEMA, VmRoleCpu, VmSummary};

@@ -42,7 +42,7 @@ pub struct HostPair {
     pub from: String,
     /// Server host.
     pub to: String,
-    pub cell: String,
+    pub result: String,
     /// Median of its trials.
     pub value: f64,
 }

@@ -1,6 +1,6 @@
 //! Probe data and probe cost. No other numbers come from probed trials.
 
-use samples::{AttributionSource, CpuOwner, HopPoint, MissingProbe, Overflow, ProbeKind, SyscallCount};
+use samples::{AttributionSource, CpuConsumer, HopPoint, MissingProbe, Overflow, ProbeKind, SyscallCount};
 use schemars::JsonSchema;
 use serde::Serialize;
 use units::Nanos;
@@ -25,7 +25,7 @@ pub struct RunProbes {
 pub struct LostProbe {
     pub probe: ProbeKind,
     /// First error.
-    pub because: String,
+    pub reason: String,
     /// Index of the first trial without it.
     pub from: u32,
     /// Probed trials without it.
@@ -71,7 +71,7 @@ pub struct ProbedSummary {
     /// equal threads over all trials.
     pub under_way: Vec<SyscallCount>,
     /// Latency breakdown.
-    pub way: Option<LatencyBreakdown>,
+    pub latency_breakdown: Option<LatencyBreakdown>,
     /// Events lost for lack of space, over all trials.
     pub overflowed: Vec<Overflow>,
 }
@@ -82,13 +82,13 @@ pub struct CpuAttribution {
     /// Method of attribution.
     pub source: AttributionSource,
     /// Why no better method was available, if known.
-    pub because: Option<String>,
+    pub reason: Option<String>,
     /// CPUs of the machine.
     pub cpus: u32,
     /// CPUs busy on average, according to the kernel.
     pub busy: f64,
     /// Sum over the owners, in CPUs.
-    pub owned: f64,
+    pub attributed: f64,
     /// Busy CPUs without an owner; negative if owners have more than the kernel counted.
     pub unexplained: f64,
     /// The same as a share of busy.
@@ -99,8 +99,8 @@ pub struct CpuAttribution {
     pub work: Option<Work>,
     /// CPU-seconds of `busy` per unit of work.
     pub busy_cost: Option<f64>,
-    /// By owner, in the order of [`CpuOwner`].
-    pub owners: Vec<OwnerTime>,
+    /// By owner, in the order of [`CpuConsumer`].
+    pub consumers: Vec<ConsumerTime>,
     /// Split into VMs and hypervisor; `None` if neither end is in a virtual machine.
     pub machines: Option<MachineTimes>,
     /// CPU time counted by the guests' kernels in the same trials, client first.
@@ -135,20 +135,20 @@ pub struct GuestTime {
 
 /// CPU time of one owner.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
-pub struct OwnerTime {
-    pub owner: CpuOwner,
+pub struct ConsumerTime {
+    pub consumer: CpuConsumer,
     pub cpus: f64,
     /// Share of busy, 0 to 1.
     pub share: f64,
     /// CPU-seconds per unit of work.
     pub cost: Option<f64>,
     /// By process, thread or CPU, largest first.
-    pub parts: Vec<OwnerPart>,
+    pub parts: Vec<ConsumerPart>,
 }
 
 /// CPU time of a process, thread or CPU of an owner.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
-pub struct OwnerPart {
+pub struct ConsumerPart {
     /// Process name, if relevant.
     pub process: Option<String>,
     /// Thread name, if relevant.
@@ -207,7 +207,7 @@ pub struct LatencyBreakdown {
     /// Round trips followed to the end.
     pub followed: u64,
     /// Round trips that took another path or could not be followed; not included in the steps.
-    pub strayed: u64,
+    pub not_followed: u64,
     /// From the client's send to the reply, measured by the probe.
     pub whole: Distribution,
     /// Median round trip of the same trials, measured by the engine.
@@ -235,7 +235,7 @@ pub struct StepSummary {
     /// Kind of work.
     pub kind: StepKind,
     /// Description, e.g. `VXLAN encapsulation`, `server wake-up`.
-    pub what: String,
+    pub label: String,
     /// Median.
     pub p50: Nanos,
     /// 99th percentile.

@@ -7,21 +7,21 @@ use units::{Bytes, Nanos};
 use workload::{Direction, WorkloadSettings};
 
 use crate::{
-    cell::{CpuCost, EndSocket},
     claim::Finding,
     distribution::Distribution,
     estimate::Interval,
     latency::{ConnectSummary, LatencySummary},
+    result::{CpuCost, EndSocket},
     stream::{DatagramSummary, TcpSummary},
 };
 
-/// Schema version of [`SingleMeasurement`]; readers reject others.
-pub const SOLO_SCHEMA: u32 = 2;
+/// Readers reject other versions.
+pub const SINGLE_SCHEMA: u32 = 1;
 
 /// The analysis of a single trial.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct SingleMeasurement {
-    /// [`SOLO_SCHEMA`] at the time of writing.
+    /// [`SINGLE_SCHEMA`] at the time of writing.
     pub schema: u32,
     /// Version of plumb that measured.
     pub tool: String,
@@ -44,9 +44,9 @@ pub struct SingleMeasurement {
     /// Level shifts, in order of time.
     pub shifts: Vec<LevelShift>,
     /// Bimodality, unless a few level shifts explain it.
-    pub two_levels: Option<SingleLevels>,
+    pub bimodal: Option<SingleLevels>,
     /// Warnings.
-    pub doubts: Vec<ValidityWarning>,
+    pub warnings: Vec<ValidityWarning>,
     /// Likely limiting settings and remedies, most severe first.
     pub hints: Vec<Finding>,
 }
@@ -87,10 +87,10 @@ pub struct SingleStream {
 }
 
 impl SingleStream {
-    /// The stream of a trial; `None` for other kinds or without data.
+    /// `None` for other kinds or without data.
     #[must_use]
-    pub const fn of(solo: &SingleMeasurement) -> Option<&Self> {
-        if let Some(SingleOutcome::Stream(stream)) = &solo.outcome { Some(stream) } else { None }
+    pub const fn of(single: &SingleMeasurement) -> Option<&Self> {
+        if let Some(SingleOutcome::Stream(stream)) = &single.outcome { Some(stream) } else { None }
     }
 }
 

@@ -5,9 +5,9 @@ use serde::Serialize;
 use units::{Bytes, Nanos};
 
 use crate::{
-    cell::{CellSummary, WorkloadSummary},
     distribution::Distribution,
     estimate::Estimate,
+    result::{ResultSummary, WorkloadSummary},
 };
 
 /// Streams of a result. Rates in bits per second.
@@ -32,10 +32,10 @@ pub struct StreamSummary {
 }
 
 impl StreamSummary {
-    /// The stream summary of a result; `None` for other kinds.
+    /// `None` for other kinds.
     #[must_use]
-    pub const fn of(cell: &CellSummary) -> Option<&Self> {
-        if let WorkloadSummary::Stream(stream) = &cell.measured { Some(stream) } else { None }
+    pub const fn of(result: &ResultSummary) -> Option<&Self> {
+        if let WorkloadSummary::Stream(stream) = &result.measured { Some(stream) } else { None }
     }
 }
 

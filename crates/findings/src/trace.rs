@@ -1,17 +1,17 @@
-//! Traces of existing processes, and comparisons of two traces. A trace is a single sample, so there are no intervals.
+//! Traces of existing processes. A trace is a single sample, so there are no intervals.
 
 use samples::{
-    AttributionSource, CpuOwner, DeviceCounters, MissingProbe, Overflow, SoftnetCounters, SyscallCount,
+    AttributionSource, CpuConsumer, DeviceCounters, MissingProbe, Overflow, SoftnetCounters, SyscallCount,
     TraceEnd, TraceTarget, UnixMillis,
 };
 use schemars::JsonSchema;
 use serde::Serialize;
 use units::Nanos;
 
-use crate::{comparison::SurroundingChange, estimate::Interval};
+use crate::{comparison::EnvironmentChange, estimate::Interval};
 
-/// Schema version of [`TraceComparison`]; readers reject others.
-pub const TRACE_CONTRAST_SCHEMA: u32 = 1;
+/// Readers reject other versions.
+pub const TRACE_COMPARISON_SCHEMA: u32 = 1;
 
 /// A trace.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
@@ -38,7 +38,7 @@ pub struct TraceSummary {
     pub under_way: Vec<SyscallCount>,
     /// Overhead of counting calls with ptrace; `None` if it was not used.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub stopping: Option<PtraceCost>,
+    pub ptrace: Option<PtraceCost>,
     /// CPU attribution; `None` if not recorded.
     pub cpu: Option<TracedCpu>,
     /// Devices with traffic.
@@ -72,7 +72,7 @@ pub struct TracedCall {
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct PtraceCost {
     /// Total time of counting; rates and counts refer to this time.
-    pub looked: Nanos,
+    pub counted: Nanos,
     /// Slices followed by a complete pause.
     pub pairs: u32,
     /// Reads and writes per second while counting, relative to the following pause. `None` with too few of them or without a
@@ -81,7 +81,7 @@ pub struct PtraceCost {
     /// CPU time per second while counting, relative to the following pause.
     pub cpu: Option<TracedPace>,
     /// Minimum number of stopped threads on average while counting: 2 means two threads all the time.
-    pub stood: f64,
+    pub stopped: f64,
 }
 
 /// A rate while counting, relative to the following pause.
@@ -99,7 +99,7 @@ pub struct TracedCpu {
     /// Method of attribution.
     pub source: AttributionSource,
     /// Why no better method was available, if known.
-    pub because: Option<String>,
+    pub reason: Option<String>,
     /// By owner, largest first.
     pub shares: Vec<TracedShare>,
     /// Sum over the owners, in CPUs.
@@ -113,7 +113,7 @@ pub struct TracedCpu {
 /// CPU time of one owner.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct TracedShare {
-    pub owner: CpuOwner,
+    pub consumer: CpuConsumer,
     /// Process name, if relevant.
     pub process: Option<String>,
     /// Thread name, if relevant.
@@ -128,18 +128,18 @@ pub struct TracedShare {
 /// Trace B relative to trace A, the reference.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct TraceComparison {
-    /// [`TRACE_CONTRAST_SCHEMA`] at the time of writing.
+    /// [`TRACE_COMPARISON_SCHEMA`] at the time of writing.
     pub schema: u32,
     /// The reference.
     pub a: TraceSummary,
     /// The trace compared with it.
     pub b: TraceSummary,
     /// Differences between the environments, most significant first.
-    pub surroundings: Vec<SurroundingChange>,
+    pub environment_changes: Vec<EnvironmentChange>,
     /// Calls of either trace by kind, by decreasing total time.
     pub calls: Vec<CallComparison>,
     /// CPU time of either trace by owner.
-    pub owners: Vec<OwnerComparison>,
+    pub consumers: Vec<ConsumerComparison>,
 }
 
 /// One kind of call in both traces.
@@ -159,8 +159,8 @@ pub struct CallComparison {
 
 /// One owner in both traces.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
-pub struct OwnerComparison {
-    pub owner: CpuOwner,
+pub struct ConsumerComparison {
+    pub consumer: CpuConsumer,
     /// CPUs in A.
     pub a: f64,
     /// CPUs in B.

@@ -2,10 +2,9 @@
 
 use strum::FromRepr;
 
-/// Header size: the kind, and two big-endian counters.
+/// The kind, and two big-endian counters.
 const HEAD: usize = 1 + 8 + 8;
 
-/// The kind of a frame.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, FromRepr)]
 #[cfg_attr(test, derive(strum::VariantArray))]
 #[repr(u8)]
@@ -16,18 +15,16 @@ pub(crate) enum FrameKind {
     Renewal,
     /// End of the stream.
     LastChunk,
-    /// End of the stream and the session. The bytes are the last output.
+    /// The end of the session. The bytes are the last output.
     End,
-    /// The session was aborted. The bytes are the reason.
+    /// The bytes are the reason.
     Break,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Frame<'a> {
     pub(crate) kind: FrameKind,
-    /// Chunks sent before it.
     pub(crate) sent: u64,
-    /// Chunks consumed by the sender of the frame.
     pub(crate) consumed: u64,
     pub(crate) bytes: &'a [u8],
 }

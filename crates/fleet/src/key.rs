@@ -11,13 +11,12 @@ use thiserror::Error;
 const SEED: &[u8] = &[18 << 3 | 20 >> 2, 0];
 const PUBLIC: &[u8] = &[20 << 3];
 
-/// A user's key pair. `Debug` shows only the public half.
+/// `Debug` shows only the public half.
 pub struct NKey {
     seed: [u8; 32],
     pair: Ed25519KeyPair,
 }
 
-/// Why a key is invalid.
 #[derive(Debug, Error)]
 pub enum NKeyError {
     #[error("not the seed of a user NKey ({0}); `plumb fleet add` creates one, which starts with SU")]
@@ -27,7 +26,6 @@ pub enum NKeyError {
 }
 
 impl NKey {
-    /// Generates a key.
     #[must_use]
     pub fn generate() -> Self {
         let mut seed = [0; 32];
@@ -35,10 +33,7 @@ impl NKey {
         Self::of(seed)
     }
 
-    /// Reads the seed from a key file. Other lines, such as comments, are ignored.
-    ///
-    /// # Errors
-    /// If there is no seed.
+    /// Other lines, such as comments, are ignored.
     pub fn read(text: &str) -> Result<Self, NKeyError> {
         let seed = text.lines().map(str::trim).find(|line| line.starts_with("SU"));
         let seed = seed.ok_or(NKeyError::Seed("no line starts with SU"))?;
@@ -49,19 +44,16 @@ impl NKey {
         Self { seed, pair: Ed25519KeyPair::from_seed_unchecked(&seed).expect("any 32 bytes are a seed") }
     }
 
-    /// The secret half.
     #[must_use]
     pub fn seed(&self) -> String {
         encode(SEED, &self.seed)
     }
 
-    /// Signs a text.
     #[must_use]
     pub fn sign(&self, text: &[u8]) -> Vec<u8> {
         self.pair.sign(text).as_ref().to_vec()
     }
 
-    /// The public half.
     #[must_use]
     pub fn public(&self) -> String {
         encode(PUBLIC, self.pair.public_key().as_ref())
@@ -74,15 +66,12 @@ impl fmt::Debug for NKey {
     }
 }
 
-/// The public half of a user's NKey, which verifies its signatures.
+/// Verifies a user's signatures.
 #[derive(Clone)]
 pub struct PublicKey([u8; 32]);
 
 impl PublicKey {
     /// Reads a key as printed by `plumb fleet add`.
-    ///
-    /// # Errors
-    /// If it is not the public key of a user.
     pub fn read(text: &str) -> Result<Self, NKeyError> {
         decode(PUBLIC, text).map(Self).ok_or(NKeyError::Public)
     }

@@ -97,13 +97,13 @@ pub struct Assembly {
     pub rest: Vec<Done>,
     pub header: RunHeader,
     /// Error if tests were dropped.
-    pub bounds: Result<(), TooManyCells>,
+    pub bounds: Result<(), TooManyResults>,
 }
 
 /// The import has too many different settings.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 #[error("more than {most} different settings; import fewer files, or remove columns from the factors")]
-pub struct TooManyCells {
+pub struct TooManyResults {
     /// The limit.
     pub most: usize,
 }
@@ -189,8 +189,8 @@ impl Assembler {
     /// # Errors
     ///
     /// If there are too many cells. The trials are then incomplete and should be discarded.
-    pub const fn within_bounds(&self) -> Result<(), TooManyCells> {
-        if self.left_out_of_cells > 0 { Err(TooManyCells { most: MOST_CELLS }) } else { Ok(()) }
+    pub const fn within_bounds(&self) -> Result<(), TooManyResults> {
+        if self.left_out_of_cells > 0 { Err(TooManyResults { most: MOST_CELLS }) } else { Ok(()) }
     }
 
     /// The header for the trials so far.
@@ -199,7 +199,7 @@ impl Assembler {
         let digest: Sha256 =
             self.record.files.iter().fold(Sha256::new(), |digest, file| digest.chain_update(&file.digest));
         let digest = digest.finalize().iter().map(|byte| format!("{byte:02x}")).collect();
-        let (paths, cells) = self.cells.records();
+        let (paths, results) = self.cells.records();
         RunHeader {
             schema: SCHEMA,
             id: self.meta.id.clone(),
@@ -217,14 +217,14 @@ impl Assembler {
             state: RunState::Unfinished,
             tool: self.meta.tool.clone(),
             origin: Origin::Imported(self.record.clone()),
-            tries: None,
+            remedy_trials: None,
             probes: Vec::new(),
             missing_probes: Vec::new(),
             machines: Vec::new(),
             design: Design::default(),
             environment: None,
             paths,
-            cells,
+            results,
         }
     }
 
@@ -317,7 +317,7 @@ impl Assembler {
     }
 
     fn trial(&mut self, found: ImportedTest) -> Option<Done> {
-        let Some((cell, block)) = self.cells.place(&found) else {
+        let Some((result, block)) = self.cells.place(&found) else {
             self.left_out_of_cells += 1;
             return None;
         };
@@ -336,7 +336,7 @@ impl Assembler {
         let trial = Trial {
             index,
             block,
-            cell,
+            result,
             arm: Arm::Measure,
             started: found.started.unwrap_or(UnixMillis(0)),
             measurement: found.measurement,
@@ -346,8 +346,8 @@ impl Assembler {
             syscalls: found.syscalls,
             observed: None,
             counters: None,
-            doubts: found.doubts,
-            beside: 0,
+            warnings: found.warnings,
+            simultaneous: 0,
             discarded: Vec::new(),
         };
         let what = format!("{}{ends}", found.settings.tool);

@@ -5,7 +5,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
-use samples::{CellRecord, ImportedKind, ImportedSettings, PathRecord, WorkloadSource};
+use samples::{ImportedKind, ImportedSettings, PathRecord, ResultRecord, WorkloadSource};
 use units::Bytes;
 use workload::{Direction, Transport};
 
@@ -55,7 +55,7 @@ struct Identity {
 
 #[derive(Debug)]
 struct Cell {
-    record: CellRecord,
+    record: ResultRecord,
     /// Becomes a factor if it varies.
     settings: BTreeMap<&'static str, String>,
     trials: u32,
@@ -113,12 +113,12 @@ impl Cells {
             return None;
         }
         let at = *self.by_name.entry(name).or_insert_with_key(|name| {
-            let record = CellRecord {
+            let record = ResultRecord {
                 id: name.clone(),
                 path,
                 workload,
                 levels,
-                sent: WorkloadSource::Told(test.settings.clone()),
+                sent: WorkloadSource::Imported(test.settings.clone()),
                 placement: UNKNOWN.to_owned(),
                 baseline: false,
             };
@@ -133,9 +133,10 @@ impl Cells {
     }
 
     /// Paths and cells for the run header. Varying settings become factors; `off` sorts before `on`.
-    pub(crate) fn records(&self) -> (Vec<PathRecord>, Vec<CellRecord>) {
+    pub(crate) fn records(&self) -> (Vec<PathRecord>, Vec<ResultRecord>) {
         let varying = self.varying();
-        let mut records: Vec<CellRecord> = self.cells.iter().map(|cell| cell.record_with(&varying)).collect();
+        let mut records: Vec<ResultRecord> =
+            self.cells.iter().map(|cell| cell.record_with(&varying)).collect();
         let switches = switches(&records);
         let paths: HashMap<&str, usize> = self.paths.iter().map(|path| path.name.as_str()).zip(0..).collect();
         let place = |path: &str| paths.get(path).copied();
@@ -216,7 +217,9 @@ impl Cells {
         };
         let name = joined(&words);
         let differs = |at: &usize| match &self.cells[*at].record.sent {
-            WorkloadSource::Told(other) => (other.kind, family(other)) != (imported.kind, family(imported)),
+            WorkloadSource::Imported(other) => {
+                (other.kind, family(other)) != (imported.kind, family(imported))
+            }
             WorkloadSource::Load(_) => true,
         };
         if self.by_name.get(&name).is_some_and(differs) {
@@ -263,7 +266,7 @@ impl Identity {
 }
 
 impl Cell {
-    fn record_with(&self, varying: &BTreeSet<&'static str>) -> CellRecord {
+    fn record_with(&self, varying: &BTreeSet<&'static str>) -> ResultRecord {
         let mut record = self.record.clone();
         for (setting, value) in self.settings.iter().filter(|(setting, _)| varying.contains(*setting)) {
             record.levels.entry((*setting).to_owned()).or_insert_with(|| value.clone());
@@ -279,7 +282,7 @@ fn stem_of(file: &str) -> &str {
 }
 
 /// Factors whose only levels are `on` and `off`.
-fn switches(records: &[CellRecord]) -> Vec<String> {
+fn switches(records: &[ResultRecord]) -> Vec<String> {
     let mut levels: BTreeMap<&String, bool> = BTreeMap::new();
     for (factor, level) in records.iter().flat_map(|record| &record.levels) {
         *levels.entry(factor).or_insert(true) &= level == "on" || level == "off";

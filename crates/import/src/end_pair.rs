@@ -166,7 +166,7 @@ fn merge(a: ImportedTest, b: ImportedTest) -> ImportedTest {
     client.started = client.started.or(server.started);
     client.syscalls.append(&mut server.syscalls);
     if client.threads.is_empty() {
-        (client.threads, client.doubts) = (server.threads, server.doubts);
+        (client.threads, client.warnings) = (server.threads, server.warnings);
     }
     client
 }

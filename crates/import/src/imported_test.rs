@@ -38,7 +38,7 @@ pub struct ImportedTest {
     pub syscalls: Vec<SyscallCount>,
     /// CPU time of the tool at each end.
     pub threads: Vec<ThreadCpu>,
-    pub doubts: Vec<ValidityWarning>,
+    pub warnings: Vec<ValidityWarning>,
 }
 
 impl ImportedTest {
@@ -66,7 +66,7 @@ impl ImportedTest {
             measurement,
             syscalls: Vec::new(),
             threads: Vec::new(),
-            doubts: Vec::new(),
+            warnings: Vec::new(),
         }
     }
 }

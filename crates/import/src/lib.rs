@@ -35,7 +35,7 @@ mod title;
 mod unit;
 mod unread;
 
-pub use assemble::{Assembler, Assembly, Done, Meta, TooManyCells};
+pub use assemble::{Assembler, Assembly, Done, Meta, TooManyResults};
 pub use error::ImportError;
 pub use format::KNOWN;
 pub use imported_test::{End, ImportedTest};

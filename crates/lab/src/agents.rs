@@ -297,10 +297,10 @@ impl Agents {
                         replies[place] = Some(*reply);
                     }
                 }
-                FromAgent::Refused { id, because, unsupported } => {
+                FromAgent::Refused { id, reason, unsupported } => {
                     if let Some(place) = place(id) {
                         let what = pending[place].what;
-                        return Err(RunError::Refused { host: host.to_string(), what, because, unsupported });
+                        return Err(RunError::Refused { host: host.to_string(), what, reason, unsupported });
                     }
                 }
                 FromAgent::Hello(_) => {}

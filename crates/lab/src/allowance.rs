@@ -30,7 +30,7 @@ pub(crate) fn answer_to(order: &Order, served: Option<&WorkloadSettings>) -> usi
 
 /// Length limit of a message from a nested run of this plan. A trial contains the reports of both ends.
 pub(crate) fn nested_run(plan: &Plan) -> usize {
-    let longest = plan.cells.iter().map(|cell| report_of(&cell.load)).max().unwrap_or(0);
+    let longest = plan.results.iter().map(|result| report_of(&result.load)).max().unwrap_or(0);
     longest.saturating_mul(3).saturating_add(REPORT).min(MAX_LINE)
 }
 

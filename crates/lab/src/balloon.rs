@@ -34,7 +34,7 @@ pub(crate) struct VmBalloon {
 
 impl VmBalloon {
     fn of(host: &HostName, vm: &Vm, agents: &mut Agents) -> Result<Self, RunError> {
-        let missing = |because: String| failed(host, MemoryError::Guest(because));
+        let missing = |reason: String| failed(host, MemoryError::Guest(reason));
         let method = vm.balloon.ok_or_else(|| missing("it has no `balloon`".to_owned()))?;
         let monitor = agents.take_monitor(host).ok_or_else(|| missing("it has no monitor".to_owned()))?;
         let pid = agents.pids(host).first().copied().unwrap_or_default();
@@ -94,7 +94,7 @@ impl VmAgent<'_> {
         self.ask(MemoryOrder::Release)?;
         self.resize(balloon, Bytes(0))?;
         let load = self.load;
-        match (load.way, load.touched) {
+        match (load.direction, load.touched) {
             (BalloonMove::Shrink, true) => {
                 self.ask(MemoryOrder::TouchFree)?;
                 Ok(load.memory)
@@ -183,7 +183,7 @@ impl TrialRunner<'_> {
         }
         agent.ask(MemoryOrder::Watch { compact: load.compact })?;
         let moved = agent.resize(balloon, to)?;
-        let measures_touching = load.touched && load.way == BalloonMove::Grow;
+        let measures_touching = load.touched && load.direction == BalloonMove::Grow;
         let touching = if measures_touching { agent.touch(load.memory)? } else { Nanos(0) };
         let (stall, machine) = agent.watched()?;
         let seen = self.watcher.as_mut().map_or(Ok(None), Watcher::end)?;
@@ -193,7 +193,7 @@ impl TrialRunner<'_> {
         let Resize { moved, first, elapsed, intervals } = moved;
         let data = BalloonData {
             method: *method,
-            way: load.way,
+            direction: load.direction,
             moved,
             first,
             elapsed: elapsed + touching,

@@ -1,8 +1,8 @@
-//! Selects the next trial and stops cells early. The choice is a pure function of the plan and the finished trials,
+//! Selects the next trial and stops results early. The choice is a pure function of the plan and the finished trials,
 //! so a resumed run makes the same choices.
 //!
-//! The plan is the full matrix. At the start of each block, the design judges all groups of cells by the blocks
-//! before it and keeps the cells that can still change the answer. It uses no clock.
+//! The plan is the full matrix. At the start of each block, the design judges all groups of results by the blocks
+//! before it and keeps the results that can still change the answer. It uses no clock.
 
 mod forecast;
 mod group;
@@ -15,7 +15,7 @@ mod tests;
 use std::collections::{BTreeMap, BTreeSet};
 
 use protocol::DesignDecision;
-use samples::{Arm, CellEnd, DiscardedAttempt, EndReason, Objective, Trial};
+use samples::{Arm, DiscardedAttempt, EndReason, Objective, ResultEnd, Trial};
 use scenario::{Plan, PlannedTrial};
 use stats::interval;
 use units::Nanos;
@@ -36,19 +36,19 @@ pub struct Design<'p> {
     groups: Vec<Group>,
     seen: Observations,
     skipped: BTreeSet<usize>,
-    /// Indexes of trials that are not run although their cell can be measured.
+    /// Indexes of trials that are not run although their result can be measured.
     left_out: BTreeSet<u32>,
     /// Position in the plan.
     at: usize,
     round: Round,
     /// Whether the time budget is used up.
     spent: bool,
-    reported: BTreeMap<usize, CellEnd>,
+    reported: BTreeMap<usize, ResultEnd>,
     /// Whether the missing CPU time was reported.
     reported_missing_cpu: bool,
 }
 
-/// The cells to measure in a block.
+/// The results to measure in a block.
 #[derive(Debug, Clone, Default)]
 struct Round {
     block: Option<u32>,
@@ -62,8 +62,8 @@ impl Round {
     fn wants(&self, trial: &PlannedTrial) -> bool {
         match trial.arm {
             // Probed trials need the same trial without probes.
-            Arm::Measure | Arm::Probed | Arm::Alone => self.measure.contains(&trial.cell),
-            Arm::Again => self.again.contains(&trial.cell),
+            Arm::Measure | Arm::Probed | Arm::Alone => self.measure.contains(&trial.result),
+            Arm::Again => self.again.contains(&trial.result),
         }
     }
 
@@ -97,9 +97,9 @@ impl<'p> Design<'p> {
         self.seen.take(self.plan, trial);
     }
 
-    /// Records that a cell cannot be measured.
-    pub fn skip(&mut self, cell: &str) {
-        self.skipped.extend(self.plan.cells.iter().position(|known| known.id.as_str() == cell));
+    /// Records that a result cannot be measured.
+    pub fn skip(&mut self, result: &str) {
+        self.skipped.extend(self.plan.results.iter().position(|known| known.id.as_str() == result));
     }
 
     /// Records that a trial is not run because its probe is missing.
@@ -116,7 +116,7 @@ impl<'p> Design<'p> {
                 return None;
             }
             if self.is_due(trial) {
-                self.spent = self.is_beyond_budget(trial.cell);
+                self.spent = self.is_beyond_budget(trial.result);
                 return (!self.spent).then_some(trial);
             }
             self.at += 1;
@@ -139,14 +139,14 @@ impl<'p> Design<'p> {
             Some((self.plan.trials.iter().find(|trial| trial.index == index)?, attempts))
         });
         let can_be_made = |trial: &PlannedTrial| {
-            !self.skipped.contains(&trial.cell) && !self.left_out.contains(&trial.index)
+            !self.skipped.contains(&trial.result) && !self.left_out.contains(&trial.index)
         };
         let (planned, attempts) = planned.find(|(trial, _)| can_be_made(trial))?;
         Some((planned, attempts.to_vec()))
     }
 
-    /// New or changed ends of cells since the last call.
-    pub fn ends(&mut self) -> Vec<CellEnd> {
+    /// New or changed ends of results since the last call.
+    pub fn ends(&mut self) -> Vec<ResultEnd> {
         if !self.plan.design.is_adaptive() {
             return Vec::new();
         }
@@ -155,23 +155,23 @@ impl<'p> Design<'p> {
         if block < screening_blocks(self.plan) {
             return Vec::new();
         }
-        let ends: Vec<(usize, CellEnd)> = self
+        let ends: Vec<(usize, ResultEnd)> = self
             .standings(block)
             .into_iter()
-            .filter_map(|(cell, standing)| Some((cell, self.end(cell, standing)?)))
+            .filter_map(|(result, standing)| Some((result, self.end(result, standing)?)))
             .collect();
-        let new = |(cell, end): &(usize, CellEnd)| self.reported.get(cell) != Some(end);
-        let fresh: Vec<(usize, CellEnd)> = ends.into_iter().filter(new).collect();
+        let new = |(result, end): &(usize, ResultEnd)| self.reported.get(result) != Some(end);
+        let fresh: Vec<(usize, ResultEnd)> = ends.into_iter().filter(new).collect();
         self.reported.extend(fresh.iter().cloned());
         fresh.into_iter().map(|(_, end)| end).collect()
     }
 
-    /// Measurable cells without a trial because the time budget is used up.
+    /// Measurable results without a trial because the time budget is used up.
     pub fn out_of_time(&self) -> impl Iterator<Item = &'p str> {
-        let cells = self.plan.cells.iter().enumerate().filter(|_| self.spent);
+        let results = self.plan.results.iter().enumerate().filter(|_| self.spent);
         let unmeasured =
-            cells.filter(|(cell, _)| !self.skipped.contains(cell) && self.seen.trials(*cell) == 0);
-        unmeasured.map(|(_, cell)| cell.id.as_str())
+            results.filter(|(result, _)| !self.skipped.contains(result) && self.seen.trials(*result) == 0);
+        unmeasured.map(|(_, result)| result.id.as_str())
     }
 
     /// The reason why trials are not chosen for the requested objective. Returned once.
@@ -189,10 +189,11 @@ impl<'p> Design<'p> {
         Some("CPU time was not recorded: trials are chosen for the best value instead of the objective")
     }
 
-    /// Cells that get more trials in the current block because they can change the answer.
+    /// Results that get more trials in the current block because they can change the answer.
     pub fn open(&self) -> impl Iterator<Item = &'p str> {
         let open = self.round.measure.difference(&self.round.beside);
-        open.filter(|cell| !self.skipped.contains(cell)).map(|cell| self.plan.cells[*cell].id.as_str())
+        open.filter(|result| !self.skipped.contains(result))
+            .map(|result| self.plan.results[*result].id.as_str())
     }
 
     /// The current decisions.
@@ -201,24 +202,24 @@ impl<'p> Design<'p> {
         DesignDecision {
             block: self.block().map(|(block, _)| block),
             open: self.open().map(str::to_owned).collect(),
-            cells: self.cells() as u32,
+            results: self.results() as u32,
             out_of_time: self.spent,
             trials_left: self.trials_left() as u32,
             most_left: self.most_left(),
         }
     }
 
-    /// The current block, from 0, and whether it measures all cells.
+    /// The current block, from 0, and whether it measures all results.
     #[must_use]
     pub fn block(&self) -> Option<(u32, bool)> {
         let screening = screening_blocks(self.plan);
         self.round.block.map(|block| (block, block < screening))
     }
 
-    /// Number of measurable cells.
+    /// Number of measurable results.
     #[must_use]
-    pub fn cells(&self) -> usize {
-        self.plan.cells.len() - self.skipped.len()
+    pub fn results(&self) -> usize {
+        self.plan.results.len() - self.skipped.len()
     }
 
     /// Maximum number of remaining trials, without regard to the budget.
@@ -243,10 +244,10 @@ impl<'p> Design<'p> {
 
     fn is_due(&self, trial: &PlannedTrial) -> bool {
         let passed = self.seen.has(trial.index) || self.left_out.contains(&trial.index);
-        self.round.wants(trial) && !self.skipped.contains(&trial.cell) && !passed
+        self.round.wants(trial) && !self.skipped.contains(&trial.result) && !passed
     }
 
-    /// Selects the cells of a new block.
+    /// Selects the results of a new block.
     fn enter(&mut self, block: u32) {
         if self.round.block == Some(block) {
             return;
@@ -255,8 +256,8 @@ impl<'p> Design<'p> {
     }
 
     fn decide(&self, block: u32) -> Round {
-        let all = || (0..self.plan.cells.len()).filter(|cell| !self.skipped.contains(cell));
-        let baselines = || all().filter(|cell| self.plan.cells[*cell].baseline);
+        let all = || (0..self.plan.results.len()).filter(|result| !self.skipped.contains(result));
+        let baselines = || all().filter(|result| self.plan.results[*result].baseline);
         if !self.plan.design.is_adaptive() || block < screening_blocks(self.plan) {
             return Round { measure: all().collect(), again: all().collect(), ..Round::default() };
         }
@@ -264,12 +265,12 @@ impl<'p> Design<'p> {
         let mut measure: BTreeSet<usize> = standings
             .iter()
             .filter(|(_, standing)| *standing == Standing::Open)
-            .map(|(cell, _)| *cell)
+            .map(|(result, _)| *result)
             .collect();
         let (mut again, mut beside) = (BTreeSet::new(), BTreeSet::new());
         for baseline in baselines() {
-            let workload = &self.plan.cells[baseline].workload;
-            if !measure.iter().any(|cell| self.plan.cells[*cell].workload == *workload) {
+            let workload = &self.plan.results[baseline].workload;
+            if !measure.iter().any(|result| self.plan.results[*result].workload == *workload) {
                 continue;
             }
             // Comparisons need the baseline in the same block.
@@ -288,28 +289,32 @@ impl<'p> Design<'p> {
         Round { block: None, measure, again, beside }
     }
 
-    /// Standings of all cells, by the blocks before `block`.
+    /// Standings of all results, by the blocks before `block`.
     fn standings(&self, block: u32) -> Vec<(usize, Standing)> {
         let open = |group: &Group| group.standings(self.plan, &self.seen, &self.skipped, block);
         self.groups.iter().flat_map(open).collect()
     }
 
-    fn end(&self, cell: usize, standing: Standing) -> Option<CellEnd> {
-        let trials = self.seen.trials(cell);
-        let planned =
-            self.plan.trials.iter().filter(|trial| trial.cell == cell && trial.arm == Arm::Measure).count();
-        let why = match standing {
+    fn end(&self, result: usize, standing: Standing) -> Option<ResultEnd> {
+        let trials = self.seen.trials(result);
+        let planned = self
+            .plan
+            .trials
+            .iter()
+            .filter(|trial| trial.result == result && trial.arm == Arm::Measure)
+            .count();
+        let reason = match standing {
             Standing::Precise(reach) => EndReason::Precise { reach },
             _ if trials >= planned => EndReason::Planned,
             Standing::Settled if self.plan.design.until_clear => EndReason::Clear,
             Standing::Settled => EndReason::Settled,
-            Standing::Out => EndReason::Unusable { trials: self.seen.unusable(cell) as u32 },
+            Standing::Out => EndReason::Unusable { trials: self.seen.unusable(result) as u32 },
             Standing::Open if self.spent => {
-                EndReason::Budget { reach: interval::reach_so_far(&self.seen.values(cell, u32::MAX)) }
+                EndReason::Budget { reach: interval::reach_so_far(&self.seen.values(result, u32::MAX)) }
             }
             Standing::Open => return None,
         };
-        Some(CellEnd { cell: self.plan.cells[cell].id.to_string(), why, trials: trials as u32 })
+        Some(ResultEnd { result: self.plan.results[result].id.to_string(), reason, trials: trials as u32 })
     }
 
     fn is_beyond_budget(&self, next: usize) -> bool {

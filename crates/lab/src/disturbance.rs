@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeMap, collections::BTreeSet};
 
-use samples::{CpuUsage, Disturber, OwnedCpu, ValidityWarning};
+use samples::{AttributedCpu, CpuUsage, Disturber, ValidityWarning};
 use units::Nanos;
 
 use crate::placement::Cpus;
@@ -25,7 +25,7 @@ pub(crate) fn of(usage: &CpuUsage, cpus: &Cpus) -> Option<ValidityWarning> {
         Some(pinned) => on_pinned(usage, around, &pinned),
         None => anywhere(around),
     };
-    (share >= BOUND).then(|| ValidityWarning::Disturbed { share, by: by(around) })
+    (share >= BOUND).then(|| ValidityWarning::Disturbed { share, processes: by(around) })
 }
 
 /// The disturbance of a trial without CPU pinning.
@@ -40,7 +40,7 @@ fn pinned(cpus: &Cpus) -> Option<BTreeSet<u32>> {
     Some(client.iter().chain(server).copied().collect())
 }
 
-fn anywhere(around: &OwnedCpu) -> f64 {
+fn anywhere(around: &AttributedCpu) -> f64 {
     let others = others(around);
     let left = f64::from(around.cpus) - others;
     let kept_busy = (cpus_of(around, around.busy) - others).max(ENDS);
@@ -48,7 +48,7 @@ fn anywhere(around: &OwnedCpu) -> f64 {
 }
 
 /// Counts other work on the pinned CPUs only: busy time minus the trial's threads and softirqs.
-fn on_pinned(usage: &CpuUsage, around: &OwnedCpu, pinned: &BTreeSet<u32>) -> f64 {
+fn on_pinned(usage: &CpuUsage, around: &AttributedCpu, pinned: &BTreeSet<u32>) -> f64 {
     let machine = &usage.machine;
     let there: Vec<_> = machine.by_cpu.iter().filter(|cpu| pinned.contains(&cpu.cpu)).collect();
     let had: Nanos = there.iter().map(|cpu| cpu.busy + cpu.steal).sum();
@@ -62,12 +62,12 @@ fn on_pinned(usage: &CpuUsage, around: &OwnedCpu, pinned: &BTreeSet<u32>) -> f64
 }
 
 /// Number of CPUs used by other processes and the hypervisor.
-fn others(around: &OwnedCpu) -> f64 {
+fn others(around: &AttributedCpu) -> f64 {
     let processes: Nanos = around.others().map(|(_, time)| time).sum();
     cpus_of(around, processes + around.steal)
 }
 
-fn by(around: &OwnedCpu) -> Vec<Disturber> {
+fn by(around: &AttributedCpu) -> Vec<Disturber> {
     let mut times: BTreeMap<Option<&str>, Nanos> = BTreeMap::from([(None, around.steal)]);
     for (process, time) in around.others() {
         let sum = times.entry(process.or(Some("others"))).or_default();
@@ -83,18 +83,20 @@ fn by(around: &OwnedCpu) -> Vec<Disturber> {
     named
 }
 
-fn cpus_of(around: &OwnedCpu, time: Nanos) -> f64 {
+fn cpus_of(around: &AttributedCpu, time: Nanos) -> f64 {
     time.0 as f64 / around.elapsed.0 as f64
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use samples::{AttributionSource, CpuOwner, CpuTimes, MachineCpu, OwnerShare, ThreadCpu, ThreadRole};
+    use samples::{
+        AttributionSource, ConsumerShare, CpuConsumer, CpuTimes, MachineCpu, ThreadCpu, ThreadRole,
+    };
 
-    fn share(owner: CpuOwner, process: &str, millis: u64) -> OwnerShare {
-        OwnerShare {
-            owner,
+    fn share(consumer: CpuConsumer, process: &str, millis: u64) -> ConsumerShare {
+        ConsumerShare {
+            consumer,
             process: Some(process.into()),
             thread: None,
             cpu: None,
@@ -104,13 +106,13 @@ mod tests {
 
     /// One second in which the trial keeps 1.5 CPUs busy.
     fn second(cpus: u32, others: &[(&str, u64)], steal: u64) -> CpuUsage {
-        let of_others = others.iter().map(|(name, millis)| share(CpuOwner::Other, name, *millis));
-        let shares: Vec<OwnerShare> = of_others
-            .chain([share(CpuOwner::Client, "plumb", 700), share(CpuOwner::Server, "plumb", 800)])
+        let of_others = others.iter().map(|(name, millis)| share(CpuConsumer::Other, name, *millis));
+        let shares: Vec<ConsumerShare> = of_others
+            .chain([share(CpuConsumer::Client, "plumb", 700), share(CpuConsumer::Server, "plumb", 800)])
             .collect();
-        let around = OwnedCpu {
+        let around = AttributedCpu {
             source: AttributionSource::Sampled,
-            because: None,
+            reason: None,
             elapsed: Nanos::from_secs(1),
             cpus,
             busy: shares.iter().map(|share| share.time).sum(),
@@ -122,8 +124,9 @@ mod tests {
 
     fn found(usage: &CpuUsage, cpus: &Cpus) -> Option<(u32, Vec<String>)> {
         of(usage, cpus).map(|warning| match warning {
-            ValidityWarning::Disturbed { share, by } => {
-                let names = by.into_iter().map(|one| one.process.unwrap_or_else(|| "hypervisor".into()));
+            ValidityWarning::Disturbed { share, processes } => {
+                let names =
+                    processes.into_iter().map(|one| one.process.unwrap_or_else(|| "hypervisor".into()));
                 ((share * 100.0).round() as u32, names.collect())
             }
             other => panic!("{other:?}"),

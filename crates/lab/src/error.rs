@@ -9,9 +9,9 @@ pub enum RunError {
     #[error(transparent)]
     Raise(#[from] topology::CreateError),
     /// Device settings could not be applied.
-    #[error("cell {cell}: {source}")]
+    #[error("result {result}: {source}")]
     Configure {
-        cell: String,
+        result: String,
         #[source]
         source: topology::ConfigureError,
     },
@@ -41,12 +41,12 @@ pub enum RunError {
         said: String,
     },
     /// The agent could not carry out an order.
-    #[error("the agent of host {host} could not {what}: {because}")]
+    #[error("the agent of host {host} could not {what}: {reason}")]
     Refused {
         host: String,
         /// The requested action.
         what: &'static str,
-        because: String,
+        reason: String,
         /// Whether this machine can never do it.
         unsupported: bool,
     },
@@ -57,10 +57,10 @@ pub enum RunError {
         source: memory::MemoryError,
     },
     /// This machine lacks something that the lab needs.
-    #[error("{because}")]
-    Lacks { because: String },
+    #[error("{reason}")]
+    Lacks { reason: String },
     /// No traffic passes on a path.
-    #[error("no traffic passes on path {path}: {to} does not reply to {from}{because}; {advice}")]
+    #[error("no traffic passes on path {path}: {to} does not reply to {from}{reason}; {advice}")]
     Unreachable {
         path: String,
         /// Client end.
@@ -68,7 +68,7 @@ pub enum RunError {
         /// Server end.
         to: String,
         /// The client agent's error, in parentheses.
-        because: String,
+        reason: String,
         advice: &'static str,
     },
     /// Another run uses the interface.
@@ -89,11 +89,11 @@ pub enum RunError {
         what: String,
     },
     /// The plan differs from that of the run to resume.
-    #[error("run {run} was planned by another version of plumb with different cells; start a new run")]
+    #[error("run {run} was planned by another version of plumb with different results; start a new run")]
     OtherPlan { run: String },
     /// The nested run ended early.
-    #[error("in the virtual hypervisor: {because}")]
-    Inside { because: String },
+    #[error("in the virtual hypervisor: {reason}")]
+    Inside { reason: String },
     #[error("cannot store the results: {0}")]
     Keep(#[source] Box<dyn std::error::Error + Send + Sync>),
     /// Interrupted by the user.

@@ -1,8 +1,8 @@
 //! Progress events of a run.
 
 use protocol::DesignDecision;
-use samples::{RunHeader, SkippedCell, Trial};
-use scenario::{Cell, PlannedTrial};
+use samples::{RunHeader, SkippedResult, Trial};
+use scenario::{PlannedResult, PlannedTrial};
 use units::Nanos;
 use workload::LiveRate;
 
@@ -23,7 +23,7 @@ pub enum Event<'a> {
     Begun(&'a RunHeader),
     Trial {
         planned: &'a PlannedTrial,
-        cell: &'a Cell,
+        result: &'a PlannedResult,
     },
     /// The live rate of the current trial over the last 0.1 s.
     Rate {
@@ -34,8 +34,8 @@ pub enum Event<'a> {
     /// A block starts, or the last one ended.
     Decided(&'a DesignDecision),
     Kept(&'a Trial),
-    /// A cell is skipped for the rest of the run.
-    Skipped(&'a SkippedCell),
+    /// A result is skipped for the rest of the run.
+    Skipped(&'a SkippedResult),
     /// A message to the user.
     Notice(&'a str),
 }

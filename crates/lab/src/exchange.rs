@@ -7,8 +7,8 @@ use std::{
 };
 
 use protocol::{ClientOrder, EndReport, Observation, Order, Progress, Reply, ServerOrder, Subject, Token};
-use samples::CpuOwner;
-use scenario::{Cell, HostName, Path};
+use samples::CpuConsumer;
+use scenario::{HostName, Path, PlannedResult};
 use units::Nanos;
 use workload::{BalloonSettings, WorkloadSettings};
 
@@ -35,7 +35,7 @@ const LONG: Duration = Duration::from_secs(600);
 #[derive(Clone, Copy)]
 pub(crate) struct Exchange<'a> {
     pub(crate) path: &'a Path,
-    pub(crate) cell: &'a Cell,
+    pub(crate) result: &'a PlannedResult,
     pub(crate) cpus: &'a Cpus,
     pub(crate) probed: bool,
 }
@@ -57,7 +57,7 @@ impl TrialRunner<'_> {
         observer: &mut dyn Observer,
     ) -> Result<Vec<Reports>, RunError> {
         if let [only] = exchanges
-            && let Some(load) = BalloonSettings::of(&only.cell.load)
+            && let Some(load) = BalloonSettings::of(&only.result.load)
         {
             let moved = self.move_memory(only, load, observer);
             if moved.is_err() {
@@ -76,9 +76,9 @@ impl TrialRunner<'_> {
         let mut seen = self.watcher.as_mut().map_or(Ok(None), Watcher::end)?;
         let mut reports = Vec::new();
         for exchange in exchanges {
-            let Exchange { path, cell, .. } = *exchange;
+            let Exchange { path, result, .. } = *exchange;
             let client = report(&path.from.host, replies.next())?;
-            let has_peer = cell.load.kind().has_peer();
+            let has_peer = result.load.kind().has_peer();
             let server = if has_peer { Some(report(&path.to.host, replies.next())?) } else { None };
             // At most one of these trials uses this machine.
             let seen = if self.lab_handle.is_here(path) { seen.take() } else { None };
@@ -111,18 +111,18 @@ impl TrialRunner<'_> {
         }
         let mut requests = Vec::new();
         for ((token, exchange), port) in begun.iter().zip(ports) {
-            let (token, Exchange { path, cell, cpus, .. }) = (*token, **exchange);
+            let (token, Exchange { path, result, cpus, .. }) = (*token, **exchange);
             let order = Order::Run(ClientOrder {
                 token,
                 bind: path.from.address,
                 server: path.to.address,
                 port,
-                load: cell.load.clone(),
+                load: result.load.clone(),
                 cpus: cpus.client.clone(),
             });
-            let deadline = deadline(&cell.load);
+            let deadline = deadline(&result.load);
             requests.push(self.agents.request(&path.from.host, "run the client", order, deadline)?);
-            if cell.load.kind().has_peer() {
+            if result.load.kind().has_peer() {
                 let collect = Order::Collect { token };
                 requests.push(self.agents.request(&path.to.host, "run the server", collect, deadline)?);
             }
@@ -131,7 +131,7 @@ impl TrialRunner<'_> {
         let [(token, first), ..] = begun else { return Ok(Vec::new()) };
         self.agents.wait(&requests, |beat| {
             if begun.len() == 1 || beat.token == *token {
-                show(beat, &first.cell.load, observer);
+                show(beat, &first.result.load, observer);
             }
         })
     }
@@ -139,15 +139,15 @@ impl TrialRunner<'_> {
     /// Opens the servers and returns their ports, 0 for trials without a server.
     fn serve_all(&mut self, begun: &[(Token, &Exchange<'_>)]) -> Result<Vec<u16>, RunError> {
         let mut servers = Vec::new();
-        for (token, Exchange { path, cell, cpus, .. }) in begun {
-            if cell.load.kind().has_peer() {
-                let order = self.server_order(path, *token, cell.load.clone(), cpus.server.clone());
+        for (token, Exchange { path, result, cpus, .. }) in begun {
+            if result.load.kind().has_peer() {
+                let order = self.server_order(path, *token, result.load.clone(), cpus.server.clone());
                 servers.push((&path.to.host, order));
             }
         }
         let mut ports = self.serve(servers)?.into_iter();
         let port = |(_, exchange): &(Token, &Exchange<'_>)| {
-            let has_peer = exchange.cell.load.kind().has_peer();
+            let has_peer = exchange.result.load.kind().has_peer();
             has_peer.then(|| ports.next()).flatten().unwrap_or(0)
         };
         Ok(begun.iter().map(port).collect())
@@ -162,21 +162,21 @@ impl TrialRunner<'_> {
     /// belongs to the client. Unused machines belong to the run.
     pub(crate) fn ends(&self, path: &Path) -> Vec<Subject> {
         let is_vm = |host| self.lab_handle.lab.vm(host).is_some();
-        let of = |host, [plain, vm]: [CpuOwner; 2]| {
+        let of = |host, [plain, vm]: [CpuConsumer; 2]| {
             let agent = self.lab_handle.lab.seat(host).unwrap_or(host);
             (if is_vm(host) { vm } else { plain }, agent)
         };
-        let mut ends = vec![of(&path.from.host, [CpuOwner::Client, CpuOwner::ClientVm])];
+        let mut ends = vec![of(&path.from.host, [CpuConsumer::Client, CpuConsumer::ClientVm])];
         if path.to.host != path.from.host {
-            ends.push(of(&path.to.host, [CpuOwner::Server, CpuOwner::ServerVm]));
+            ends.push(of(&path.to.host, [CpuConsumer::Server, CpuConsumer::ServerVm]));
         }
         // For a remote host, only its channel runs here.
         ends.retain(|(_, host)| !self.lab_handle.lab.is_remote(host));
         let named: Vec<&HostName> = ends.iter().map(|(_, host)| *host).collect();
         let others = self.agents.hosts().filter(|host| !named.contains(host));
         let idle =
-            Subject::of(CpuOwner::Plumb, others.flat_map(|host| self.agents.pids(host)).collect(), false);
-        let subject = |(owner, host)| Subject::of(owner, self.agents.pids(host), true);
+            Subject::of(CpuConsumer::Plumb, others.flat_map(|host| self.agents.pids(host)).collect(), false);
+        let subject = |(consumer, host)| Subject::of(consumer, self.agents.pids(host), true);
         ends.into_iter().map(subject).chain([idle]).collect()
     }
 
@@ -241,8 +241,8 @@ fn show(beat: &Progress, load: &WorkloadSettings, observer: &mut dyn Observer) {
 
 pub(crate) fn unexpected(host: &HostName, reply: &Reply) -> RunError {
     let received: String = format!("{reply:?}").chars().take(60).collect();
-    let because = format!("unexpected reply: {received}");
-    RunError::Refused { host: host.to_string(), what: "follow the protocol", because, unsupported: false }
+    let reason = format!("unexpected reply: {received}");
+    RunError::Refused { host: host.to_string(), what: "follow the protocol", reason, unsupported: false }
 }
 
 /// Unguessable for others on the path: the kernel seeds the standard library's hasher.

@@ -57,10 +57,10 @@ pub(crate) fn located(
 
 /// Checks names, addresses and MTUs of lab devices against the hosts'.
 fn fits(lab: &Lab, plan: &Plan) -> Result<(), RunError> {
-    let refused = |host: &HostName, because: String| RunError::Refused {
+    let refused = |host: &HostName, reason: String| RunError::Refused {
         host: host.to_string(),
         what: "create the lab's devices on it",
-        because,
+        reason,
         unsupported: false,
     };
     for host in &lab.hosts {
@@ -76,16 +76,16 @@ fn fits(lab: &Lab, plan: &Plan) -> Result<(), RunError> {
         }
         let mut addresses = lab.addresses().filter(|(at, _)| is_created(at));
         if let Some((at, address)) = addresses.find(|(_, address)| address.addr() == own.address) {
-            let because = format!(
+            let reason = format!(
                 "the address {} of `{at}` is already in use on the host; choose another",
                 address.addr()
             );
-            return Err(refused(&host.name, because));
+            return Err(refused(&host.name, reason));
         }
     }
-    let of_cells = plan.cells.iter().map(|cell| &cell.devices);
-    let misfit = [&lab.devices].into_iter().chain(of_cells).find_map(|settings| lab.mtu_misfit(settings));
-    misfit.map_or(Ok(()), |(at, because)| Err(refused(&at.host, because)))
+    let of_results = plan.results.iter().map(|result| &result.devices);
+    let misfit = [&lab.devices].into_iter().chain(of_results).find_map(|settings| lab.mtu_misfit(settings));
+    misfit.map_or(Ok(()), |(at, reason)| Err(refused(&at.host, reason)))
 }
 
 /// Finds a host's interface by address, by name, or by how the host was reached. Returns the path end and the MTU.
@@ -167,7 +167,7 @@ fn same_machine(host: &HostName, others: &[&HostName]) -> RunError {
     RunError::Refused {
         host: host.to_string(),
         what: "reserve its interface",
-        because: format!("it is the same machine as {one_of}{}; list each machine once", others.join(", ")),
+        reason: format!("it is the same machine as {one_of}{}; list each machine once", others.join(", ")),
         unsupported: false,
     }
 }

@@ -32,13 +32,13 @@ impl GuestNetwork {
     /// # Errors
     /// If the kernel refuses or lacks a feature.
     pub fn raise(guest: &HostName, vm: &Vm, mtu: u32) -> Result<Self, RunError> {
-        if let Some(because) = Nic::lacks_vhost().filter(|_| vm.vhost) {
-            return Err(RunError::Lacks { because: format!("vhost-net does not work: {because}") });
+        if let Some(reason) = Nic::lacks_vhost().filter(|_| vm.vhost) {
+            return Err(RunError::Lacks { reason: format!("vhost-net does not work: {reason}") });
         }
         let lab = lab(guest, vm, mtu);
         let topology = Topology::raise(&lab)?;
         match topology.missing().first() {
-            Some(missing) => Err(RunError::Lacks { because: missing.to_string() }),
+            Some(missing) => Err(RunError::Lacks { reason: missing.to_string() }),
             None => Ok(Self { guest: guest.clone(), lab, topology }),
         }
     }

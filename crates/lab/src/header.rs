@@ -57,12 +57,12 @@ fn header(request: &Request<'_>, environment: &Environment, missing: &[MissingPr
         tool: request.tool.to_owned(),
         origin: Origin::Measured,
         design: request.plan.design,
-        tries: request.tries.cloned(),
+        remedy_trials: request.remedy_trials.cloned(),
         probes: request.plan.probes.clone(),
         missing_probes: missing.to_vec(),
         machines: Vec::new(),
         environment: Some(environment.clone()),
         paths: planned_paths(request).map(record::path).collect(),
-        cells: request.plan.cells.iter().map(record::cell).collect(),
+        results: request.plan.results.iter().map(record::result).collect(),
     }
 }

@@ -32,7 +32,7 @@ pub(crate) enum Unset {
 impl From<RunError> for Unset {
     fn from(error: RunError) -> Self {
         match error {
-            RunError::Refused { because, unsupported: true, .. } => Self::Never(because),
+            RunError::Refused { reason, unsupported: true, .. } => Self::Never(reason),
             error => Self::Error(error),
         }
     }
@@ -69,12 +69,12 @@ impl LabHandle<'_> {
         Ok(())
     }
 
-    /// Applies settings to all devices. Devices without settings get their original ones back. Errors mention `cell`.
+    /// Applies settings to all devices. Devices without settings get their original ones back. Errors mention `result`.
     pub(crate) fn configure(
         &self,
         agents: &mut Agents,
         settings: &BTreeMap<DeviceRef, DeviceSettings>,
-        cell: &str,
+        result: &str,
     ) -> Result<(), Unset> {
         let is_set = |(at, settings): &(&DeviceRef, &DeviceSettings)| {
             self.lab.existing(&at.host).is_some()
@@ -91,7 +91,7 @@ impl LabHandle<'_> {
         ours.retain(|at, _| !self.is_elsewhere(&at.host));
         self.topology.configure(&ours).map_err(|error| match error {
             ConfigureError::Unsupported { .. } => Unset::Never(error.to_string()),
-            source => Unset::Error(RunError::Configure { cell: cell.to_owned(), source }),
+            source => Unset::Error(RunError::Configure { result: result.to_owned(), source }),
         })?;
         for host in self.agents_where(agents, |host| self.lab.vm(host).is_some() || self.has_devices_on(host))
         {
@@ -173,12 +173,12 @@ impl LabHandle<'_> {
             Err(absent @ ReadError::Absent { .. }) if is_symptom => return absent.into(),
             _ => {}
         }
-        let RunError::Refused { host, what, because, unsupported: false } = error else { return error };
+        let RunError::Refused { host, what, reason, unsupported: false } = error else { return error };
         let ends = [&path.from.host, &path.to.host].into_iter();
         let troubles =
             ends.filter_map(|end| Some(format!("; host {end}: {}", agents.trouble(self.agent_of(end))?)));
-        let because = troubles.fold(because, |because, trouble| because + &trouble);
-        RunError::Refused { host, what, because, unsupported: false }
+        let reason = troubles.fold(reason, |reason, trouble| reason + &trouble);
+        RunError::Refused { host, what, reason, unsupported: false }
     }
 
     pub(crate) fn has_vm_at(&self, path: &Path) -> bool {

@@ -41,12 +41,12 @@ impl LeftOut {
         self.hosts.contains_key(host)
     }
 
-    pub(crate) fn host(&mut self, host: HostName, because: String) {
-        self.hosts.insert(host, because);
+    pub(crate) fn host(&mut self, host: HostName, reason: String) {
+        self.hosts.insert(host, reason);
     }
 
-    pub(crate) fn path(&mut self, path: &PathName, because: String) {
-        self.paths.insert(path.clone(), because);
+    pub(crate) fn path(&mut self, path: &PathName, reason: String) {
+        self.paths.insert(path.clone(), reason);
     }
 
     /// Counts a refusal. Returns whether to retry the path.
@@ -71,11 +71,11 @@ impl LeftOut {
 
 impl fmt::Display for LeftOut {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let hosts = self.hosts.iter().map(|(host, because)| {
-            let because = because.strip_prefix(&format!("host {host}: ")).unwrap_or(because);
-            format!("host {host} ({because})")
+        let hosts = self.hosts.iter().map(|(host, reason)| {
+            let reason = reason.strip_prefix(&format!("host {host}: ")).unwrap_or(reason);
+            format!("host {host} ({reason})")
         });
-        let paths = self.paths.iter().map(|(path, because)| format!("path {path} ({because})"));
+        let paths = self.paths.iter().map(|(path, reason)| format!("path {path} ({reason})"));
         f.write_str(&hosts.chain(paths).collect::<Vec<_>>().join(", "))
     }
 }

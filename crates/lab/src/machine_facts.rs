@@ -67,7 +67,7 @@ pub fn introduce_existing(
     let mut watcher = Watcher::greeted((host.clone(), machine), tool, stop, &[], Vec::new())?;
     let interface = match existing_hosts::interface(watcher.agents(), &host, (None, None)) {
         Ok(found) => Ok(found),
-        Err(RunError::Refused { because, .. }) => Err(because),
+        Err(RunError::Refused { reason, .. }) => Err(reason),
         Err(error) => return Err(error),
     };
     Ok(ExistingIntroduction { environment: watcher.describe()?, interface })

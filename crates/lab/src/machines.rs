@@ -52,9 +52,9 @@ pub(crate) fn of(
 }
 
 fn member(request: &Request<'_>, host: &HostName, name: &str) -> Result<Member, RunError> {
-    let because =
+    let reason =
         || format!("host {host} requires fleet member `{name}`, but this run has no connection to the fleet");
-    let fleet = request.fleet.as_ref().ok_or_else(|| RunError::Lacks { because: because() })?;
+    let fleet = request.fleet.as_ref().ok_or_else(|| RunError::Lacks { reason: reason() })?;
     Ok(Member::new(host.clone(), name.to_owned(), Arc::clone(fleet), request.id.to_string()))
 }
 

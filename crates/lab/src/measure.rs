@@ -34,7 +34,7 @@ pub(crate) struct Measurements {
     pub(crate) stalled: Option<ValidityWarning>,
     pub(crate) discarded: Vec<DiscardedAttempt>,
     /// Number of other trials at the same time.
-    pub(crate) beside: u32,
+    pub(crate) simultaneous: u32,
 }
 
 /// The result of one attempt.
@@ -63,9 +63,9 @@ impl TrialRunner<'_> {
             }
             let attempts = match self.attempt(exchanges, observer) {
                 Ok(attempts) => attempts,
-                Err(RunError::Refused { because, unsupported: true, .. }) => {
+                Err(RunError::Refused { reason, unsupported: true, .. }) => {
                     match exchanges {
-                        [_] => outcomes[0] = Some(TrafficOutcome::Never(because)),
+                        [_] => outcomes[0] = Some(TrafficOutcome::Never(reason)),
                         // Run them one by one to find the one that cannot run.
                         _ => {
                             for &place in &open {
@@ -101,8 +101,8 @@ impl TrialRunner<'_> {
         for ((exchange, (before, after)), reports) in exchanges.iter().zip(counted).zip(reports) {
             let softnet = self.softnet(exchange.path, &reports);
             let counters = counters::between(&before, &after, softnet);
-            let beside = u32::try_from(exchanges.len() - 1).unwrap_or(u32::MAX);
-            attempts.push(self.judge(exchange, reports, (started, counters, beside), observer)?);
+            let simultaneous = u32::try_from(exchanges.len() - 1).unwrap_or(u32::MAX);
+            attempts.push(self.judge(exchange, reports, (started, counters, simultaneous), observer)?);
         }
         Ok(attempts)
     }
@@ -111,10 +111,10 @@ impl TrialRunner<'_> {
         &mut self,
         exchange: &Exchange<'_>,
         Reports { client, server, seen }: Reports,
-        (started, counters, beside): (UnixMillis, PathCounters, u32),
+        (started, counters, simultaneous): (UnixMillis, PathCounters, u32),
         observer: &mut dyn Observer,
     ) -> Result<Attempt, RunError> {
-        let Exchange { path, cell, .. } = *exchange;
+        let Exchange { path, result, .. } = *exchange;
         let verdict = self.verdict(exchange, observer);
         let (probed, host) = seen.map_or((None, None), |seen| (Some(seen.observed), seen.host));
         let observed = self.watcher_of(exchange).map(|watcher| ProbeResults {
@@ -125,16 +125,16 @@ impl TrialRunner<'_> {
         let apart = [&path.from, &path.to].map(|end| lab.has_own_kernel(&end.host));
         let guests = [&path.from, &path.to].map(|end| lab.vm(&end.host).is_some());
         let cpu = cpu::with_observed(cpu::together(&client, server.as_ref(), apart), host);
-        let stalled = warnings::stalled(&cell.load, [Some(&client), server.as_ref()], guests);
+        let stalled = warnings::stalled(&result.load, [Some(&client), server.as_ref()], guests);
         let together = match server {
             Some(server) => client.measured.together(server.measured),
             None => Ok(client.measured.alone()),
         };
-        let measurement = together.map_err(|because| unreported(path, because))?;
-        let void = stalled.clone().or_else(|| warnings::void(&cell.load, &measurement));
+        let measurement = together.map_err(|reason| unreported(path, reason))?;
+        let void = stalled.clone().or_else(|| warnings::void(&result.load, &measurement));
         let discarded = Vec::new();
         let measured =
-            Measurements { started, measurement, cpu, observed, counters, stalled, discarded, beside };
+            Measurements { started, measurement, cpu, observed, counters, stalled, discarded, simultaneous };
         Ok(Attempt { measured: Box::new(measured), verdict, void })
     }
 
@@ -147,7 +147,7 @@ impl TrialRunner<'_> {
 
     fn verdict(&mut self, exchange: &Exchange<'_>, observer: &mut dyn Observer) -> Verdict {
         self.watcher_of(exchange)
-            .map_or(Verdict::Kept, |watcher| watcher.judge(&exchange.cell.load, observer))
+            .map_or(Verdict::Kept, |watcher| watcher.judge(&exchange.result.load, observer))
     }
 }
 
@@ -162,10 +162,10 @@ fn resolve(
         return None;
     }
     match void.filter(|_| verdict != Verdict::Over && discarded.len() + 1 < ATTEMPTS) {
-        Some(because) => {
-            discarded.push(DiscardedAttempt { started: measured.started, because });
+        Some(reason) => {
+            discarded.push(DiscardedAttempt { started: measured.started, reason });
             let again =
-                format!("repeating {}: a process was stalled for part of the trial", exchange.cell.id);
+                format!("repeating {}: a process was stalled for part of the trial", exchange.result.id);
             observer.event(&Event::Notice(&again));
             None
         }
@@ -176,11 +176,6 @@ fn resolve(
     }
 }
 
-fn unreported(path: &Path, because: String) -> RunError {
-    RunError::Refused {
-        host: path.to.host.to_string(),
-        what: "report the trial",
-        because,
-        unsupported: false,
-    }
+fn unreported(path: &Path, reason: String) -> RunError {
+    RunError::Refused { host: path.to.host.to_string(), what: "report the trial", reason, unsupported: false }
 }

@@ -35,7 +35,7 @@ const BOOTS: u32 = 80;
 const LAST_PATIENCE: Duration = Duration::from_secs(20);
 const POLL: Duration = Duration::from_millis(50);
 
-/// Boots a virtual hypervisor, runs the scenario in it, and stores each trial as it ends. `because` is the capability
+/// Boots a virtual hypervisor, runs the scenario in it, and stores each trial as it ends. `reason` is the capability
 /// missing on this machine.
 ///
 /// Must be called from a thread that lives as long as the run.
@@ -45,7 +45,7 @@ const POLL: Duration = Duration::from_millis(50);
 /// interrupts the run. Finished trials are stored.
 pub fn run_inside<S: Sink>(
     request: &Request<'_>,
-    because: &str,
+    reason: &str,
     sink: &mut S,
     observer: &mut dyn Observer,
     stop: &Stop,
@@ -58,7 +58,7 @@ pub fn run_inside<S: Sink>(
     let mut machine = machine::hypervisor(host, kernel, &request.agent, guests, firecracker)?;
     let mut hypervisor = Hypervisor::start(&mut machine, request.plan)?;
     hypervisor.send(&ToConductor::Hello(Hello::new(request.tool)))?;
-    hypervisor.send(&ToConductor::Conduct(Box::new(commission(request, because))))?;
+    hypervisor.send(&ToConductor::Conduct(Box::new(commission(request, reason))))?;
     follow(&mut hypervisor, request, sink, observer, stop)
 }
 
@@ -66,20 +66,20 @@ pub fn run_inside<S: Sink>(
 /// program.
 #[must_use]
 pub fn lacks_for_guests(scenario: &Scenario, plan: &Plan, firecracker: Option<&FilePath>) -> Option<String> {
-    let planned = |path: &&Path| plan.cells.iter().any(|cell| cell.path == path.name);
+    let planned = |path: &&Path| plan.results.iter().any(|result| result.path == path.name);
     let lacks = MissingCapabilities::of(&scenario.lab, &[], firecracker);
     scenario.paths.iter().filter(planned).find_map(|path| lacks.of_machine(path))
 }
 
-fn commission(request: &Request<'_>, because: &str) -> Commission {
+fn commission(request: &Request<'_>, reason: &str) -> Commission {
     Commission {
         text: request.text.to_owned(),
         plan: request.plan.clone(),
         id: request.id.clone(),
-        tries: request.tries.cloned(),
+        remedy_trials: request.remedy_trials.cloned(),
         resume: request.resume.cloned(),
         keep_disturbed: request.keep_disturbed,
-        because: because.to_owned(),
+        reason: reason.to_owned(),
     }
 }
 
@@ -187,11 +187,11 @@ fn follow<S: Sink>(
                 hello.accept().map_err(|source| hypervisor.lost(source))?;
                 ledger.booted(hypervisor.started.elapsed());
             }
-            FromConductor::Over { made, skipped } => {
-                return Ok(Outcome { id: request.id.clone(), made, skipped });
+            FromConductor::Over { completed, skipped } => {
+                return Ok(Outcome { id: request.id.clone(), completed, skipped });
             }
             FromConductor::Failed { interrupted: true, .. } => return Err(RunError::Interrupted),
-            FromConductor::Failed { because, .. } => return Err(RunError::Inside { because }),
+            FromConductor::Failed { reason, .. } => return Err(RunError::Inside { reason }),
             message => ledger.take(message)?,
         }
     }
@@ -225,8 +225,8 @@ impl<S: Sink> Ledger<'_, S> {
         let run = &self.request.id;
         match message {
             FromConductor::Begin(header) if header.id != *run => {
-                let because = format!("started run {} instead of {run}", header.id);
-                return Err(RunError::Inside { because });
+                let reason = format!("started run {} instead of {run}", header.id);
+                return Err(RunError::Inside { reason });
             }
             FromConductor::Begin(header) => {
                 self.sink.begin(&header).map_err(keep)?;
@@ -260,7 +260,7 @@ impl<S: Sink> Ledger<'_, S> {
                 Some(header) => Event::Begun(header),
                 None => return,
             },
-            RunEvent::Trial { planned, cell } => Event::Trial { planned, cell },
+            RunEvent::Trial { planned, result } => Event::Trial { planned, result },
             RunEvent::Rate { elapsed, per_second, text } => {
                 rate = LiveRate { per_second: *per_second, text: text.clone() };
                 Event::Rate { elapsed: *elapsed, rate: &rate }

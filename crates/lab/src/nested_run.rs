@@ -8,7 +8,7 @@ use std::{
 };
 
 use protocol::{ChannelError, Commission, FromConductor, Hello, Receiver, RunEvent, Sender, ToConductor};
-use samples::{CellEnd, MachineChange, RunHeader, RunId, Sink, SkippedCell, Trial};
+use samples::{MachineChange, ResultEnd, RunHeader, RunId, Sink, SkippedResult, Trial};
 use scenario::Scenario;
 
 use crate::{
@@ -40,9 +40,9 @@ where
     let stop = Stop::new();
     watch_for_stop(from, stop.clone());
     let last = match carry_out(&commission, agent, tool, &outside, &stop) {
-        Ok(Outcome { made, skipped, .. }) => FromConductor::Over { made, skipped },
+        Ok(Outcome { completed, skipped, .. }) => FromConductor::Over { completed, skipped },
         Err(error) => {
-            FromConductor::Failed { interrupted: error.is_interrupted(), because: error.to_string() }
+            FromConductor::Failed { interrupted: error.is_interrupted(), reason: error.to_string() }
         }
     };
     outside.send(&last)
@@ -68,13 +68,13 @@ fn carry_out<W: Write + Send>(
     stop: &Stop,
 ) -> Result<Outcome, RunError> {
     let scenario = Scenario::parse("the run's scenario", &commission.text)
-        .map_err(|diagnosis| RunError::Inside { because: format!("{diagnosis:?}") })?;
+        .map_err(|diagnosis| RunError::Inside { reason: format!("{diagnosis:?}") })?;
     let request = Request {
         scenario: &scenario,
         text: &commission.text,
         plan: &commission.plan,
         id: commission.id.clone(),
-        tries: commission.tries.as_ref(),
+        remedy_trials: commission.remedy_trials.as_ref(),
         resume: commission.resume.as_ref(),
         agent: agent.to_owned(),
         firecracker: None,
@@ -82,7 +82,7 @@ fn carry_out<W: Write + Send>(
         keep_disturbed: commission.keep_disturbed,
         hosts: ExistingHostUse::default(),
         fleet: None,
-        inside: Some(&commission.because),
+        inside: Some(&commission.reason),
     };
     let mut observer = |event: &Event<'_>| outside.forward(event);
     run(&request, &mut &*outside, &mut observer, stop)
@@ -114,8 +114,8 @@ fn run_event(event: &Event<'_>) -> Option<RunEvent> {
     Some(match *event {
         Event::Step(text) => RunEvent::Step { text: text.to_owned() },
         Event::Begun(_) => RunEvent::Begun,
-        Event::Trial { planned, cell } => {
-            RunEvent::Trial { planned: planned.clone(), cell: Box::new(cell.clone()) }
+        Event::Trial { planned, result } => {
+            RunEvent::Trial { planned: planned.clone(), result: Box::new(result.clone()) }
         }
         Event::Rate { elapsed, rate } => {
             RunEvent::Rate { elapsed, per_second: rate.per_second, text: rate.text.clone() }
@@ -140,11 +140,11 @@ impl<W: Write> Sink for &Outside<W> {
         self.send(&FromConductor::Trial(Box::new(trial.clone())))
     }
 
-    fn skipped(&mut self, _: &RunId, skipped: &SkippedCell) -> Result<(), ChannelError> {
+    fn skipped(&mut self, _: &RunId, skipped: &SkippedResult) -> Result<(), ChannelError> {
         self.send(&FromConductor::Skip(skipped.clone()))
     }
 
-    fn ended(&mut self, _: &RunId, end: &CellEnd) -> Result<(), ChannelError> {
+    fn ended(&mut self, _: &RunId, end: &ResultEnd) -> Result<(), ChannelError> {
         self.send(&FromConductor::End(end.clone()))
     }
 

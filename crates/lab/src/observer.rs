@@ -5,7 +5,7 @@ use std::{collections::BTreeSet, mem, net::Ipv4Addr, thread, time::Duration};
 
 use machine::{Machine, Namespace};
 use protocol::{BreakdownOrder, Observation, ObserveOrder, Order, Reply, Subject, Token, WatchedDevice};
-use samples::{CpuOwner, CpuUsage, Environment, MissingProbe, ProbeKind};
+use samples::{CpuConsumer, CpuUsage, Environment, MissingProbe, ProbeKind};
 use scenario::{HostName, Layer};
 use units::Bytes;
 use workload::{PingPongSettings, Transport, WorkloadSettings};
@@ -102,8 +102,8 @@ impl Watcher {
         self.observe(token, Vec::new(), &self.probes.clone(), Some(self.nowhere()))?;
         self.abandon(token);
         let mut missing = mem::take(&mut self.troubles);
-        if let Some(because) = &self.lost {
-            missing = all_missing(&self.probes, &because.to_string());
+        if let Some(reason) = &self.lost {
+            missing = all_missing(&self.probes, &reason.to_string());
         }
         self.probes.retain(|kind| !missing.iter().any(|missing| missing.probe == *kind));
         Ok(missing)
@@ -160,7 +160,7 @@ impl Watcher {
         ends: Vec<Subject>,
     ) -> Result<(), RunError> {
         match exchange.probed {
-            true => self.observe(token, ends, &self.probes.clone(), self.way(exchange, port)),
+            true => self.observe(token, ends, &self.probes.clone(), self.latency_breakdown(exchange, port)),
             false => self.observe(token, ends, &[], None),
         }
     }
@@ -202,15 +202,15 @@ impl Watcher {
 
     /// Judges the observed trial and reports failures.
     pub(crate) fn judge(&mut self, load: &WorkloadSettings, observer: &mut dyn Observer) -> Verdict {
-        if let Some(because) = &self.lost {
-            let text = format!("{because}; continuing without probes");
+        if let Some(reason) = &self.lost {
+            let text = format!("{reason}; continuing without probes");
             observer.event(&Event::Notice(&text));
-            self.dropped.extend(all_missing(&self.probes, &because.to_string()));
+            self.dropped.extend(all_missing(&self.probes, &reason.to_string()));
             self.probes.clear();
             return Verdict::Over;
         }
         let mut again = false;
-        for MissingProbe { probe, because } in mem::take(&mut self.troubles) {
+        for MissingProbe { probe, reason } in mem::take(&mut self.troubles) {
             let Some(place) = self.probes.iter().position(|kind| *kind == probe) else {
                 continue;
             };
@@ -219,10 +219,10 @@ impl Watcher {
                 "repeating the trial"
             } else {
                 self.probes.remove(place);
-                self.dropped.push(MissingProbe { probe, because: because.clone() });
+                self.dropped.push(MissingProbe { probe, reason: reason.clone() });
                 "continuing without it"
             };
-            let text = format!("probe {}: {because}; {next}", probe.word());
+            let text = format!("probe {}: {reason}; {next}", probe.word());
             observer.event(&Event::Notice(&text));
         }
         match (again, self.sees(load)) {
@@ -237,12 +237,13 @@ impl Watcher {
         token: Token,
         mut subjects: Vec<Subject>,
         probes: &[ProbeKind],
-        way: Option<BreakdownOrder>,
+        latency_breakdown: Option<BreakdownOrder>,
     ) -> Result<(), RunError> {
         let pids = [std::process::id()].into_iter().chain(self.agents.pids(&self.host)).collect();
-        subjects.push(Subject::of(CpuOwner::Plumb, pids, false));
-        let way = way.filter(|_| probes.contains(&ProbeKind::PacketWay));
-        let order = Order::Observe(ObserveOrder { token, probes: probes.to_vec(), subjects, way });
+        subjects.push(Subject::of(CpuConsumer::Plumb, pids, false));
+        let latency_breakdown = latency_breakdown.filter(|_| probes.contains(&ProbeKind::PacketWay));
+        let order =
+            Order::Observe(ObserveOrder { token, probes: probes.to_vec(), subjects, latency_breakdown });
         if let Some(Reply::Observing(observing)) = self.ask("watch a trial", order)? {
             self.watching = Some(token);
             self.troubles.extend(observing.missing);
@@ -251,13 +252,13 @@ impl Watcher {
     }
 
     /// The messages to trace, if the trial supports it.
-    fn way(&self, exchange: &Exchange<'_>, port: u16) -> Option<BreakdownOrder> {
-        let ping = PingPongSettings::of(&exchange.cell.load)?;
+    fn latency_breakdown(&self, exchange: &Exchange<'_>, port: u16) -> Option<BreakdownOrder> {
+        let ping = PingPongSettings::of(&exchange.result.load)?;
         // The host cannot see inside guests. Time in a guest would be attributed to the wake-up of the other end.
         if exchange.path.layers.contains(&Layer::Virtio) {
             return None;
         }
-        ProbeKind::PacketWay.sees(&exchange.cell.load).then(|| BreakdownOrder {
+        ProbeKind::PacketWay.sees(&exchange.result.load).then(|| BreakdownOrder {
             transport: ping.transport,
             server: exchange.path.to.address,
             port,
@@ -287,8 +288,8 @@ impl Watcher {
         match self.agents.ask(&self.host, what, order, self.patience) {
             Ok(reply) => Ok(Some(reply)),
             Err(RunError::Interrupted) => Err(RunError::Interrupted),
-            Err(RunError::Refused { because, .. }) => {
-                self.troubles.extend(all_missing(&self.probes, &because));
+            Err(RunError::Refused { reason, .. }) => {
+                self.troubles.extend(all_missing(&self.probes, &reason));
                 Ok(None)
             }
             Err(error) => {
@@ -302,8 +303,8 @@ impl Watcher {
 }
 
 /// The same reason for all probes.
-pub(crate) fn all_missing(probes: &[ProbeKind], because: &str) -> Vec<MissingProbe> {
-    let missing = |kind: &_| MissingProbe { probe: *kind, because: because.to_owned() };
+pub(crate) fn all_missing(probes: &[ProbeKind], reason: &str) -> Vec<MissingProbe> {
+    let missing = |kind: &_| MissingProbe { probe: *kind, reason: reason.to_owned() };
     probes.iter().map(missing).collect()
 }
 

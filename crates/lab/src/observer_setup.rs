@@ -36,8 +36,8 @@ pub(crate) fn begin(
     let lab = &request.scenario.lab;
     let is_here = |path: &Path| [&path.from, &path.to].into_iter().any(|end| !lab.is_remote(&end.host));
     if !planned_paths(request).any(is_here) {
-        let because = "all paths are between other machines; probes observe only this one";
-        let missing = all_missing(&plan.probes, because);
+        let reason = "all paths are between other machines; probes observe only this one";
+        let missing = all_missing(&plan.probes, reason);
         messages_for(&missing).iter().for_each(|text| observer.event(&Event::Notice(text)));
         let plan = if request.resume.is_none() { plan.limited_to(&[]) } else { plan };
         return Ok(Watch { watcher: None, missing, plan });
@@ -80,16 +80,16 @@ fn devices(topology: &Topology) -> Vec<WatchedDevice> {
 
 /// One message per reason.
 fn messages_for(missing: &[MissingProbe]) -> Vec<String> {
-    let mut because: BTreeMap<&str, Vec<ProbeKind>> = BTreeMap::new();
+    let mut reason: BTreeMap<&str, Vec<ProbeKind>> = BTreeMap::new();
     for probe in missing {
-        because.entry(&probe.because).or_default().push(probe.probe);
+        reason.entry(&probe.reason).or_default().push(probe.probe);
     }
-    let text = |(because, probes): (&str, Vec<ProbeKind>)| {
+    let text = |(reason, probes): (&str, Vec<ProbeKind>)| {
         let names: Vec<&str> = probes.iter().map(|probe| probe.word()).collect();
         let probe = if names.len() > 1 { "probes" } else { "probe" };
-        format!("without {probe} {}: {because}", names.join(", "))
+        format!("without {probe} {}: {reason}", names.join(", "))
     };
-    because.into_iter().map(text).collect()
+    reason.into_iter().map(text).collect()
 }
 
 #[cfg(test)]
@@ -98,7 +98,7 @@ mod tests {
 
     #[test]
     fn groups_missing_probes_by_reason() {
-        let missing = |probe, because: &str| MissingProbe { probe, because: because.to_owned() };
+        let missing = |probe, reason: &str| MissingProbe { probe, reason: reason.to_owned() };
         let rights = "no rights; run as root";
         let messages = messages_for(&[
             missing(ProbeKind::Cpu, rights),

@@ -1,7 +1,7 @@
 //! Converts parts of a scenario to records of a run.
 
-use samples::{CellRecord, PathRecord, ScenarioRecord, WorkloadSource};
-use scenario::{Cell, Path, Scenario};
+use samples::{PathRecord, ResultRecord, ScenarioRecord, WorkloadSource};
+use scenario::{Path, PlannedResult, Scenario};
 
 pub(crate) fn scenario(scenario: &Scenario, text: &str) -> ScenarioRecord {
     ScenarioRecord {
@@ -25,14 +25,14 @@ pub(crate) fn path(path: &Path) -> PathRecord {
     }
 }
 
-pub(crate) fn cell(cell: &Cell) -> CellRecord {
-    CellRecord {
-        id: cell.id.to_string(),
-        path: cell.path.to_string(),
-        workload: cell.workload.to_string(),
-        levels: cell.levels.iter().map(|(factor, level)| (factor.to_string(), level.clone())).collect(),
-        sent: WorkloadSource::Load(cell.load.clone()),
-        placement: cell.placement.to_string(),
-        baseline: cell.baseline,
+pub(crate) fn result(result: &PlannedResult) -> ResultRecord {
+    ResultRecord {
+        id: result.id.to_string(),
+        path: result.path.to_string(),
+        workload: result.workload.to_string(),
+        levels: result.levels.iter().map(|(factor, level)| (factor.to_string(), level.clone())).collect(),
+        sent: WorkloadSource::Load(result.load.clone()),
+        placement: result.placement.to_string(),
+        baseline: result.baseline,
     }
 }

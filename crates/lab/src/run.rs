@@ -10,7 +10,7 @@ use std::{
 use fleet::Controller;
 use machine::Namespace;
 use protocol::{Order, Reply};
-use samples::{Environment, RemedyTrials, RunId, RunRecord, Sink, SkippedCell};
+use samples::{Environment, RemedyTrials, RunId, RunRecord, Sink, SkippedResult};
 use scenario::{HostName, Path, PathName, Plan, Scenario};
 use topology::Topology;
 
@@ -41,7 +41,7 @@ pub struct Request<'a> {
     /// The ID of the run, equal to that of `resume` if set.
     pub id: RunId,
     /// The run with the remedies to try.
-    pub tries: Option<&'a RemedyTrials>,
+    pub remedy_trials: Option<&'a RemedyTrials>,
     /// The stored part of a run to resume.
     pub resume: Option<&'a RunRecord>,
     /// The program for agents (its `agent` personality).
@@ -79,9 +79,9 @@ impl Default for ExistingHostUse {
 pub struct Outcome {
     pub id: RunId,
     /// Number of trials made by this invocation.
-    pub made: u32,
-    /// Cells that could not be measured.
-    pub skipped: Vec<SkippedCell>,
+    pub completed: u32,
+    /// Results that could not be measured.
+    pub skipped: Vec<SkippedResult>,
 }
 
 /// Creates the lab, runs the missing trials, stores each as it finishes, and removes the lab.
@@ -113,7 +113,7 @@ pub fn run<S: Sink>(
     let Watch { watcher, missing, plan } = observer_setup::begin(request, &topology, observer, stop)?;
     let watched = Request { scenario: &scenario, plan: &plan, ..request.clone() };
     observer.event(&Event::Step("checking the paths"));
-    let skipped = missing_cells(&watched, &lacks);
+    let skipped = missing_results(&watched, &lacks);
     let booted = agents.booted();
     let (agents, usable_cpus) = (&mut agents, &environment.usable_cpus);
     let balloons = Balloons::new();
@@ -122,9 +122,10 @@ pub fn run<S: Sink>(
     header::begin(&watched, &environment, booted, &missing, sink, observer)?;
     let paths = paths_of(&watched);
     let mut run_loop = RunLoop { request: &watched, sink, observer, skipped, paths };
-    let made = run_loop.make(&mut runner, stop)?;
+    let completed = run_loop.make(&mut runner, stop)?;
     runner.agents.left_out.check()?;
-    let outcome = Outcome { id: request.id.clone(), made, skipped: run_loop.skipped.into_values().collect() };
+    let outcome =
+        Outcome { id: request.id.clone(), completed, skipped: run_loop.skipped.into_values().collect() };
     sink.complete(&request.id).map_err(keep)?;
     observer.event(&Event::Step("removing the lab"));
     Ok(outcome)
@@ -148,8 +149,8 @@ fn start(
     observer.event(&Event::Step("starting the agents"));
     let ends = ends(request, lacks);
     let machines = machines::of(&ends, lab_handle.topology, request, stop)?;
-    if let Some(because) = &machines.emulated {
-        observer.event(&Event::Notice(&format!("virtual machines are emulated: {because}")));
+    if let Some(reason) = &machines.emulated {
+        observer.event(&Event::Notice(&format!("virtual machines are emulated: {reason}")));
     }
     let emulated = match (request.inside, &machines.emulated) {
         (Some(_), _) => Emulation::Everything,
@@ -165,14 +166,14 @@ fn start(
     Ok(Endpoints { agents, environment, emulated })
 }
 
-/// Skipped cells by ID.
-pub(crate) type Skips = BTreeMap<String, SkippedCell>;
+/// Skipped results by ID.
+pub(crate) type Skips = BTreeMap<String, SkippedResult>;
 
-/// Compares complete cells, not names: changed defaults would mix different workloads in a cell.
+/// Compares complete results, not names: changed defaults would mix different workloads in a result.
 fn check_plan(request: &Request<'_>) -> Result<(), RunError> {
-    let planned = || request.plan.cells.iter().map(record::cell);
+    let planned = || request.plan.results.iter().map(record::result);
     match request.resume {
-        Some(resumed) if !planned().eq(resumed.header.cells.iter().cloned()) => {
+        Some(resumed) if !planned().eq(resumed.header.results.iter().cloned()) => {
             Err(RunError::OtherPlan { run: request.id.to_string() })
         }
         _ => Ok(()),
@@ -223,11 +224,11 @@ fn describe(
     )
 }
 
-fn missing_cells(request: &Request<'_>, lacks: &MissingCapabilities<'_>) -> Skips {
+fn missing_results(request: &Request<'_>, lacks: &MissingCapabilities<'_>) -> Skips {
     let paths = paths_of(request);
-    let found = request.plan.cells.iter().zip(paths).filter_map(|(cell, path)| {
-        let skip = lacks.of_cell(cell, path)?;
-        Some((skip.cell.clone(), skip))
+    let found = request.plan.results.iter().zip(paths).filter_map(|(result, path)| {
+        let skip = lacks.of_result(result, path)?;
+        Some((skip.result.clone(), skip))
     });
     found.collect()
 }
@@ -240,8 +241,8 @@ fn check_paths(
     skipped: &Skips,
     observer: &mut dyn Observer,
 ) -> Result<(), RunError> {
-    let cells = request.plan.cells.iter().filter(|cell| !skipped.contains_key(cell.id.as_str()));
-    let needed: HashSet<&PathName> = cells.map(|cell| &cell.path).collect();
+    let results = request.plan.results.iter().filter(|result| !skipped.contains_key(result.id.as_str()));
+    let needed: HashSet<&PathName> = results.map(|result| &result.path).collect();
     let mut left = false;
     for path in planned_paths(request).filter(|path| needed.contains(&path.name)) {
         while !path.is_host()
@@ -258,17 +259,17 @@ fn check_paths(
     }
 }
 
-/// Paths with planned cells.
+/// Paths with planned results.
 pub(crate) fn planned_paths<'a>(request: &'a Request<'_>) -> impl Iterator<Item = &'a Path> {
-    let planned: HashSet<&PathName> = request.plan.cells.iter().map(|cell| &cell.path).collect();
+    let planned: HashSet<&PathName> = request.plan.results.iter().map(|result| &result.path).collect();
     request.scenario.paths.iter().filter(move |path| planned.contains(&path.name))
 }
 
-/// Paths by cell.
+/// Paths by result.
 pub(crate) fn paths_of<'a>(request: &'a Request<'_>) -> Vec<&'a Path> {
     let paths: HashMap<&PathName, &Path> =
         request.scenario.paths.iter().map(|path| (&path.name, path)).collect();
-    request.plan.cells.iter().map(|cell| paths[&cell.path]).collect()
+    request.plan.results.iter().map(|result| paths[&result.path]).collect()
 }
 
 pub(crate) fn keep<E: std::error::Error + Send + Sync + 'static>(error: E) -> RunError {

@@ -5,7 +5,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use samples::{Arm, DiscardedAttempt, Disturber, Sink, SkippedCell, ValidityWarning};
+use samples::{Arm, DiscardedAttempt, Disturber, Sink, SkippedResult, ValidityWarning};
 use scenario::{Path, Plan, PlannedTrial};
 
 use crate::{
@@ -38,7 +38,7 @@ pub(crate) struct RunLoop<'a, S> {
     pub(crate) sink: &'a mut S,
     pub(crate) observer: &'a mut dyn Observer,
     pub(crate) skipped: Skips,
-    /// By cell.
+    /// By result.
     pub(crate) paths: Vec<&'a Path>,
 }
 
@@ -50,9 +50,9 @@ impl<S: Sink> RunLoop<'_, S> {
         }
         let request = self.request;
         let mut design = Design::new(request.plan, request.resume.iter().flat_map(|record| &record.trials));
-        self.skipped.keys().for_each(|cell| design.skip(cell));
+        self.skipped.keys().for_each(|result| design.skip(result));
         self.skip_left_out(runner, &mut design);
-        let (mut made, mut block) = (0, None);
+        let (mut completed, mut block) = (0, None);
         loop {
             let round = design.next_round();
             let Some(planned) = round.first() else { break };
@@ -62,22 +62,22 @@ impl<S: Sink> RunLoop<'_, S> {
             if stop.is_asked() {
                 return Err(RunError::Interrupted);
             }
-            made += self.round(runner, &mut design, &round, &[])?;
+            completed += self.round(runner, &mut design, &round, &[])?;
         }
         self.remake(runner, &mut design, stop)?;
         self.decide(&mut design)?;
         self.skip_out_of_time(&design)?;
-        Ok(made)
+        Ok(completed)
     }
 
-    /// Records cells without a trial because the time budget is used up.
+    /// Records results without a trial because the time budget is used up.
     fn skip_out_of_time(&mut self, design: &Design<'_>) -> Result<(), RunError> {
         let Some(budget) = self.request.plan.design.budget else { return Ok(()) };
-        for cell in design.out_of_time() {
-            let because = format!("the time budget of {budget} was used up before its first trial");
-            let skip = SkippedCell { cell: cell.to_owned(), because };
+        for result in design.out_of_time() {
+            let reason = format!("the time budget of {budget} was used up before its first trial");
+            let skip = SkippedResult { result: result.to_owned(), reason };
             self.keep_skip(&skip)?;
-            self.skipped.insert(skip.cell.clone(), skip);
+            self.skipped.insert(skip.result.clone(), skip);
         }
         Ok(())
     }
@@ -93,9 +93,9 @@ impl<S: Sink> RunLoop<'_, S> {
             return Ok(());
         }
         let until = Instant::now() + remake_allowance(self.request.plan);
-        let mut made = 0;
+        let mut completed = 0;
         while let Some((planned, attempts)) = design.to_remake() {
-            let estimate = Duration::from(self.request.plan.trial_estimate(planned.cell));
+            let estimate = Duration::from(self.request.plan.trial_estimate(planned.result));
             let why_not = if !self.await_quiet(runner, until, stop)? {
                 Some("other processes still use the CPUs")
             } else if Instant::now() + estimate > until {
@@ -103,25 +103,25 @@ impl<S: Sink> RunLoop<'_, S> {
             } else {
                 None
             };
-            if let Some(why) = why_not {
-                let text = format!("{why}; storing the remaining disturbed trials as they are");
+            if let Some(reason) = why_not {
+                let text = format!("{reason}; storing the remaining disturbed trials as they are");
                 self.observer.event(&Event::Notice(&text));
                 break;
             }
-            made += 1;
-            if made <= MAX_SHOWN
-                && let Some(ValidityWarning::Disturbed { by, .. }) =
-                    attempts.last().map(|attempt| &attempt.because)
+            completed += 1;
+            if completed <= MAX_SHOWN
+                && let Some(ValidityWarning::Disturbed { processes, .. }) =
+                    attempts.last().map(|attempt| &attempt.reason)
             {
-                let cell = &self.request.plan.cells[planned.cell].id;
-                let rest = if made == MAX_SHOWN { " (further repeats not shown)" } else { "" };
-                let text = format!("repeating {cell}: disturbed by {}{rest}", Disturber::all(by));
+                let result = &self.request.plan.results[planned.result].id;
+                let rest = if completed == MAX_SHOWN { " (further repeats not shown)" } else { "" };
+                let text = format!("repeating {result}: disturbed by {}{rest}", Disturber::all(processes));
                 self.observer.event(&Event::Notice(&text));
             }
             self.round(runner, design, &[planned], &attempts)?;
         }
-        if made > MAX_SHOWN {
-            self.observer.event(&Event::Notice(&format!("repeated {made} disturbed trials")));
+        if completed > MAX_SHOWN {
+            self.observer.event(&Event::Notice(&format!("repeated {completed} disturbed trials")));
         }
         Ok(())
     }
@@ -158,19 +158,19 @@ impl<S: Sink> RunLoop<'_, S> {
     ) -> Result<u32, RunError> {
         let (scenario, mut orders) = (self.request.scenario, Vec::new());
         for planned in round {
-            let cell = &self.request.plan.cells[planned.cell];
-            let path = self.paths[planned.cell];
-            if planned.arm == Arm::Probed && !runner.sees(cell, path) {
+            let result = &self.request.plan.results[planned.result];
+            let path = self.paths[planned.result];
+            if planned.arm == Arm::Probed && !runner.sees(result, path) {
                 design.leave_out(planned);
                 continue;
             }
-            self.observer.event(&Event::Trial { planned, cell });
-            orders.push(TrialOrder { planned, cell, path, mtu: path.mtu(&scenario.lab, &cell.devices) });
+            self.observer.event(&Event::Trial { planned, result });
+            orders.push(TrialOrder { planned, result, path, mtu: path.mtu(&scenario.lab, &result.devices) });
         }
         if orders.is_empty() {
             return Ok(0);
         }
-        let (lab_handle, mut made) = (runner.lab_handle, 0);
+        let (lab_handle, mut completed) = (runner.lab_handle, 0);
         let outcomes = match runner.make(&orders, self.observer) {
             Ok(outcomes) => outcomes,
             Err(error) => {
@@ -183,7 +183,7 @@ impl<S: Sink> RunLoop<'_, S> {
                 self.skip_left_out(runner, design);
                 thread::sleep(scenario.schedule.pause.into());
                 if runner.agents.left_out.hosts() > lost {
-                    let flows = orders.iter().filter_map(|order| order.cell.load.kind().flows_for()).max();
+                    let flows = orders.iter().filter_map(|order| order.result.load.kind().flows_for()).max();
                     self.wait_for_lost_host(flows.map(Duration::from).unwrap_or_default(), runner)?;
                 }
                 return Ok(0);
@@ -196,17 +196,17 @@ impl<S: Sink> RunLoop<'_, S> {
                     self.sink.trial(&self.request.id, &trial).map_err(keep)?;
                     self.observer.event(&Event::Kept(&trial));
                     design.saw(&trial);
-                    made += 1;
+                    completed += 1;
                 }
                 TrialOutcome::Skipped(skip) => {
                     self.keep_skip(&skip)?;
-                    design.skip(&skip.cell);
-                    self.skipped.insert(skip.cell.clone(), skip);
+                    design.skip(&skip.result);
+                    self.skipped.insert(skip.result.clone(), skip);
                 }
             }
         }
         thread::sleep(scenario.schedule.pause.into());
-        Ok(made)
+        Ok(completed)
     }
 
     /// Waits until a lost host can no longer send: its agent ends with the lease or with the trial.
@@ -224,11 +224,11 @@ impl<S: Sink> RunLoop<'_, S> {
         Ok(())
     }
 
-    /// Skips cells of excluded hosts and paths.
+    /// Skips results of excluded hosts and paths.
     fn skip_left_out(&self, runner: &TrialRunner<'_>, design: &mut Design<'_>) {
-        let cells = self.request.plan.cells.iter().zip(&self.paths);
-        for (cell, _) in cells.filter(|(_, path)| runner.is_left_out(path)) {
-            design.skip(cell.id.as_str());
+        let results = self.request.plan.results.iter().zip(&self.paths);
+        for (result, _) in results.filter(|(_, path)| runner.is_left_out(path)) {
+            design.skip(result.id.as_str());
         }
     }
 
@@ -244,7 +244,7 @@ impl<S: Sink> RunLoop<'_, S> {
         Ok(())
     }
 
-    fn keep_skip(&mut self, skip: &SkippedCell) -> Result<(), RunError> {
+    fn keep_skip(&mut self, skip: &SkippedResult) -> Result<(), RunError> {
         self.sink.skipped(&self.request.id, skip).map_err(keep)?;
         self.observer.event(&Event::Skipped(skip));
         Ok(())
@@ -255,14 +255,14 @@ impl<S: Sink> RunLoop<'_, S> {
 mod tests {
     use std::convert::Infallible;
 
-    use samples::{CellEnd, MachineChange, RunHeader, RunId, Trial};
+    use samples::{MachineChange, ResultEnd, RunHeader, RunId, Trial};
     use scenario::{PlanOptions, Scenario, builtin};
     use units::Nanos;
 
     use super::*;
 
     #[derive(Default)]
-    struct StoredSkips(Vec<SkippedCell>);
+    struct StoredSkips(Vec<SkippedResult>);
 
     impl Sink for StoredSkips {
         type Error = Infallible;
@@ -273,11 +273,11 @@ mod tests {
         fn trial(&mut self, _: &RunId, _: &Trial) -> Result<(), Infallible> {
             Ok(())
         }
-        fn skipped(&mut self, _: &RunId, skipped: &SkippedCell) -> Result<(), Infallible> {
+        fn skipped(&mut self, _: &RunId, skipped: &SkippedResult) -> Result<(), Infallible> {
             self.0.push(skipped.clone());
             Ok(())
         }
-        fn ended(&mut self, _: &RunId, _: &CellEnd) -> Result<(), Infallible> {
+        fn ended(&mut self, _: &RunId, _: &ResultEnd) -> Result<(), Infallible> {
             Ok(())
         }
         fn machine_changed(&mut self, _: &RunId, _: &MachineChange) -> Result<(), Infallible> {
@@ -289,7 +289,7 @@ mod tests {
     }
 
     #[test]
-    fn stores_why_cells_have_no_trial_when_the_budget_is_used_up() {
+    fn stores_why_results_have_no_trial_when_the_budget_is_used_up() {
         let text = builtin::find("quick").expect("it is built in").text;
         let scenario = Scenario::parse("quick", text).expect("it is right");
         let options = PlanOptions { budget: Some(Nanos(1)), ..PlanOptions::default() };
@@ -299,7 +299,7 @@ mod tests {
             text,
             plan: &plan,
             id: RunId("run".into()),
-            tries: None,
+            remedy_trials: None,
             resume: None,
             agent: "/nonexistent".into(),
             firecracker: None,
@@ -320,8 +320,8 @@ mod tests {
         let mut design = Design::new(&plan, []);
         assert!(design.next_round().is_empty(), "a trial takes longer than the budget");
         run_loop.skip_out_of_time(&design).expect("the sink takes everything");
-        assert_eq!(run_loop.skipped.len(), plan.cells.len());
-        assert_eq!(sink.0.len(), plan.cells.len());
-        assert!(sink.0.iter().all(|skip| skip.because.contains("time budget of 1")), "{:?}", sink.0[0]);
+        assert_eq!(run_loop.skipped.len(), plan.results.len());
+        assert_eq!(sink.0.len(), plan.results.len());
+        assert!(sink.0.iter().all(|skip| skip.reason.contains("time budget of 1")), "{:?}", sink.0[0]);
     }
 }

@@ -21,7 +21,7 @@ pub fn run_time(scenario: &Scenario, plan: &Plan, boot: Nanos, inside: bool) -> 
 /// Number of virtual machines at the ends of planned paths.
 #[must_use]
 pub fn guests(scenario: &Scenario, plan: &Plan) -> usize {
-    let paths: HashSet<&PathName> = plan.cells.iter().map(|cell| &cell.path).collect();
+    let paths: HashSet<&PathName> = plan.results.iter().map(|result| &result.path).collect();
     let planned = scenario.paths.iter().filter(|path| paths.contains(&path.name));
     let ends: BTreeSet<&HostName> = planned.flat_map(|path| [&path.from.host, &path.to.host]).collect();
     ends.into_iter().filter(|host| scenario.lab.vm(host).is_some()).count()

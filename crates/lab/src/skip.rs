@@ -1,10 +1,10 @@
-//! Finds cells that cannot be measured because this machine lacks a capability.
+//! Finds results that cannot be measured because this machine lacks a capability.
 
 use std::path::Path as FilePath;
 
 use machine::{Firecracker, FirecrackerError};
-use samples::SkippedCell;
-use scenario::{Cell, HostName, Lab, Monitor, Path, Vm};
+use samples::SkippedResult;
+use scenario::{HostName, Lab, Monitor, Path, PlannedResult, Vm};
 use topology::Missing;
 
 /// Missing capabilities of a lab.
@@ -34,8 +34,8 @@ impl<'a> MissingCapabilities<'a> {
         hit.map(ToString::to_string).or_else(|| self.of_ends(path))
     }
 
-    pub(crate) fn of_cell(&self, cell: &Cell, path: &Path) -> Option<SkippedCell> {
-        Some(SkippedCell { cell: cell.id.to_string(), because: self.of_path(path)? })
+    pub(crate) fn of_result(&self, result: &PlannedResult, path: &Path) -> Option<SkippedResult> {
+        Some(SkippedResult { result: result.id.to_string(), reason: self.of_path(path)? })
     }
 
     /// The reason why the path cannot be measured here, if a machine with KVM and vhost-net could measure it.
@@ -49,15 +49,15 @@ impl<'a> MissingCapabilities<'a> {
             let ends = [&path.from.host, &path.to.host].into_iter();
             ends.clone().find(|host: &&HostName| self.lab.vm(host).is_some_and(wants))
         };
-        let vhost = self.vhost.as_ref().and_then(|because| {
+        let vhost = self.vhost.as_ref().and_then(|reason| {
             let guest = guest(wants_vhost)?;
             Some(format!(
-                "virtual machine `{guest}` has `vhost = \"on\"`, but vhost-net does not work: {because}"
+                "virtual machine `{guest}` has `vhost = \"on\"`, but vhost-net does not work: {reason}"
             ))
         });
         vhost.or_else(|| {
-            let (because, guest) = (self.firecracker.as_ref()?, guest(wants_firecracker)?);
-            Some(format!("virtual machine `{guest}` needs Firecracker: {because}"))
+            let (reason, guest) = (self.firecracker.as_ref()?, guest(wants_firecracker)?);
+            Some(format!("virtual machine `{guest}` needs Firecracker: {reason}"))
         })
     }
 }
@@ -109,9 +109,9 @@ duration = "1s"
             lacks.of_path(&scenario.paths[0])
         };
         assert_eq!(of(text), None);
-        let because =
+        let reason =
             of(&text.replace("vcpus = 2", "vcpus = 2\nvhost = \"on\"")).expect("its ends need vhost");
-        assert!(because.contains("`client`") && because.ends_with("it is not there"), "{because}");
+        assert!(reason.contains("`client`") && reason.ends_with("it is not there"), "{reason}");
     }
 
     #[test]
@@ -124,9 +124,9 @@ duration = "1s"
         let absent = "/nonexistent/firecracker";
         assert_eq!(of(ONE_GUEST, absent), (None, None));
         let firecracker = ONE_GUEST.replace("[vms.kind]", "[vms.kind]\nmonitor = \"firecracker\"");
-        let (because, in_hypervisor) = of(&firecracker, absent);
-        let because = because.expect("its end needs Firecracker");
-        assert!(because.contains("`vm0` needs Firecracker") && because.contains(absent), "{because}");
+        let (reason, in_hypervisor) = of(&firecracker, absent);
+        let reason = reason.expect("its end needs Firecracker");
+        assert!(reason.contains("`vm0` needs Firecracker") && reason.contains(absent), "{reason}");
         assert_eq!(in_hypervisor, None, "a virtual hypervisor would lack it too");
     }
 }

@@ -7,8 +7,8 @@ use std::{
 };
 
 use protocol::{HostPolicy, MtuProbe, MtuResult, Order, Reply, Token};
-use samples::{Arm, DeviceState, Disturber, PathCheck, SkippedCell, Trial, UnixMillis, ValidityWarning};
-use scenario::{Cell, DeviceRef, DeviceSettings, HostName, Path, PlannedTrial};
+use samples::{Arm, DeviceState, Disturber, PathCheck, SkippedResult, Trial, UnixMillis, ValidityWarning};
+use scenario::{DeviceRef, DeviceSettings, HostName, Path, PlannedResult, PlannedTrial};
 use units::Nanos;
 use workload::{PingPongSettings, Schedule, WorkloadSettings};
 
@@ -36,14 +36,14 @@ const SMALLEST_MTU: u32 = 576;
 pub(crate) enum TrialOutcome {
     Trial(Box<Trial>),
     /// This machine can never run it.
-    Skipped(SkippedCell),
+    Skipped(SkippedResult),
 }
 
-/// A planned trial with its cell and path.
+/// A planned trial with its result and path.
 #[derive(Clone, Copy)]
 pub(crate) struct TrialOrder<'a> {
     pub(crate) planned: &'a PlannedTrial,
-    pub(crate) cell: &'a Cell,
+    pub(crate) result: &'a PlannedResult,
     pub(crate) path: &'a Path,
     /// Packet size that the path must carry unfragmented.
     pub(crate) mtu: u32,
@@ -79,10 +79,10 @@ pub(crate) struct TrialRunner<'a> {
 }
 
 impl TrialRunner<'_> {
-    /// Whether a probe applies to the cell and the path is on this machine.
-    pub(crate) fn sees(&self, cell: &Cell, path: &Path) -> bool {
+    /// Whether a probe applies to the result and the path is on this machine.
+    pub(crate) fn sees(&self, result: &PlannedResult, path: &Path) -> bool {
         let watcher = self.watcher.as_ref().filter(|_| self.lab_handle.is_here(path));
-        watcher.is_some_and(|watcher| watcher.sees(&cell.load))
+        watcher.is_some_and(|watcher| watcher.sees(&result.load))
     }
 
     pub(crate) fn is_left_out(&self, path: &Path) -> bool {
@@ -128,7 +128,7 @@ impl TrialRunner<'_> {
     pub(crate) fn disturbers(&mut self, time: Duration) -> Result<Option<Vec<Disturber>>, RunError> {
         let usage = self.watcher.as_mut().map_or(Ok(None), |watcher| watcher.idle_for(time))?;
         Ok(usage.and_then(|usage| disturbance::of(&usage, &Cpus::FREE)).and_then(|found| match found {
-            ValidityWarning::Disturbed { by, .. } => Some(by),
+            ValidityWarning::Disturbed { processes, .. } => Some(processes),
             _ => None,
         }))
     }
@@ -152,24 +152,24 @@ impl TrialRunner<'_> {
             orders.iter().zip(&prepared).filter_map(|(order, it)| Some((order, it.as_ref().ok()?))).collect();
         let exchanges: Vec<Exchange<'_>> = ready
             .iter()
-            .map(|(TrialOrder { planned, cell, path, .. }, Prepared { cpus, .. })| Exchange {
+            .map(|(TrialOrder { planned, result, path, .. }, Prepared { cpus, .. })| Exchange {
                 path,
-                cell,
+                result,
                 cpus,
                 probed: planned.arm == Arm::Probed,
             })
             .collect();
         let mut measured = self.measure(&exchanges, observer)?.into_iter();
-        let skip = |order: &TrialOrder<'_>, because: &str| {
-            TrialOutcome::Skipped(SkippedCell {
-                cell: order.cell.id.to_string(),
-                because: because.to_owned(),
+        let skip = |order: &TrialOrder<'_>, reason: &str| {
+            TrialOutcome::Skipped(SkippedResult {
+                result: order.result.id.to_string(),
+                reason: reason.to_owned(),
             })
         };
         let outcome = |(order, prepared): (&TrialOrder<'_>, &Result<Prepared, String>)| match prepared {
-            Err(because) => skip(order, because),
+            Err(reason) => skip(order, reason),
             Ok(prepared) => match measured.next().expect("one for each exchange") {
-                TrafficOutcome::Never(because) => skip(order, &because),
+                TrafficOutcome::Never(reason) => skip(order, &reason),
                 TrafficOutcome::Measured(it) => {
                     TrialOutcome::Trial(Box::new(self.trial(order, prepared, *it)))
                 }
@@ -180,7 +180,7 @@ impl TrialRunner<'_> {
 
     /// Configures devices and checks paths. The inner error is the reason why this machine can never run the trial.
     fn prepare(&mut self, orders: &[TrialOrder<'_>]) -> Result<Vec<Result<Prepared, String>>, RunError> {
-        let placed = orders.iter().map(|order| self.place(order.cell)).collect::<Result<Vec<_>, _>>()?;
+        let placed = orders.iter().map(|order| self.place(order.result)).collect::<Result<Vec<_>, _>>()?;
         let ready =
             || orders.iter().zip(&placed).filter(|(_, placed)| placed.is_ok()).map(|(order, _)| order);
         let ways: Vec<&[DeviceRef]> = ready().map(|order| &*order.path.devices).collect();
@@ -201,29 +201,29 @@ impl TrialRunner<'_> {
         Ok(orders.iter().zip(placed).map(prepared).collect())
     }
 
-    /// Configures devices for the cell and selects its CPUs.
-    fn place(&mut self, cell: &Cell) -> Result<Result<Cpus, String>, RunError> {
-        match self.configure(cell) {
-            Ok(()) => Ok(placement::cpus(&cell.placement, &cell.load, self.usable_cpus)),
-            Err(Unset::Never(because)) => Ok(Err(because)),
+    /// Configures devices for the result and selects its CPUs.
+    fn place(&mut self, result: &PlannedResult) -> Result<Result<Cpus, String>, RunError> {
+        match self.configure(result) {
+            Ok(()) => Ok(placement::cpus(&result.placement, &result.load, self.usable_cpus)),
+            Err(Unset::Never(reason)) => Ok(Err(reason)),
             Err(Unset::Error(error)) => Err(error),
         }
     }
 
     fn trial(&self, order: &TrialOrder<'_>, prepared: &Prepared, measured: Measurements) -> Trial {
-        let TrialOrder { planned, cell, path, .. } = order;
-        let Measurements { started, measurement, cpu, observed, counters, stalled, discarded, beside } =
+        let TrialOrder { planned, result, path, .. } = order;
+        let Measurements { started, measurement, cpu, observed, counters, stalled, discarded, simultaneous } =
             measured;
-        let mut doubts = warnings::warnings(&cell.load, &measurement, &cpu);
-        doubts.extend(stalled);
-        doubts.extend(disturbance::of(&cpu, &prepared.cpus));
+        let mut warnings = warnings::warnings(&result.load, &measurement, &cpu);
+        warnings.extend(stalled);
+        warnings.extend(disturbance::of(&cpu, &prepared.cpus));
         if self.is_emulated(path) {
-            doubts.push(ValidityWarning::Emulated);
+            warnings.push(ValidityWarning::Emulated);
         }
         Trial {
             index: planned.index,
             block: planned.block,
-            cell: cell.id.to_string(),
+            result: result.id.to_string(),
             arm: planned.arm,
             started,
             measurement,
@@ -234,19 +234,19 @@ impl TrialRunner<'_> {
             observed,
             // A workload on one host has no path devices.
             counters: (!path.is_host()).then_some(counters),
-            beside,
-            doubts,
+            simultaneous,
+            warnings,
             discarded,
         }
     }
 
     /// Checks that traffic passes on the path.
     pub(crate) fn check_reachable(&mut self, path: &Path) -> Result<(), RunError> {
-        let because = match self.carry(&[(path, SMALLEST_MTU)]) {
+        let reason = match self.carry(&[(path, SMALLEST_MTU)]) {
             Ok(results) if results.iter().all(|result| result.carried) => return Ok(()),
             Ok(_) => String::new(),
-            Err(RunError::Refused { what: PROBE, because, unsupported: false, .. }) => {
-                format!(" ({because})")
+            Err(RunError::Refused { what: PROBE, reason, unsupported: false, .. }) => {
+                format!(" ({reason})")
             }
             Err(error) => return Err(error),
         };
@@ -254,7 +254,7 @@ impl TrialRunner<'_> {
             path: path.name.to_string(),
             from: format!("{} ({})", path.from.device, path.from.address),
             to: format!("{} ({})", path.to.device, path.to.address),
-            because,
+            reason,
             advice: match self.lab_handle.lab.seat(&path.to.host) {
                 Some(seat) if self.lab_handle.lab.is_made_on(&path.to.device, seat) => {
                     "check that no firewall on or between the hosts blocks the tunnel's UDP port (`port` of \
@@ -269,11 +269,11 @@ impl TrialRunner<'_> {
         })
     }
 
-    fn configure(&mut self, cell: &Cell) -> Result<(), Unset> {
-        if self.set.as_ref() != Some(&cell.devices) {
+    fn configure(&mut self, result: &PlannedResult) -> Result<(), Unset> {
+        if self.set.as_ref() != Some(&result.devices) {
             self.set = None;
-            self.lab_handle.configure(self.agents, &cell.devices, cell.id.as_str())?;
-            self.set = Some(cell.devices.clone());
+            self.lab_handle.configure(self.agents, &result.devices, result.id.as_str())?;
+            self.set = Some(result.devices.clone());
         }
         Ok(())
     }

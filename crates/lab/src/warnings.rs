@@ -25,25 +25,27 @@ const MIN_RATE: f64 = 0.97;
 /// Warnings for a trial. An end without intervals causes none.
 #[must_use]
 pub fn warnings(load: &WorkloadSettings, measurement: &Measurement, cpu: &CpuUsage) -> Vec<ValidityWarning> {
-    let mut doubts = of_kind(load, measurement, cpu);
-    doubts.extend(stolen(cpu));
-    doubts.extend(other_duration(load, measurement));
-    doubts
+    let mut warnings = of_kind(load, measurement, cpu);
+    warnings.extend(stolen(cpu));
+    warnings.extend(other_duration(load, measurement));
+    warnings
 }
 
 fn of_kind(load: &WorkloadSettings, measurement: &Measurement, cpu: &CpuUsage) -> Vec<ValidityWarning> {
     let of_stream = StreamSettings::of(load).zip(StreamData::of(measurement));
     let of_ping = PingPongSettings::of(load).zip(PingPongData::of(measurement));
-    let found = of_stream.map(|(asked, data)| stream::warnings(asked, data, cpu));
-    found.or_else(|| of_ping.map(|(asked, data)| ping_pong::warnings(asked, data))).unwrap_or_default()
+    let found = of_stream.map(|(requested, data)| stream::warnings(requested, data, cpu));
+    found
+        .or_else(|| of_ping.map(|(requested, data)| ping_pong::warnings(requested, data)))
+        .unwrap_or_default()
 }
 
 /// The reason to discard a trial: a thread did not run most of the time, or nothing arrived.
 pub(crate) fn void(load: &WorkloadSettings, measurement: &Measurement) -> Option<ValidityWarning> {
     let lasted = durations(load, measurement);
-    let short = lasted.is_some_and(|(asked, measured)| measured.0 < asked.0 / 2);
+    let short = lasted.is_some_and(|(requested, measured)| measured.0 < requested.0 / 2);
     (short || measurement.kind().is_void()).then(|| ValidityWarning::Interrupted {
-        asked: load.kind().lasts(),
+        requested: load.kind().lasts(),
         measured: lasted.map_or(Nanos(0), |(_, measured)| measured),
     })
 }
@@ -66,11 +68,12 @@ pub(crate) fn stalled(
     (end.stalled >= bound).then(|| ValidityWarning::Stalled { end: name.to_owned(), stalled: end.stalled })
 }
 
-fn rate_not_reached(asked: BitRate, flows: &[Flow]) -> Option<ValidityWarning> {
+fn rate_not_reached(requested: BitRate, flows: &[Flow]) -> Option<ValidityWarning> {
     let known = || flows.iter().map(|flow| &flow.sender).filter(|sender| sender.elapsed().0 > 0);
-    let got = known().map(EndSeries::rate).min_by(|one, other| one.0.total_cmp(&other.0))?;
+    let achieved = known().map(EndSeries::rate).min_by(|one, other| one.0.total_cmp(&other.0))?;
     let skipped = known().any(|sender| sender.skipped > Some(Nanos(0)));
-    (skipped || got.0 < asked.0 * MIN_RATE).then_some(ValidityWarning::RateNotKept { asked, got })
+    (skipped || achieved.0 < requested.0 * MIN_RATE)
+        .then_some(ValidityWarning::RateNotReached { requested, achieved })
 }
 
 fn stolen(cpu: &CpuUsage) -> Option<ValidityWarning> {
@@ -80,16 +83,16 @@ fn stolen(cpu: &CpuUsage) -> Option<ValidityWarning> {
 }
 
 fn other_duration(load: &WorkloadSettings, measurement: &Measurement) -> Option<ValidityWarning> {
-    let (asked, measured) = durations(load, measurement)?;
-    let off = measured.0.abs_diff(asked.0) as f64 / asked.0.max(1) as f64;
-    (off > TOLERANCE).then_some(ValidityWarning::OtherDuration { asked, measured })
+    let (requested, measured) = durations(load, measurement)?;
+    let off = measured.0.abs_diff(requested.0) as f64 / requested.0.max(1) as f64;
+    (off > TOLERANCE).then_some(ValidityWarning::OtherDuration { requested, measured })
 }
 
 /// The requested duration, and the measured duration that differs most. `None` for transfers by size.
 fn durations(load: &WorkloadSettings, measurement: &Measurement) -> Option<(Nanos, Nanos)> {
-    let asked = load.kind().lasts()?;
-    let measured = measurement.kind().lasted(asked)?;
-    Some((asked, measured))
+    let requested = load.kind().lasts()?;
+    let measured = measurement.kind().lasted(requested)?;
+    Some((requested, measured))
 }
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! Keeps the last lines of a process's output for error messages.
+//! The last lines of a process's output, for error messages.
 
 use std::{
     collections::VecDeque,
@@ -11,14 +11,13 @@ use std::{
 use parking_lot::{Condvar, Mutex};
 use protocol::guest::FIRST_WORDS;
 
-/// Number of lines. A kernel panic prints about 30, the reason first.
+/// A kernel panic prints about 30, the reason first.
 const MAX_LINES: usize = 40;
-/// Longer lines are split.
 const LONGEST: u64 = 4096;
-/// Wait for output that is still in transit after an exit.
+/// Some output is still in transit after an exit.
 const DRAIN: Duration = Duration::from_millis(200);
 
-/// The last lines of several streams, in order of arrival.
+/// Lines in order of arrival.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct LastLines {
     shared: Arc<State>,
@@ -33,12 +32,11 @@ struct State {
 #[derive(Debug, Default)]
 struct Lines {
     lines: VecDeque<String>,
-    /// Number of open streams.
     open: usize,
 }
 
 impl LastLines {
-    /// Reads `from` on a new thread. Keeps the lines for which `matters` returns true. It is called for every line.
+    /// `matters` is called for every line.
     pub(crate) fn keep(
         &self,
         from: impl Read + Send + 'static,
@@ -47,8 +45,7 @@ impl LastLines {
         self.keep_some(from, LONGEST, move |line| matters(line).then(|| line.to_owned()));
     }
 
-    /// Reads a guest's console. Returns when its first process has started, once it has, and keeps the other lines,
-    /// except those with `noise`.
+    /// Keeps lines without `noise`. The result is set when the guest's first process starts.
     pub(crate) fn keep_console(
         &self,
         console: impl Read + Send + 'static,
@@ -66,8 +63,7 @@ impl LastLines {
         first_process
     }
 
-    /// Reads `from` on a new thread. Keeps the results of `take`, which is called for every line. Lines longer than
-    /// `longest` bytes are split.
+    /// Keeps the results of `take`, which is called for every line. Lines longer than `longest` bytes are split.
     pub(crate) fn keep_some(
         &self,
         from: impl Read + Send + 'static,
@@ -83,7 +79,7 @@ impl LastLines {
         });
     }
 
-    /// The kept lines. Waits briefly for streams that are still open.
+    /// Waits briefly for streams that are still open.
     pub(crate) fn text(&self) -> String {
         let mut lines = self.shared.lines.lock();
         self.shared.ended.wait_while_for(&mut lines, |lines| lines.open > 0, DRAIN);

@@ -1,4 +1,4 @@
-//! A connection to a guest's agent, for orders about the guest's memory. The agent is not trusted to reply.
+//! A connection to a guest's agent. The agent is not trusted to reply.
 
 use std::{
     io::{Read, Write},
@@ -19,37 +19,26 @@ use units::{Bytes, Nanos};
 
 use crate::{balloon::GuestAgent, error::MemoryError};
 
-/// Timeout for greeting and replies, on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(20);
-/// Timeout for orders that touch all guest memory.
 const LONG: Duration = Duration::from_secs(120);
-/// Polling interval.
 const GLANCE: Duration = Duration::from_millis(200);
-/// Margin over the agent's own deadline, so that its error arrives first.
+/// Added to the agent's own deadline, so that its error arrives first.
 const GRACE: Duration = Duration::from_secs(2);
 /// Telemetry of 1024 nodes with 9 access classes each takes half of this.
 const LONGEST_MESSAGE: usize = 1 << 20;
-/// Limit for unread messages of an earlier session.
 const MOST_UNASKED: usize = 64;
 
-/// A connected agent.
 pub struct AgentLink {
     to_agent: protocol::Sender<Box<dyn Write + Send>>,
     messages: Receiver<Result<FromAgent, ChannelError>>,
     last_id: u64,
-    /// Process ID of the guest's machine.
     pid: Option<u32>,
-    /// Shared with the reader thread.
     socket: Option<UnixStream>,
-    /// Interrupts all waits.
     stop: Arc<AtomicBool>,
 }
 
 impl AgentLink {
-    /// Connects to the agent on the virtio-serial port behind this socket.
-    ///
-    /// # Errors
-    /// If nothing listens, or the agent does not greet in time or has another version.
+    /// Fails if the agent does not greet in time or has another version.
     pub fn connect(
         at: &Path,
         tool: &str,
@@ -67,10 +56,7 @@ impl AgentLink {
         Ok(link)
     }
 
-    /// Connects over these streams. `pid` is the process of the guest's machine.
-    ///
-    /// # Errors
-    /// If it does not greet within `patience`, or has another version.
+    /// `pid` is the process of the guest's machine.
     pub fn over(
         from: Box<dyn Read + Send>,
         to: Box<dyn Write + Send>,
@@ -107,10 +93,6 @@ impl AgentLink {
         })
     }
 
-    /// Executes an order.
-    ///
-    /// # Errors
-    /// If the agent refuses, does not reply in time, or has exited.
     pub fn ask(&mut self, work: MemoryOrder) -> Result<MemoryReply, MemoryError> {
         let deadline = match work {
             MemoryOrder::Telemetry { .. }
@@ -127,12 +109,12 @@ impl AgentLink {
                 Reply::Memory { done } => Ok(done),
                 other => Err(silent(format!("unexpected reply {other:?}"))),
             }),
-            FromAgent::Refused { id: its, because, .. } if its == id => Some(Err(silent(because))),
+            FromAgent::Refused { id: its, reason, .. } if its == id => Some(Err(silent(reason))),
             _ => None,
         })
     }
 
-    /// Waits up to `patience` in total for a message that `accept` takes.
+    /// `patience` is for all messages until `accept` takes one.
     fn answer<T>(
         &self,
         patience: Duration,
@@ -147,7 +129,6 @@ impl AgentLink {
         Err(silent("it sends unrequested messages".to_owned()))
     }
 
-    /// Time that the VM's process has waited for a CPU.
     fn starved(&self) -> Duration {
         self.pid.map_or(Duration::ZERO, |pid| machine::longest_wait(&[pid]))
     }
@@ -212,8 +193,8 @@ impl GuestAgent for AgentLink {
     }
 }
 
-fn silent(because: String) -> MemoryError {
-    MemoryError::Guest(because)
+fn silent(reason: String) -> MemoryError {
+    MemoryError::Guest(reason)
 }
 
 #[cfg(test)]
@@ -224,7 +205,6 @@ mod tests {
 
     use super::*;
 
-    /// An agent that replies as scripted, then exits.
     fn scripted(script: impl FnOnce(UnixStream) + Send + 'static) -> Result<AgentLink, MemoryError> {
         let (ours, its) = UnixStream::pair().expect("a pair");
         thread::spawn(move || script(its));

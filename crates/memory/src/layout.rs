@@ -1,27 +1,23 @@
-//! Maps guest-physical addresses to offsets in the backing file. There is a hole for devices below 4 GiB. Source: the
-//! monitor's `info mtree -f` of QEMU 7.2.
+//! Maps guest-physical addresses to offsets in the backing file. There is a hole for devices below 4 GiB (`info mtree -f` of
+//! QEMU 7.2).
 
-/// A contiguous range of guest-physical memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Piece {
     start: u64,
     length: u64,
-    /// Offset in the file.
     offset: u64,
 }
 
-/// The ranges of a machine's memory.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Layout(Vec<Piece>);
 
 impl Layout {
-    /// Parses the ranges of this memory in the first view of the address space.
     pub(crate) fn parse(text: &str, memory: &str) -> Self {
         let of_machine = text.split("FlatView").skip(1).find(|view| view.contains("AS \"memory\""));
         Self(of_machine.unwrap_or_default().lines().filter_map(|line| piece(line.trim(), memory)).collect())
     }
 
-    /// File offset of a guest-physical range. `None` if it is not contiguous.
+    /// `None` if the range is not contiguous.
     pub(crate) fn offset(&self, address: u64, length: u64) -> Option<u64> {
         let end = address.checked_add(length)?;
         let piece =
@@ -74,7 +70,7 @@ FlatView #1
         assert_eq!(layout.offset(0x20_0000, block), Some(0x20_0000));
         assert_eq!(layout.offset(0x1_0000_0000, block), Some(0x8000_0000));
         assert_eq!(layout.offset(0x1_ffe0_0000, block), Some(0x1_7fe0_0000), "the last block");
-        for (address, why) in [
+        for (address, reason) in [
             (0x0, "write-protected by the firmware"),
             (0x7ff0_0000, "ends in the hole"),
             (0x8000_0000, "in the hole"),
@@ -82,7 +78,7 @@ FlatView #1
             (0x2_0000_0000, "beyond the end"),
             (u64::MAX - 4096, "wraps"),
         ] {
-            assert_eq!(layout.offset(address, block), None, "{address:#x}: {why}");
+            assert_eq!(layout.offset(address, block), None, "{address:#x}: {reason}");
         }
         assert_eq!(Layout::parse("not a table", "memory"), Layout::default());
     }

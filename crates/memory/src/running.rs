@@ -1,5 +1,4 @@
-//! A running QEMU virtual machine: memory statistics from guest and host, and the means to move its memory. Sources:
-//! qapi/machine.json and docs/interop/virtio-balloon-stats.rst of QEMU 7.2.
+//! A running QEMU virtual machine (qapi/machine.json and docs/interop/virtio-balloon-stats.rst of QEMU 7.2).
 
 mod check;
 mod driver_statistics;
@@ -25,27 +24,23 @@ use crate::{
     telemetry::{AccessSource, Look, ReferencedBits},
 };
 
-/// How to access a machine.
 #[derive(Debug, Clone, Default)]
 pub struct VmAccess {
-    /// The monitor's socket.
     pub qmp: PathBuf,
-    /// The socket of the agent's port.
     pub agent: Option<PathBuf>,
     pub source: AccessSourceKind,
     /// Default: the best means available.
     pub method: Option<BalloonMethod>,
-    /// NUMA nodes with slow memory.
+    /// NUMA nodes.
     pub slow: Vec<u32>,
-    /// Folder for the lock. `None` for read-only access.
+    /// `None` for read-only access.
     pub locks: Option<PathBuf>,
-    /// The version of plumb, which must match the agent's.
+    /// Must match the agent's.
     pub tool: String,
-    /// Interrupts waits for the monitor and the agent.
+    /// Interrupts all waits.
     pub stop: Arc<AtomicBool>,
 }
 
-/// A virtual machine with an exclusive monitor connection.
 #[derive(Debug)]
 pub struct RunningVm {
     monitor: Monitor,
@@ -58,35 +53,30 @@ pub struct RunningVm {
     _lock: Option<MemoryLock>,
 }
 
-/// Current memory of a guest. `None` for unknown values.
+/// `None` for unknown values.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct GuestMemory {
-    /// Fast memory: initial memory minus taken memory, as seen by the host.
+    /// Initial memory minus taken memory, as seen by the host.
     pub size: Bytes,
-    /// Slow memory.
     pub slow: Bytes,
-    /// Resident memory of the QEMU process.
     pub resident: Option<Bytes>,
     pub free: Option<Bytes>,
-    /// Memory available without swapping.
     pub available: Option<Bytes>,
     pub swap_used: Option<Bytes>,
-    /// Refaults per second. Without an agent: major faults and swap-ins per second.
+    /// Refaults per second. Without an agent: major faults and swap-ins.
     pub refaults: Option<f64>,
-    /// Share of time in which some task was stalled on memory (PSI).
+    /// Some task was stalled on memory (PSI).
     pub psi: Option<Share>,
     /// Source of accesses, and the reason for missing accesses.
     pub source: AccessSourceKind,
-    pub no_accesses_because: Option<String>,
-    /// The guest's nodes. Empty without an agent.
+    pub no_accesses_reason: Option<String>,
+    /// Empty without an agent.
     pub tiers: Vec<TierMemory>,
-    /// CPU use of telemetry in the guest, as a share of one CPU.
+    /// CPU use in the guest, as a share of one CPU.
     pub cost: Option<Share>,
-    /// CPU time of telemetry on the host.
     pub host_cost: Option<Nanos>,
 }
 
-/// A NUMA node of a guest.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct TierMemory {
     pub node: u32,
@@ -97,13 +87,11 @@ pub struct TierMemory {
 }
 
 impl TierMemory {
-    /// Accessed memory.
     #[must_use]
     pub fn accessed(&self) -> Bytes {
         self.accesses.iter().filter(|class| class.accesses > 0).map(|class| class.bytes).sum()
     }
 
-    /// Number of accesses.
     #[must_use]
     pub fn accesses(&self) -> u64 {
         self.accesses.iter().map(|class| class.accesses).sum()
@@ -111,7 +99,7 @@ impl TierMemory {
 }
 
 impl GuestMemory {
-    /// Share of accesses served by fast memory. `None` with a single tier, or without accesses per tier.
+    /// `None` with a single tier, or without accesses per tier.
     #[must_use]
     pub fn dram_hits(&self) -> Option<Share> {
         let count = |slow: bool| -> u64 {
@@ -121,7 +109,7 @@ impl GuestMemory {
         (all > 0 && self.tiers.iter().any(|tier| tier.is_slow)).then(|| Share(fast as f64 / all as f64))
     }
 
-    /// Fast memory that is neither free nor accessed, e.g. of the kernel.
+    /// Neither free nor accessed, e.g. of the kernel.
     #[must_use]
     pub fn idle(&self) -> Bytes {
         let fast = self.tiers.iter().filter(|tier| !tier.is_slow);
@@ -129,21 +117,17 @@ impl GuestMemory {
         Bytes(self.size.0.saturating_sub(other))
     }
 
-    /// Whether the source of accesses is running but its first report is pending.
+    /// The first report is pending.
     #[must_use]
     pub fn awaits_accesses(&self) -> bool {
-        self.source != AccessSourceKind::None && self.no_accesses_because.is_some()
+        self.source != AccessSourceKind::None && self.no_accesses_reason.is_some()
     }
 
-    /// All access classes of all nodes. Empty without data.
     pub fn classes(&self) -> impl Iterator<Item = &AccessClass> {
         self.tiers.iter().flat_map(|tier| &tier.accesses)
     }
 
-    /// Adds the agent's telemetry. `machine` is the VM's total memory.
-    ///
-    /// # Errors
-    /// The first impossible number. Nothing is added then.
+    /// `machine` is the VM's total memory. The error is the first impossible number; nothing is added then.
     fn take_in(&mut self, telemetry: MemoryTelemetry, slow: &[u32], machine: Bytes) -> Result<(), String> {
         let seconds = telemetry.elapsed.seconds();
         let share = |part: Nanos| (seconds > 0.0).then(|| Share((part.seconds() / seconds).min(1.0)));
@@ -162,7 +146,7 @@ impl GuestMemory {
             psi: telemetry.stalled.and_then(share),
             cost: share(telemetry.cost),
             source: telemetry.source,
-            no_accesses_because: telemetry.no_accesses_because,
+            no_accesses_reason: telemetry.no_accesses_reason,
             tiers: telemetry.nodes.into_iter().map(tier).collect(),
             ..self.clone()
         };
@@ -174,22 +158,15 @@ impl GuestMemory {
 }
 
 impl RunningVm {
-    /// Connects to the monitor, locks the machine if its memory is to be moved, and enables balloon statistics at
-    /// this interval, at least 1 s.
-    ///
-    /// # Errors
-    /// If nothing listens, the monitor has another client, another process moves the memory, or no means is
-    /// available.
+    /// Locks the machine if its memory is to be moved, and enables balloon statistics at this interval, at least 1 s. Fails if
+    /// the monitor has another client, or another process moves the memory.
     pub fn open(access: &VmAccess, interval: Duration) -> Result<Self, MemoryError> {
         let monitor = Monitor::open(&access.qmp, &access.stop)?;
         let pid = monitor.listener();
         Self::attach((monitor, pid), None, access, interval)
     }
 
-    /// Uses an open monitor, the machine's process ID and a connected agent.
-    ///
-    /// # Errors
-    /// As [`Self::open`].
+    /// Uses an open monitor and a connected agent.
     pub fn attach(
         (mut monitor, pid): (Monitor, Option<u32>),
         agent: Option<AgentLink>,
@@ -209,26 +186,16 @@ impl RunningVm {
         self.means.method()
     }
 
-    /// Maximum fast memory, which is the initial memory.
-    ///
-    /// # Errors
-    /// If QEMU does not reply.
+    /// The initial memory.
     pub fn whole(&mut self) -> Result<Bytes, MemoryError> {
         self.means.whole(&mut self.monitor, &self.access.slow)
     }
 
-    /// Fast and slow memory as seen by the host.
-    ///
-    /// # Errors
-    /// If QEMU does not reply.
     pub(crate) fn sizes(&mut self) -> Result<(Bytes, Bytes), MemoryError> {
         self.means.sizes(&mut self.monitor, &self.access.slow)
     }
 
-    /// Current memory. Guest values older than `stale` are `None`.
-    ///
-    /// # Errors
-    /// If QEMU does not reply.
+    /// Guest values older than `stale` are `None`.
     pub fn look(&mut self, stale: Duration) -> Result<GuestMemory, MemoryError> {
         let (size, slow) = self.sizes()?;
         let machine = self.whole()? + slow;
@@ -245,10 +212,7 @@ impl RunningVm {
         Ok(seen)
     }
 
-    /// Requests this much fast memory. The guest follows asynchronously.
-    ///
-    /// # Errors
-    /// If QEMU refuses or does not reply, or the guest returns invalid blocks.
+    /// The guest follows asynchronously.
     pub fn resize(&mut self, size: Bytes) -> Result<(), MemoryError> {
         let Self { monitor, means, agent, access, .. } = self;
         let resized = means.resize(monitor, agent.as_mut(), &access.slow, size);
@@ -265,7 +229,7 @@ impl RunningVm {
             match AgentLink::connect(at, &self.access.tool, self.pid, &self.access.stop) {
                 Ok(link) => self.agent = Some(link),
                 Err(error) => {
-                    seen.no_accesses_because = Some(error.to_string());
+                    seen.no_accesses_reason = Some(error.to_string());
                     return;
                 }
             }
@@ -279,41 +243,41 @@ impl RunningVm {
             Err(error) => Err(error),
         };
         if let Err(error) = taken_in {
-            seen.no_accesses_because = Some(error.to_string());
+            seen.no_accesses_reason = Some(error.to_string());
             self.drop_agent();
         }
     }
 
-    /// It exits when its channel closes, if it still runs.
+    /// The agent exits when its channel closes.
     fn drop_agent(&mut self) {
         self.agent = None;
         self.means.forget_agent();
     }
 
-    /// As a single node: the host cannot distinguish the guest's nodes.
+    /// The host cannot distinguish the guest's nodes.
     fn look_at_referenced(&mut self, seen: &mut GuestMemory) {
         let Self { monitor, referenced, pid, .. } = self;
         let referenced = referenced.get_or_insert_with(|| open_referenced(monitor, *pid));
         let begun = sys::clock::thread_cpu();
         let looked = match referenced {
             Ok(bits) => bits.look().map_err(|error| error.to_string()),
-            Err(because) => Err(because.clone()),
+            Err(reason) => Err(reason.clone()),
         };
         match looked {
             Ok(Look::Pending(reason)) => {
                 seen.source = AccessSourceKind::Referenced;
-                seen.no_accesses_because = Some(reason.to_owned());
+                seen.no_accesses_reason = Some(reason.to_owned());
             }
             Ok(Look::Accesses(accesses)) => {
                 seen.source = AccessSourceKind::Referenced;
-                seen.no_accesses_because = None;
+                seen.no_accesses_reason = None;
                 let classes: Vec<AccessClass> = accesses.into_values().flatten().collect();
                 match seen.tiers.first_mut() {
                     Some(tier) => tier.accesses = classes,
                     None => seen.tiers.push(TierMemory { accesses: classes, ..TierMemory::default() }),
                 }
             }
-            Err(because) => seen.no_accesses_because = Some(because),
+            Err(reason) => seen.no_accesses_reason = Some(reason),
         }
         seen.host_cost = Some(Nanos(sys::clock::thread_cpu() - begun));
     }

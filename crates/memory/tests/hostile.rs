@@ -1,4 +1,4 @@
-//! Tests hostile guests and monitors. Each VM has a scripted monitor and a scripted agent on sockets; no guest boots.
+//! Tests hostile guests and monitors. Each VM has a scripted monitor and a scripted agent on sockets.
 
 use std::{
     collections::BTreeMap,
@@ -19,9 +19,7 @@ use units::{Bytes, Share};
 
 const GIB: u64 = 1 << 30;
 const INTERVAL: Duration = Duration::from_secs(1);
-/// Far longer than any wait of the code under test, on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(300);
-/// Maximum growth of this process's memory during a flood.
 const MOST_GROWTH: u64 = 64 << 20;
 
 /// A command and the monitor's false answer.
@@ -34,7 +32,6 @@ fn monitor(socket: UnixStream, lie: Option<&Lie>) {
     });
 }
 
-/// Sends the same message until the connection closes.
 fn flood(socket: &UnixStream, message: &Value) {
     let mut to = socket.try_clone().expect("a copy");
     let piece = line(message).repeat(64);
@@ -61,7 +58,7 @@ fn resident() -> u64 {
     text.split_ascii_whitespace().nth(1).and_then(|pages| pages.parse::<u64>().ok()).expect("a number") * 4096
 }
 
-/// Returns the result of `work`, or panics if it does not finish.
+/// Panics if `work` does not finish.
 fn ends<T: Send + 'static>(case: &str, work: impl FnOnce() -> T + Send + 'static) -> T {
     let (done, result) = std::sync::mpsc::channel();
     thread::spawn(move || done.send(work()));
@@ -82,7 +79,6 @@ fn rebalance(vms: BTreeMap<String, AttachedVm>) -> Rebalance {
     Rebalance::new(Rebalancer::new(settings).expect("settings that fit"), vms, INTERVAL)
 }
 
-/// Runs one round over a VM with a flooding agent and an honest one.
 fn round_beside(folder: &Path, message: &Value) -> BTreeMap<String, Result<GuestMemory, MemoryError>> {
     let mut vms = BTreeMap::new();
     let flooded = message.clone();
@@ -104,7 +100,7 @@ fn gives_up_flooding_agent_and_manages_other_machines() {
         ("greetings", json!({ "hello": Hello::new("test") })),
         ("unrequested replies", json!({ "reply": { "id": 77, "reply": stale } })),
         ("long unrequested replies", json!({ "reply": { "id": 77, "reply": taken } })),
-        ("unrequested refusals", json!({ "refused": { "id": 77, "because": "no", "unsupported": false } })),
+        ("unrequested refusals", json!({ "refused": { "id": 77, "reason": "no", "unsupported": false } })),
     ] {
         let before = resident();
         let seen = ends(case, move || {
@@ -115,8 +111,8 @@ fn gives_up_flooding_agent_and_manages_other_machines() {
         assert!(grown < MOST_GROWTH, "{case}: memory grew by {grown} bytes");
         let hostile = seen["hostile"].as_ref().expect("the monitor replies");
         assert!(hostile.tiers.is_empty(), "{case}: {hostile:?}");
-        let because = hostile.no_accesses_because.as_deref().unwrap_or_default();
-        assert!(because.contains("unrequested messages"), "{case}: {because}");
+        let reason = hostile.no_accesses_reason.as_deref().unwrap_or_default();
+        assert!(reason.contains("unrequested messages"), "{case}: {reason}");
         let honest = seen["honest"].as_ref().expect("the monitor replies");
         assert_eq!(honest.available, Some(Bytes(GIB / 2)), "{case}");
     }
@@ -135,7 +131,7 @@ fn drops_endless_line_from_agent() {
     assert!(resident().saturating_sub(before) < MOST_GROWTH);
     assert!(
         seen.expect("the monitor replies")
-            .no_accesses_because
+            .no_accesses_reason
             .is_some_and(|it| it.contains("exceeds the limit"))
     );
 }
@@ -193,8 +189,8 @@ fn refuses_impossible_telemetry_with_reason() {
             seen
         });
         assert!(seen.tiers.is_empty(), "{case}: {seen:?}");
-        let because = seen.no_accesses_because.unwrap_or_default();
-        assert!(because.contains("impossible"), "{case}: {because}");
+        let reason = seen.no_accesses_reason.unwrap_or_default();
+        assert!(reason.contains("impossible"), "{case}: {reason}");
     }
 }
 
@@ -246,7 +242,7 @@ fn refuses_impossible_numbers_from_monitor() {
     }
 }
 
-/// Opens a VM and requests its end when something connects to the silent socket `at`.
+/// Requests the end when something connects to the silent socket `at`.
 fn interrupted(at: &Path, access: VmAccess) -> Result<GuestMemory, MemoryError> {
     let (listener, stop) = (UnixListener::bind(at).expect("a free name"), access.stop.clone());
     thread::spawn(move || {
@@ -264,7 +260,7 @@ fn stop_ends_wait_for_silent_agent_or_monitor() {
     let access = VmAccess { agent: Some(at.clone()), ..access(folder.path(), "silent", None) };
     // The stop may also interrupt a later monitor command.
     match interrupted(&at, access) {
-        Ok(seen) => assert_eq!(seen.no_accesses_because.as_deref(), Some("interrupted")),
+        Ok(seen) => assert_eq!(seen.no_accesses_reason.as_deref(), Some("interrupted")),
         Err(error) => assert!(matches!(error, MemoryError::Interrupted), "{error}"),
     }
     let qmp = folder.path().join("qmp");

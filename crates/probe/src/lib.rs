@@ -1,13 +1,10 @@
-//! Kernel data on a trial: CPU time, system calls, latency breakdown, environment and capabilities of the machine.
-//!
-//! Reads /proc and /sys and loads BPF programs, outside the path of messages. Independent of workloads, thresholds
-//! and statistics.
+//! Reads kernel data on a trial from /proc, /sys and BPF programs.
 
 mod bpf;
 mod capability;
 mod counters;
 mod cpu;
-mod cpu_owners;
+mod cpu_attribution;
 mod environment;
 mod error;
 mod file;
@@ -22,14 +19,14 @@ mod vm;
 pub use capability::{Area, Capability, State, capabilities, described};
 pub use counters::SoftnetReading;
 pub use cpu::CpuReading;
-pub use cpu_owners::ProcessTimes;
+pub use cpu_attribution::ProcessTimes;
 pub use environment::environment;
 pub use error::Error;
 pub use namespace_devices::namespace_devices;
 pub use observe::{Probe, ProbeError, Watch, probe};
 pub use ptrace::{Slices, ptrace_counter};
 pub use target::{
-    Qemu, TargetError, called, control_group, in_control_group, in_namespace, is_alive, is_machine, machine,
-    namespace, namespace_of, process, qemu, qemus,
+    LabelledProcess, Qemu, TargetError, called, control_group, in_control_group, in_namespace, is_alive,
+    is_machine, labelled, machine, namespace, namespace_of, process, qemu, qemus,
 };
 pub use vm::{VmQueue, VmReading};

@@ -1,7 +1,7 @@
 //! The protocol with a controller in another machine that conducts a run.
 
-use samples::{CellEnd, MachineChange, RemedyTrials, RunHeader, RunId, RunRecord, SkippedCell, Trial};
-use scenario::{Cell, Plan, PlannedTrial};
+use samples::{MachineChange, RemedyTrials, ResultEnd, RunHeader, RunId, RunRecord, SkippedResult, Trial};
+use scenario::{Plan, PlannedResult, PlannedTrial};
 use serde::{Deserialize, Serialize};
 use units::Nanos;
 
@@ -10,11 +10,9 @@ use crate::message::Hello;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ToConductor {
-    /// First message.
     Hello(Hello),
-    /// The run to conduct; sent once.
+    /// Sent once.
     Conduct(Box<Commission>),
-    /// The user requests the end.
     Stop,
 }
 
@@ -23,86 +21,60 @@ pub struct Commission {
     pub text: String,
     pub plan: Plan,
     pub id: RunId,
-    /// The remedies to test, if any.
-    pub tries: Option<RemedyTrials>,
+    pub remedy_trials: Option<RemedyTrials>,
     /// The existing part of a resumed run.
     pub resume: Option<RunRecord>,
-    /// Whether to keep disturbed trials instead of repeating them.
+    /// Instead of repeating them.
     pub keep_disturbed: bool,
     /// Why the run is conducted there.
-    pub because: String,
+    pub reason: String,
 }
 
-/// Messages from the conductor: records to store and events, in order.
+/// Records to store and events, in order.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum FromConductor {
-    /// First message.
     Hello(Hello),
-    /// Store the header of a new run.
     Begin(Box<RunHeader>),
-    /// Store a finished trial.
     Trial(Box<Trial>),
-    /// Store a result that cannot be measured.
-    Skip(SkippedCell),
-    /// Store why measuring a result stopped.
-    End(CellEnd),
-    /// Store a change of machine.
+    /// Cannot be measured.
+    Skip(SkippedResult),
+    /// Why measuring a result stopped.
+    End(ResultEnd),
     MachineChanged(Box<MachineChange>),
-    /// Store that the run is complete.
     Complete,
-    /// An event for display.
     Told(RunEvent),
     /// Last message of a successful run.
     Over {
-        /// New trials of this session.
-        made: u32,
-        /// Results that could not be measured.
-        skipped: Vec<SkippedCell>,
+        completed: u32,
+        skipped: Vec<SkippedResult>,
     },
-    /// Last message of a failed run.
     Failed {
-        /// The reason, with operation and object.
-        because: String,
-        /// Whether the end was requested.
+        reason: String,
         interrupted: bool,
     },
 }
 
-/// An event of a run, for display.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "what", rename_all = "kebab-case")]
 pub enum RunEvent {
-    /// A step starts.
     Step { text: String },
-    /// A virtual machine starts to boot.
     Boots { host: String },
-    /// Its agent is connected.
     Booted { host: String, within: Nanos },
-    /// The lab exists and trials start.
     Begun,
-    /// A trial starts.
-    Trial { planned: PlannedTrial, cell: Box<Cell> },
-    /// Progress of a trial.
+    Trial { planned: PlannedTrial, result: Box<PlannedResult> },
     Rate { elapsed: Nanos, per_second: f64, text: String },
-    /// The decision after the trials so far.
     Decided(DesignDecision),
-    /// A notice for the user.
     Notice { text: String },
 }
 
-/// The remaining work of an adaptive run.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DesignDecision {
-    /// The current block, from 0.
+    /// Counted from 0.
     pub block: Option<u32>,
-    /// Results with further trials because they can change the outcome.
     pub open: Vec<String>,
-    pub cells: u32,
-    /// Whether the budget ends the run.
+    pub results: u32,
     pub out_of_time: bool,
-    /// Maximum number of further trials.
     pub trials_left: u32,
-    /// Maximum time of further trials.
     pub most_left: Nanos,
 }

@@ -1,11 +1,11 @@
 //! The page that compares two runs, and the order of its sections.
 
 mod answer;
-mod caveats;
-mod cells;
 mod environment;
 mod full;
 mod head;
+mod limitations;
+mod results;
 mod unmatched;
 
 use findings::{Gate, RunComparison};
@@ -17,7 +17,7 @@ use crate::{
 
 /// Input of the sections.
 struct Source<'a> {
-    contrast: &'a RunComparison,
+    comparison: &'a RunComparison,
     /// The gate, if requested.
     gate: Option<&'a Gate>,
 }
@@ -29,17 +29,17 @@ type Build = fn(&Source<'_>) -> Option<Section>;
 const ORDER: &[Build] = &[
     head::build,
     environment::build,
-    caveats::build,
-    cells::build,
+    limitations::build,
+    results::build,
     full::build,
     unmatched::build,
     answer::build,
 ];
 
 /// The page of run B compared with run A, with the gate first.
-pub(crate) fn page(contrast: &RunComparison, gate: Option<&Gate>) -> Page {
-    let source = Source { contrast, gate };
-    let title = format!("{} (B) vs {} (A)", contrast.b.id, contrast.a.id);
+pub(crate) fn page(comparison: &RunComparison, gate: Option<&Gate>) -> Page {
+    let source = Source { comparison, gate };
+    let title = format!("{} (B) vs {} (A)", comparison.b.id, comparison.a.id);
     let mut sections: Vec<Section> = ORDER.iter().filter_map(|build| build(&source)).collect();
     if gate.is_some() {
         sections.rotate_right(1);

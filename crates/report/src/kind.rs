@@ -1,4 +1,4 @@
-//! What a report shows for each workload kind: of a cell, of a single trial, and of its intervals.
+//! What a report shows for each workload kind: of a result, of a single trial, and of its intervals.
 
 mod balloon;
 mod connect;
@@ -8,7 +8,7 @@ mod reported;
 mod stream;
 mod time_series;
 
-use findings::{CellSummary, Distribution, SingleOutcome, Spread, WorkloadSummary};
+use findings::{Distribution, ResultSummary, SingleOutcome, Spread, WorkloadSummary};
 use workload::{Column, Measurement, Metric, WorkloadKind};
 
 use crate::{page::Block, phrases, sections::percentiles::TitledDistribution, text::Text};
@@ -44,14 +44,14 @@ pub(crate) trait KindReport {
 }
 
 /// The presentation of a result's kind.
-pub(crate) const fn of(cell: &CellSummary) -> &dyn KindReport {
-    match &cell.measured {
+pub(crate) const fn of(result: &ResultSummary) -> &dyn KindReport {
+    match &result.measured {
         WorkloadSummary::Stream(summary) => summary,
         WorkloadSummary::PingPong(summary) => summary,
         WorkloadSummary::Connect(summary) => summary,
         WorkloadSummary::FirstTouch(summary) => summary,
         WorkloadSummary::Balloon(summary) => summary,
-        WorkloadSummary::Reported => &reported::ReportedCell,
+        WorkloadSummary::Reported => &reported::ReportedResult,
     }
 }
 
@@ -117,7 +117,7 @@ pub(crate) fn series(measurement: &Measurement) -> Option<TimeSeries> {
     Some(series)
 }
 
-/// The heads of all columns that some kind has of a cell in a spreadsheet.
+/// The heads of all columns that some kind has of a result in a spreadsheet.
 pub(crate) fn heads() -> Vec<String> {
     let of_kind = |kind| match kind {
         WorkloadKind::Stream => Column::heads(stream::COLUMNS),

@@ -1,9 +1,9 @@
-//! Names of cells, workloads and settings.
+//! Names of results, workloads and settings.
 
 use std::collections::BTreeMap;
 
-use findings::{CellComparison, CellSummary, Evidence, Finding, Findings, RunComparison};
-use samples::CpuOwner;
+use findings::{Evidence, Finding, Findings, ResultComparison, ResultSummary, RunComparison};
+use samples::CpuConsumer;
 
 /// Path of results whose log does not contain one.
 const NO_PATH: &str = "unknown";
@@ -13,7 +13,7 @@ fn is_placed(path: &str) -> bool {
     path != NO_PATH
 }
 
-/// Whether nothing but its workload names a cell.
+/// Whether nothing but its workload names a result.
 fn is_nameless(path: &str, levels: &BTreeMap<String, String>) -> bool {
     !is_placed(path) && levels.is_empty()
 }
@@ -24,49 +24,58 @@ pub(crate) fn are_placed<'a>(mut paths: impl Iterator<Item = &'a str>) -> bool {
 }
 
 /// `pod-to-target, offload=off`, with the workload's name where the run has several.
-pub(crate) fn cell(findings: &Findings, cell: &CellSummary) -> String {
-    let several = workloads(findings).len() > 1 || is_nameless(&cell.path, &cell.levels);
-    joined(&cell.path, &cell.levels, several.then_some(&cell.workload))
+pub(crate) fn result(findings: &Findings, result: &ResultSummary) -> String {
+    let several = workloads(findings).len() > 1 || is_nameless(&result.path, &result.levels);
+    joined(&result.path, &result.levels, several.then_some(&result.workload))
 }
 
 /// The label within a table of one workload.
-pub(crate) fn cell_in_workload(cell: &CellSummary) -> String {
-    joined(&cell.path, &cell.levels, is_nameless(&cell.path, &cell.levels).then_some(&cell.workload))
+pub(crate) fn result_in_workload(result: &ResultSummary) -> String {
+    joined(
+        &result.path,
+        &result.levels,
+        is_nameless(&result.path, &result.levels).then_some(&result.workload),
+    )
 }
 
-/// A finding with the labels of cells in place of their identifiers.
+/// A finding with the labels of results in place of their identifiers.
 pub(crate) fn finding(findings: &Findings, finding: &Finding) -> Finding {
     let named = |text: &String| named(findings, text);
     let evidence = finding.evidence.iter().map(|it| Evidence {
-        what: named(&it.what),
+        label: named(&it.label),
         value: named(&it.value),
         ..it.clone()
     });
     Finding {
         claim: named(&finding.claim),
         evidence: evidence.collect(),
-        caveats: finding.caveats.iter().map(named).collect(),
+        limitations: finding.limitations.iter().map(named).collect(),
         ..finding.clone()
     }
 }
 
-/// A text with the labels of cells in place of their identifiers.
+/// A text with the labels of results in place of their identifiers.
 pub(crate) fn named(findings: &Findings, text: &str) -> String {
-    let mut told: Vec<&CellSummary> = findings.cells.iter().filter(|cell| text.contains(&cell.id)).collect();
+    let mut told: Vec<&ResultSummary> =
+        findings.results.iter().filter(|result| text.contains(&result.id)).collect();
     // An identifier may be a prefix of another.
-    told.sort_by_key(|cell| std::cmp::Reverse(cell.id.len()));
-    told.into_iter().fold(text.to_owned(), |text, it| text.replace(&it.id, &cell(findings, it)))
+    told.sort_by_key(|result| std::cmp::Reverse(result.id.len()));
+    told.into_iter().fold(text.to_owned(), |text, it| text.replace(&it.id, &result(findings, it)))
 }
 
-/// The same of a cell that two runs have.
-pub(crate) fn contrast(contrast: &RunComparison, cell: &CellComparison) -> String {
-    let several = contrasted(contrast).len() > 1 || is_nameless(&cell.path, &cell.levels);
-    joined(&cell.path, &cell.levels, several.then_some(&cell.workload))
+/// The same of a result that two runs have.
+pub(crate) fn comparison(comparison: &RunComparison, result: &ResultComparison) -> String {
+    let several = compared(comparison).len() > 1 || is_nameless(&result.path, &result.levels);
+    joined(&result.path, &result.levels, several.then_some(&result.workload))
 }
 
 /// The label within a table of one workload.
-pub(crate) fn contrast_in_workload(cell: &CellComparison) -> String {
-    joined(&cell.path, &cell.levels, is_nameless(&cell.path, &cell.levels).then_some(&cell.workload))
+pub(crate) fn comparison_in_workload(result: &ResultComparison) -> String {
+    joined(
+        &result.path,
+        &result.levels,
+        is_nameless(&result.path, &result.levels).then_some(&result.workload),
+    )
 }
 
 /// `offload=off, mtu=1500`; nothing for no factors.
@@ -82,12 +91,12 @@ pub(crate) fn swept(workload: &str, path: &str) -> String {
 
 /// Measured workloads in order, without duplicates.
 pub(crate) fn workloads(findings: &Findings) -> Vec<&str> {
-    distinct(findings.cells.iter().map(|cell| cell.workload.as_str()))
+    distinct(findings.results.iter().map(|result| result.workload.as_str()))
 }
 
 /// The workloads that both runs have, each once, in order.
-pub(crate) fn contrasted(contrast: &RunComparison) -> Vec<&str> {
-    distinct(contrast.cells.iter().map(|cell| cell.workload.as_str()))
+pub(crate) fn compared(comparison: &RunComparison) -> Vec<&str> {
+    distinct(comparison.results.iter().map(|result| result.workload.as_str()))
 }
 
 /// The factors that some of these settings have, each once.
@@ -99,57 +108,58 @@ pub(crate) fn factors<'a>(settings: impl IntoIterator<Item = &'a BTreeMap<String
     names
 }
 
-/// The columns that other tools reported of these cells, each once, in order.
-pub(crate) fn reported<'a>(cells: impl IntoIterator<Item = &'a CellSummary>) -> Vec<&'a str> {
-    distinct(cells.into_iter().flat_map(|cell| &cell.reported).map(|value| value.name.as_str()))
+/// The columns that other tools reported of these results, each once, in order.
+pub(crate) fn reported<'a>(results: impl IntoIterator<Item = &'a ResultSummary>) -> Vec<&'a str> {
+    distinct(results.into_iter().flat_map(|result| &result.reported).map(|value| value.name.as_str()))
 }
 
 /// Name of an owner of CPU time, e.g. `client`, `soft interrupts`.
-pub(crate) const fn owner(owner: CpuOwner) -> &'static str {
-    match owner {
-        CpuOwner::Client => "client",
-        CpuOwner::Server => "server",
-        CpuOwner::ClientVm => "client's VM (vCPUs)",
-        CpuOwner::ServerVm => "server's VM (vCPUs)",
-        CpuOwner::Vmm => "VMM, I/O threads",
-        CpuOwner::Vhost => "vhost workers",
-        CpuOwner::Softirq => "soft interrupts",
-        CpuOwner::Ksoftirqd => "ksoftirqd",
-        CpuOwner::Irq => "hardware interrupts",
-        CpuOwner::Kernel => "other kernel threads",
-        CpuOwner::Plumb => "plumb itself",
-        CpuOwner::Other => "other processes",
+pub(crate) const fn consumer(consumer: CpuConsumer) -> &'static str {
+    match consumer {
+        CpuConsumer::Client => "client",
+        CpuConsumer::Server => "server",
+        CpuConsumer::ClientVm => "client's VM (vCPUs)",
+        CpuConsumer::ServerVm => "server's VM (vCPUs)",
+        CpuConsumer::Vmm => "VMM, I/O threads",
+        CpuConsumer::Vhost => "vhost workers",
+        CpuConsumer::Softirq => "soft interrupts",
+        CpuConsumer::Ksoftirqd => "ksoftirqd",
+        CpuConsumer::Irq => "hardware interrupts",
+        CpuConsumer::Kernel => "other kernel threads",
+        CpuConsumer::Plumb => "plumb itself",
+        CpuConsumer::Other => "other processes",
     }
 }
 
 /// The same as a part of a column's name: `client`, `softirq`.
-pub(crate) const fn owner_key(owner: CpuOwner) -> &'static str {
-    match owner {
-        CpuOwner::Client => "client",
-        CpuOwner::Server => "server",
-        CpuOwner::ClientVm => "client-vm",
-        CpuOwner::ServerVm => "server-vm",
-        CpuOwner::Vmm => "vmm",
-        CpuOwner::Vhost => "vhost",
-        CpuOwner::Softirq => "softirq",
-        CpuOwner::Ksoftirqd => "ksoftirqd",
-        CpuOwner::Irq => "irq",
-        CpuOwner::Kernel => "kernel",
-        CpuOwner::Plumb => "plumb",
-        CpuOwner::Other => "other",
+pub(crate) const fn owner_key(consumer: CpuConsumer) -> &'static str {
+    match consumer {
+        CpuConsumer::Client => "client",
+        CpuConsumer::Server => "server",
+        CpuConsumer::ClientVm => "client-vm",
+        CpuConsumer::ServerVm => "server-vm",
+        CpuConsumer::Vmm => "vmm",
+        CpuConsumer::Vhost => "vhost",
+        CpuConsumer::Softirq => "softirq",
+        CpuConsumer::Ksoftirqd => "ksoftirqd",
+        CpuConsumer::Irq => "irq",
+        CpuConsumer::Kernel => "kernel",
+        CpuConsumer::Plumb => "plumb",
+        CpuConsumer::Other => "other",
     }
 }
 
 /// Owners with CPU time in any of these results, in order.
-pub(crate) fn owners<'a>(cells: impl IntoIterator<Item = &'a CellSummary>) -> Vec<CpuOwner> {
-    let owned = cells.into_iter().filter_map(|cell| cell.probed.as_ref()?.cpu.as_ref());
-    let mut owners: Vec<CpuOwner> = owned.flat_map(|cpu| &cpu.owners).map(|time| time.owner).collect();
-    owners.sort_unstable();
-    owners.dedup();
-    owners
+pub(crate) fn consumers<'a>(results: impl IntoIterator<Item = &'a ResultSummary>) -> Vec<CpuConsumer> {
+    let attributed = results.into_iter().filter_map(|result| result.probed.as_ref()?.cpu.as_ref());
+    let mut consumers: Vec<CpuConsumer> =
+        attributed.flat_map(|cpu| &cpu.consumers).map(|time| time.consumer).collect();
+    consumers.sort_unstable();
+    consumers.dedup();
+    consumers
 }
 
-/// A result's label where no report's findings are at hand: that of [`cell`] in a run of several workloads.
+/// A result's label where no report's findings are at hand: that of [`result`] in a run of several workloads.
 #[must_use]
 pub fn result_label(path: &str, levels: &BTreeMap<String, String>, workload: &str) -> String {
     joined(path, levels, Some(&workload.to_owned()))

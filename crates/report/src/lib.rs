@@ -29,7 +29,7 @@ pub use live::{Judgement, LiveFinding, LiveResult, LiveStep, live_findings, live
 pub use pictures::{Picture, comparison_pictures, memory_pictures, picture_kinds, pictures};
 pub use quantity::Scale;
 pub use render::{
-    Format, Options, SingleFormat, Summary, UnknownFormat, View, render, render_contrast, render_memory,
-    render_solo, render_trace, render_trace_contrast, render_vm, section_names, solo_line,
+    Format, Options, SingleFormat, Summary, UnknownFormat, View, measurement_line, render, render_comparison,
+    render_memory, render_single, render_trace, render_trace_comparison, render_vm, section_names,
 };
 pub use requirement::{Requirement, UnknownRequirement};

@@ -1,14 +1,14 @@
 //! Interim results of a run in progress, one line each: results with their intervals, steps and findings.
 
-use findings::{CellSummary, Comparison, Difference, Findings, Interval, SEVERAL, Severity};
+use findings::{Comparison, Difference, Findings, Interval, ResultSummary, SEVERAL, Severity};
 
 use crate::{harmless::in_a_line, labels, phrases, quantity::Scale, text::Tone};
 
 /// An intermediate result.
 #[derive(Debug, Clone, PartialEq)]
 pub struct LiveResult {
-    /// The cell's identity.
-    pub cell: String,
+    /// The result's identity.
+    pub result: String,
     pub trials: u32,
     /// `9.41 Gbit/s`.
     pub value: String,
@@ -53,10 +53,10 @@ pub struct LiveFinding {
     pub text: String,
 }
 
-/// Every measured cell, in the order of the scenario.
+/// Every measured result, in the order of the scenario.
 #[must_use]
 pub fn live_results(findings: &Findings) -> Vec<LiveResult> {
-    findings.cells.iter().map(result).collect()
+    findings.results.iter().map(result).collect()
 }
 
 /// Findings so far, most severe first.
@@ -67,25 +67,25 @@ pub fn live_findings(findings: &Findings) -> Vec<LiveFinding> {
         let first = text.split_once(". ").map_or(text.as_str(), |(first, _)| first);
         LiveFinding { severity: claim.severity, text: first.trim_end_matches('.').to_owned() }
     };
-    findings.claims.iter().map(phrase).collect()
+    findings.findings.iter().map(phrase).collect()
 }
 
-fn result(cell: &CellSummary) -> LiveResult {
-    let value = &cell.value;
-    let scale = Scale::of(cell.metric, value.median);
+fn result(result: &ResultSummary) -> LiveResult {
+    let value = &result.value;
+    let scale = Scale::of(result.metric, value.median);
     LiveResult {
-        cell: cell.id.clone(),
+        result: result.id.clone(),
         trials: value.trials,
         value: scale.quantity(value.median),
         range: value.interval.as_ref().map(|interval| scale.range(interval)),
         median: value.median,
         ends: value.interval.map(|interval| (interval.low, interval.high)),
-        step: cell.against_baseline.as_ref().map(|comparison| step(cell, comparison)),
-        has_warnings: !cell.doubts.is_empty(),
+        step: result.against_baseline.as_ref().map(|comparison| step(result, comparison)),
+        has_warnings: !result.warnings.is_empty(),
     }
 }
 
-fn step(cell: &CellSummary, comparison: &Comparison) -> LiveStep {
+fn step(result: &ResultSummary, comparison: &Comparison) -> LiveStep {
     let range = |interval: &Interval| match comparison.ratio < SEVERAL {
         true => {
             let change = Interval { low: interval.low - 1.0, high: interval.high - 1.0, ..*interval };
@@ -93,7 +93,7 @@ fn step(cell: &CellSummary, comparison: &Comparison) -> LiveStep {
         }
         false => Scale::times(comparison.ratio).range(interval),
     };
-    let judgement = match (comparison.verdict, phrases::tone(cell.metric, comparison)) {
+    let judgement = match (comparison.verdict, phrases::tone(result.metric, comparison)) {
         (_, Tone::Good) => Judgement::Better,
         (_, Tone::Bad) => Judgement::Worse,
         (Difference::None, _) => Judgement::NotSignificant,

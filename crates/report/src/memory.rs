@@ -65,7 +65,7 @@ fn moves(summary: &MemorySummary) -> Option<Section> {
     let rows: Vec<Vec<Text>> = summary
         .moves
         .iter()
-        .map(|made| vec![Text::from(made.at.to_string()), Text::from(made.what.as_str())])
+        .map(|made| vec![Text::from(made.at.to_string()), Text::from(made.action.as_str())])
         .collect();
     let columns = vec![right("After"), left("Move")];
     (!rows.is_empty()).then(|| detail("Moves", vec![Block::Table(Table { columns, rows, caption: None })]))
@@ -96,7 +96,7 @@ mod tests {
             arms: vec![of("static halves", 0.5), of("rebalancer", 0.9)],
             moves: vec![MemoryMove {
                 at: Nanos(1_000_000_000),
-                what: "web: DRAM 1 GiB to <2> GiB".to_owned(),
+                action: "web: DRAM 1 GiB to <2> GiB".to_owned(),
             }],
         }
     }

@@ -62,7 +62,7 @@ pub(crate) enum Block {
     },
     Paragraph(Text),
     Table(Table),
-    /// A table with the cell of this id in each row.
+    /// A table with the result of this id in each row.
     Results {
         table: Table,
         ids: Vec<String>,
@@ -80,7 +80,7 @@ pub(crate) enum Block {
     KeyValues(Vec<(String, Text)>),
 }
 
-/// Rows under columns; every row has a cell for each column.
+/// Rows under columns; every row has a result for each column.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Table {
     pub(crate) columns: Vec<Column>,
@@ -95,7 +95,7 @@ pub(crate) struct Column {
     pub(crate) align: Align,
 }
 
-/// To which side a column's cells lean.
+/// To which side a column's results lean.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Align {
     Left,

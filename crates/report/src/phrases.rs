@@ -6,7 +6,7 @@ mod traffic;
 mod warning;
 
 use findings::{
-    Basis, CellSummary, Comparison, Difference, Estimate, Findings, Interval, RunSummary, SEVERAL, WorkCost,
+    Basis, Comparison, Difference, Estimate, Findings, Interval, ResultSummary, RunSummary, SEVERAL, WorkCost,
 };
 use samples::{RunState, UnixMillis};
 use units::Share;
@@ -148,11 +148,11 @@ pub(crate) fn machine(run: &RunSummary) -> String {
 
 /// Number of trials: `45 of 45 trials`, `unfinished: 12 of 45 trials`, `16 trials, imported`.
 pub(crate) fn trials(run: &RunSummary) -> String {
-    let made = u64::from(run.made);
+    let completed = u64::from(run.completed);
     match run.state {
-        _ if run.origin.imported().is_some() => format!("{}, imported", count(made, "trial", "trials")),
-        RunState::Complete => format!("{made} of {} trials", run.planned),
-        RunState::Unfinished => format!("unfinished: {made} of {} trials", run.planned),
+        _ if run.origin.imported().is_some() => format!("{}, imported", count(completed, "trial", "trials")),
+        RunState::Complete => format!("{completed} of {} trials", run.planned),
+        RunState::Unfinished => format!("unfinished: {completed} of {} trials", run.planned),
     }
 }
 
@@ -173,27 +173,29 @@ pub(crate) fn judged(findings: &Findings, workload: &str, comparison: &Compariso
 }
 
 /// A result as a percentage of the baseline with its verdict: `94.2 % (93.0 to 95.1)`; `baseline` for the baseline.
-pub(crate) fn of_baseline(findings: &Findings, cell: &CellSummary) -> Text {
-    against_baseline(findings, cell, |it| (share(it, Confidence::InHead), it.ratio_interval))
+pub(crate) fn of_baseline(findings: &Findings, result: &ResultSummary) -> Text {
+    against_baseline(findings, result, |it| (share(it, Confidence::InHead), it.ratio_interval))
 }
 
 /// Difference from the baseline with its verdict: `+3.71 us (+3.48 to +3.92)`.
-pub(crate) fn to_baseline(findings: &Findings, cell: &CellSummary, confidence: Confidence) -> Text {
-    against_baseline(findings, cell, |it| (difference(cell.metric, it, confidence), it.difference_interval))
+pub(crate) fn to_baseline(findings: &Findings, result: &ResultSummary, confidence: Confidence) -> Text {
+    against_baseline(findings, result, |it| {
+        (difference(result.metric, it, confidence), it.difference_interval)
+    })
 }
 
 fn against_baseline(
     findings: &Findings,
-    cell: &CellSummary,
+    result: &ResultSummary,
     phrase: impl Fn(&Comparison) -> (String, Option<Interval>),
 ) -> Text {
-    let Some(comparison) = &cell.against_baseline else {
-        return Text::of(Tone::Faint, if cell.baseline { "baseline" } else { "-" });
+    let Some(comparison) = &result.against_baseline else {
+        return Text::of(Tone::Faint, if result.baseline { "baseline" } else { "-" });
     };
     let (phrase, interval) = phrase(comparison);
-    let number = Text::of(tone(cell.metric, comparison), phrase);
+    let number = Text::of(tone(result.metric, comparison), phrase);
     // Without an interval it is unclear and marked as such.
-    if interval.is_some() { judged(findings, &cell.workload, comparison, number) } else { number }
+    if interval.is_some() { judged(findings, &result.workload, comparison, number) } else { number }
 }
 
 /// CPU time for a unit of work: `0.341 CPU-s/GB`.

@@ -23,7 +23,7 @@ pub enum Format {
     Latex,
     /// The findings document itself.
     Json,
-    /// One row for each cell.
+    /// One row for each result.
     Csv,
     /// One row for each trial.
     CsvTrials,
@@ -139,29 +139,29 @@ pub fn render(findings: &Findings, record: Option<&RunRecord>, format: Format, o
         Format::Html => backends::html(&sections::page(findings, record, options, View::Full)),
         Format::Latex => backends::latex(&sections::page(findings, record, options, View::Full)),
         Format::Json => backends::json(findings),
-        Format::Csv => backends::csv_cells(findings),
+        Format::Csv => backends::csv_results(findings),
         Format::CsvTrials => backends::csv_trials(findings, record),
     }
 }
 
 /// Renders a comparison of two runs, with a gate if given. Both CSV formats have one row per result. Ends with a line feed.
 #[must_use]
-pub fn render_contrast(
-    contrast: &RunComparison,
+pub fn render_comparison(
+    comparison: &RunComparison,
     gate: Option<&Gate>,
     format: Format,
     options: &Options,
 ) -> String {
     match (format, gate) {
-        (Format::Terminal, _) => backends::terminal(&comparison::page(contrast, gate), options),
-        (Format::Markdown, _) => backends::markdown(&comparison::page(contrast, gate)),
-        (Format::Html, _) => backends::html(&comparison::page(contrast, gate)),
-        (Format::Latex, _) => backends::latex(&comparison::page(contrast, gate)),
-        (Format::Json, None) => backends::json(contrast),
+        (Format::Terminal, _) => backends::terminal(&comparison::page(comparison, gate), options),
+        (Format::Markdown, _) => backends::markdown(&comparison::page(comparison, gate)),
+        (Format::Html, _) => backends::html(&comparison::page(comparison, gate)),
+        (Format::Latex, _) => backends::latex(&comparison::page(comparison, gate)),
+        (Format::Json, None) => backends::json(comparison),
         (Format::Json, Some(gate)) => {
-            backends::json(&CheckReport { gate: gate.clone(), contrast: contrast.clone() })
+            backends::json(&CheckReport { gate: gate.clone(), comparison: comparison.clone() })
         }
-        (Format::Csv | Format::CsvTrials, _) => backends::csv_contrast(contrast),
+        (Format::Csv | Format::CsvTrials, _) => backends::csv_comparison(comparison),
     }
 }
 
@@ -180,19 +180,19 @@ pub enum SingleFormat {
 
 /// Renders a single measurement. Ends with a line feed.
 #[must_use]
-pub fn render_solo(solo: &SingleMeasurement, format: SingleFormat, options: &Options) -> String {
+pub fn render_single(single: &SingleMeasurement, format: SingleFormat, options: &Options) -> String {
     match format {
-        SingleFormat::Terminal => backends::terminal(&single::page(solo), options),
-        SingleFormat::Markdown => backends::markdown(&single::page(solo)),
-        SingleFormat::Html => backends::html(&single::page(solo)),
-        SingleFormat::Json => backends::json(solo),
+        SingleFormat::Terminal => backends::terminal(&single::page(single), options),
+        SingleFormat::Markdown => backends::markdown(&single::page(single)),
+        SingleFormat::Html => backends::html(&single::page(single)),
+        SingleFormat::Json => backends::json(single),
     }
 }
 
 /// A single measurement in one line without a line feed: the main number, and a mark for warnings.
 #[must_use]
-pub fn solo_line(solo: &SingleMeasurement) -> String {
-    single::line(solo)
+pub fn measurement_line(single: &SingleMeasurement) -> String {
+    single::line(single)
 }
 
 /// Renders a trace with at most `top` rows per table; JSON is complete. Ends with a line feed.
@@ -230,17 +230,17 @@ pub fn render_memory(summary: &MemorySummary, format: SingleFormat, options: &Op
 
 /// Renders a comparison of two traces. Ends with a line feed.
 #[must_use]
-pub fn render_trace_contrast(
-    contrast: &TraceComparison,
+pub fn render_trace_comparison(
+    comparison: &TraceComparison,
     top: usize,
     format: SingleFormat,
     options: &Options,
 ) -> String {
     match format {
-        SingleFormat::Terminal => backends::terminal(&trace::contrast_page(contrast, top), options),
-        SingleFormat::Markdown => backends::markdown(&trace::contrast_page(contrast, top)),
-        SingleFormat::Html => backends::html(&trace::contrast_page(contrast, top)),
-        SingleFormat::Json => backends::json(contrast),
+        SingleFormat::Terminal => backends::terminal(&trace::comparison_page(comparison, top), options),
+        SingleFormat::Markdown => backends::markdown(&trace::comparison_page(comparison, top)),
+        SingleFormat::Html => backends::html(&trace::comparison_page(comparison, top)),
+        SingleFormat::Json => backends::json(comparison),
     }
 }
 

@@ -83,8 +83,9 @@ impl FromStr for Requirement {
             let (other, example) = (if sign == '>' { '<' } else { '>' }, quantity.example());
             return Err(wrong(format!("{name} needs the opposite bound: `{other}`, e.g. {example}")));
         }
-        let limit =
-            quantity.parse(limit).map_err(|why| wrong(format!("{why}, e.g. {}", quantity.example())))?;
+        let limit = quantity
+            .parse(limit)
+            .map_err(|reason| wrong(format!("{reason}, e.g. {}", quantity.example())))?;
         Ok(Self { quantity, limit })
     }
 }

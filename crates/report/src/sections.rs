@@ -1,10 +1,9 @@
 //! The sections of a report and their order.
 
 mod cases;
-mod caveats;
-mod cells;
 pub(crate) mod configuration;
 pub(crate) mod connections;
+mod cost_breakdown;
 mod counters;
 mod cpu;
 mod cpu_attribution;
@@ -17,9 +16,9 @@ pub(crate) mod headline;
 mod import;
 pub(crate) mod intervals;
 mod invalid_trials;
-mod ladder;
 pub(crate) mod latency;
 mod latency_breakdown;
+mod limitations;
 mod machines;
 mod matched_pairs;
 mod method;
@@ -31,6 +30,7 @@ mod probes;
 mod ranking;
 mod recommendations;
 mod reported;
+mod results;
 mod shifts;
 mod skipped;
 mod speedup;
@@ -102,13 +102,13 @@ const ORDER: &[Entry] = &[
     entry("head", Place::Head, head::build),
     entry("summary", Place::Short, summary::build),
     entry("recommendations", Place::Short, recommendations::build),
-    entry("layers", Place::Short, ladder::build),
+    entry("layers", Place::Short, cost_breakdown::build),
     entry("matched-pairs", Place::Short, matched_pairs::build),
     entry("pairs", Place::Short, pairs::build),
     entry("ranking", Place::Short, ranking::build),
     entry("levels", Place::Short, speedup::build),
     entry("trade-offs", Place::Short, trade_offs::build),
-    entry("results", Place::Chart, cells::build),
+    entry("results", Place::Chart, results::build),
     entry("latency-breakdown", Place::Detail, latency_breakdown::build),
     entry("findings", Place::Short, verdict::build),
     entry("settings", Place::Full, effects::build),
@@ -130,7 +130,7 @@ const ORDER: &[Entry] = &[
     entry("cpu-time", Place::Full, cpu::build),
     entry("skipped", Place::Short, skipped::build),
     entry("import", Place::Full, import::build),
-    entry("limitations", Place::Full, caveats::build),
+    entry("limitations", Place::Full, limitations::build),
     entry("configuration", Place::Full, configuration::build),
     entry("environment", Place::Full, environment::build),
     entry("method", Place::Full, method::build),
@@ -186,7 +186,7 @@ fn laid_out(entry: &Entry, section: Section) -> Section {
 /// Summary, main results and findings.
 fn short(source: &Source<'_>) -> Vec<Section> {
     // For runs with only system-call counts, these are the results.
-    let counts = source.findings.cells.iter().all(|cell| cell.metric == Metric::Count);
+    let counts = source.findings.results.iter().all(|result| result.metric == Metric::Count);
     let is_short = |entry: &Entry| match entry.place {
         Place::Detail | Place::Full => counts && entry.name == "system-calls",
         Place::Head | Place::Short | Place::Chart => true,

@@ -23,18 +23,18 @@ const ORDER: &[Build] =
     &[outcome::build, flows::build, distribution::build, hints::build, warnings::build, configuration::build];
 
 /// A trial in one line of 80 columns: its first number, marked where something is doubtful.
-pub(crate) fn line(solo: &SingleMeasurement) -> String {
-    let lines = solo.outcome.as_ref().map(|outcome| kind::alone(outcome).lines()).unwrap_or_default();
+pub(crate) fn line(single: &SingleMeasurement) -> String {
+    let lines = single.outcome.as_ref().map(|outcome| kind::alone(outcome).lines()).unwrap_or_default();
     let first = lines.into_iter().next();
     let phrase = first.map_or_else(
         || "no data arrived".to_owned(),
         |(name, value)| format!("{name} {}", value.characters()),
     );
-    if warnings::all(solo).is_empty() { phrase } else { format!("{phrase} !") }
+    if warnings::all(single).is_empty() { phrase } else { format!("{phrase} !") }
 }
 
 /// The summary of a trial.
-pub(crate) fn page(solo: &SingleMeasurement) -> Page {
-    let title = in_a_line(&format!("{}, with {}", solo.words, solo.peer));
-    Page { title, sections: ORDER.iter().filter_map(|build| build(solo)).collect() }
+pub(crate) fn page(single: &SingleMeasurement) -> Page {
+    let title = in_a_line(&format!("{}, with {}", single.words, single.peer));
+    Page { title, sections: ORDER.iter().filter_map(|build| build(single)).collect() }
 }

@@ -66,6 +66,6 @@ pub(crate) fn vm_page(summary: &VmSummary, top: usize) -> Page {
 }
 
 /// Trace B against trace A.
-pub(crate) fn contrast_page(contrast: &TraceComparison, top: usize) -> Page {
-    comparison::page(contrast, top)
+pub(crate) fn comparison_page(comparison: &TraceComparison, top: usize) -> Page {
+    comparison::page(comparison, top)
 }

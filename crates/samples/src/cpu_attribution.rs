@@ -7,7 +7,7 @@ use units::Nanos;
 /// The owner of CPU time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
-pub enum CpuOwner {
+pub enum CpuConsumer {
     /// The client's agent.
     Client,
     Server,
@@ -35,12 +35,12 @@ pub enum CpuOwner {
 
 /// CPU time of the whole machine by owner, between two readings. Owners do not overlap.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct OwnedCpu {
+pub struct AttributedCpu {
     /// How the time was attributed.
     pub source: AttributionSource,
     /// Why the exact method was not used, with a hint; `None` if it was, or if unknown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub because: Option<String>,
+    pub reason: Option<String>,
     pub elapsed: Nanos,
     pub cpus: u32,
     /// Busy time according to /proc/stat, to compare with the sum of owners.
@@ -48,13 +48,12 @@ pub struct OwnedCpu {
     /// Time stolen by the hypervisor, from /proc/stat.
     pub steal: Nanos,
     /// Largest first. Shares below 0.01 % are merged by owner.
-    pub shares: Vec<OwnerShare>,
+    pub shares: Vec<ConsumerShare>,
 }
 
-impl OwnedCpu {
-    /// Time of unrelated processes, by name.
+impl AttributedCpu {
     pub fn others(&self) -> impl Iterator<Item = (Option<&str>, Nanos)> {
-        let others = self.shares.iter().filter(|share| share.owner == CpuOwner::Other);
+        let others = self.shares.iter().filter(|share| share.consumer == CpuConsumer::Other);
         others.map(|share| (share.process.as_deref(), share.time))
     }
 }
@@ -71,8 +70,8 @@ pub enum AttributionSource {
 
 /// The time of one owner.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct OwnerShare {
-    pub owner: CpuOwner,
+pub struct ConsumerShare {
+    pub consumer: CpuConsumer,
     pub process: Option<String>,
     /// The thread, where relevant: `CPU 0/KVM`, `ksoftirqd/1`.
     pub thread: Option<String>,

@@ -34,7 +34,6 @@ pub enum Objective {
 }
 
 impl Objective {
-    /// The share of the best value that a setting must reach.
     #[must_use]
     pub const fn least_share(self) -> f64 {
         match self {
@@ -55,9 +54,9 @@ impl Design {
 
 /// Why measuring a result stopped.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct CellEnd {
-    pub cell: String,
-    pub why: EndReason,
+pub struct ResultEnd {
+    pub result: String,
+    pub reason: EndReason,
     pub trials: u32,
 }
 

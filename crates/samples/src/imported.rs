@@ -12,20 +12,19 @@ pub enum WorkloadSource {
     /// Run by plumb, with defaults filled in.
     Load(WorkloadSettings),
     /// Described in a log.
-    Told(ImportedSettings),
+    Imported(ImportedSettings),
 }
 
 impl WorkloadSource {
-    /// The settings of a workload run by plumb; `None` for an imported one.
     #[must_use]
     pub const fn load(&self) -> Option<&WorkloadSettings> {
         match self {
             Self::Load(load) => Some(load),
-            Self::Told(_) => None,
+            Self::Imported(_) => None,
         }
     }
 
-    /// Payload sent by both ends, including the warm-up; zero for an imported workload.
+    /// Payload of both ends, including the warm-up; zero for an imported workload.
     #[must_use]
     pub fn payload(&self, measured: &Measurement) -> Bytes {
         self.load().map_or(Bytes(0), |load| measured.kind().sent(load))
@@ -50,7 +49,6 @@ pub struct ImportedSettings {
 }
 
 impl ImportedSettings {
-    /// A workload without further settings.
     #[must_use]
     pub fn of(tool: impl Into<String>, kind: ImportedKind) -> Self {
         Self {

@@ -13,7 +13,7 @@ pub struct MessagePath {
     /// Round trips followed to their end.
     pub followed: u64,
     /// Round trips on a less common path, or lost during tracing. Not included in the steps.
-    pub strayed: u64,
+    pub not_followed: u64,
     /// Followed round trips from the client's send call to the return of its receive call, without the overhead of the
     /// probe. Equals the sum of the steps of each message.
     pub whole: LatencyHistogram,
@@ -61,7 +61,7 @@ pub enum HopEvent {
 }
 
 impl MessagePath {
-    /// The sum of the steps' medians; `None` without steps.
+    /// `None` without steps.
     #[must_use]
     pub fn sum_of_medians(&self) -> Option<Nanos> {
         let medians = self.steps.iter().map(|step| step.times.quantile(0.5));

@@ -1,7 +1,4 @@
-//! Records of a run: trials, time series, histograms, provenance.
-//!
-//! Plain, versioned values that are stored and transferred. Values computed from several trials are in `findings`.
-//! Independent of how records are measured or stored.
+//! Records of a run: trials, time series, histograms, provenance. Plain, versioned values that are stored and transferred.
 
 mod affinity;
 mod counters;
@@ -9,12 +6,12 @@ mod cpu;
 mod cpu_attribution;
 mod design;
 mod device_state;
-mod earlier;
 mod environment;
 mod imported;
 mod latency_breakdown;
 mod observed;
 mod origin;
+mod read;
 mod remedy_trials;
 mod run;
 mod syscalls;
@@ -30,19 +27,19 @@ pub use counters::{
     DeviceCounters, HostCounters, PathCounters, QdiscCounters, QueueCounters, SoftnetCounters,
 };
 pub use cpu::{CpuTimes, CpuUsage, GuestCpu, MachineCpu, ThreadCpu, ThreadRole};
-pub use cpu_attribution::{AttributionSource, CpuOwner, OwnedCpu, OwnerShare};
-pub use design::{CellEnd, Design, EndReason, Objective};
+pub use cpu_attribution::{AttributedCpu, AttributionSource, ConsumerShare, CpuConsumer};
+pub use design::{Design, EndReason, Objective, ResultEnd};
 pub use device_state::{Coalescing, DeviceSettingFact, DeviceState, RxTx};
-pub use earlier::ReadError;
 pub use environment::{Calibration, Environment};
 pub use imported::{ImportedKind, ImportedSettings, WorkloadSource};
 pub use latency_breakdown::{HopEvent, HopPoint, HopStep, MessagePath};
 pub use observed::{MissingProbe, Overflow, ProbeKind, ProbeResults, PtraceSlice, PtraceSlices};
 pub use origin::{ImportRecord, ImportedFile, Origin};
+pub use read::ReadError;
 pub use remedy_trials::{RemedyTrial, RemedyTrials};
 pub use run::{
-    BootedMachine, CellRecord, MachineChange, PathRecord, RunHeader, RunId, RunRecord, RunState, SCHEMA,
-    ScenarioRecord, Sink, SkippedCell, UnreadablePart,
+    BootedMachine, MachineChange, PathRecord, ResultRecord, RunHeader, RunId, RunRecord, RunState, SCHEMA,
+    ScenarioRecord, Sink, SkippedResult, UnreadablePart,
 };
 pub use syscalls::{CallTimes, SyscallCount};
 pub use time::UnixMillis;

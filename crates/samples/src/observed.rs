@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use units::Nanos;
 use workload::{PingPongSettings, WorkloadSettings};
 
-use crate::{cpu_attribution::OwnedCpu, latency_breakdown::MessagePath, syscalls::SyscallCount};
+use crate::{cpu_attribution::AttributedCpu, latency_breakdown::MessagePath, syscalls::SyscallCount};
 
 /// A probe that observes a trial in the kernel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
@@ -49,7 +49,7 @@ pub struct ProbeResults {
     /// Time between the two readings of the probes: the whole trial, including connecting and the warm-up. Zero if no
     /// probe worked.
     pub elapsed: Nanos,
-    pub cpu: Option<OwnedCpu>,
+    pub cpu: Option<AttributedCpu>,
     /// System calls of both ends and of the processes that carry their traffic. Calls in progress at a reading are not
     /// counted.
     #[serde(default)]
@@ -60,9 +60,9 @@ pub struct ProbeResults {
     pub under_way: Vec<SyscallCount>,
     /// Cost of counting system calls with ptrace; `None` if ptrace was not used.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub stopping: Option<PtraceSlices>,
+    pub ptrace: Option<PtraceSlices>,
     /// Latency breakdown (ping-pongs only).
-    pub way: Option<MessagePath>,
+    pub latency_breakdown: Option<MessagePath>,
     /// Events lost for lack of space, by probe. Empty if the data is complete.
     #[serde(default)]
     pub overflowed: Vec<Overflow>,
@@ -82,16 +82,16 @@ pub struct Overflow {
 pub struct MissingProbe {
     pub probe: ProbeKind,
     /// The missing capability, with a hint.
-    pub because: String,
+    pub reason: String,
 }
 
 /// System calls counted with ptrace, in slices alternating with rests in which the process runs undisturbed.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct PtraceSlices {
     /// Total time of counting. Rates are relative to this.
-    pub looked: Nanos,
+    pub counted: Nanos,
     /// Minimum time for which the threads were stopped, summed over threads.
-    pub stood: Nanos,
+    pub stopped: Nanos,
     /// Complete slices and rests, in order.
     pub slices: Vec<PtraceSlice>,
 }
@@ -99,10 +99,10 @@ pub struct PtraceSlices {
 /// A slice with counting, or a rest.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct PtraceSlice {
-    pub looking: bool,
+    pub counting: bool,
     pub elapsed: Nanos,
     /// CPU time of the process.
     pub cpu: Nanos,
     /// Read and write calls according to /proc/PID/io: the progress of the process, counted in slices and rests.
-    pub moved: u64,
+    pub io_calls: u64,
 }

@@ -14,7 +14,6 @@ pub enum Origin {
 }
 
 impl Origin {
-    /// The import record, if imported.
     #[must_use]
     pub const fn imported(&self) -> Option<&ImportRecord> {
         match self {

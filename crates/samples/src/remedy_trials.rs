@@ -8,7 +8,7 @@ use crate::run::RunId;
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct RemedyTrials {
     /// The run that suggested the remedies.
-    pub of: RunId,
+    pub run: RunId,
     pub remedies: Vec<RemedyTrial>,
 }
 
@@ -18,7 +18,7 @@ pub struct RemedyTrial {
     /// The finding that suggested it.
     pub finding: String,
     /// The result of the other run.
-    pub cell: String,
+    pub result: String,
     /// The corresponding result of this run.
     pub without: String,
     /// The result of this run with the remedy.

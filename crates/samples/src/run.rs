@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use units::{Bytes, Nanos};
 
 use crate::{
-    design::{CellEnd, Design},
+    design::{Design, ResultEnd},
     environment::Environment,
     imported::WorkloadSource,
     observed::{MissingProbe, ProbeKind},
@@ -20,8 +20,8 @@ use crate::{
     trial::Trial,
 };
 
-/// Schema version of [`RunRecord`]. Later versions are rejected; `earlier.rs` reads earlier ones.
-pub const SCHEMA: u32 = 3;
+/// Schema version of [`RunRecord`]. Other versions are rejected.
+pub const SCHEMA: u32 = 1;
 
 /// The run's ID: scenario name and start time, such as `quick-20261121-113015`.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
@@ -66,7 +66,7 @@ pub struct RunHeader {
     pub design: Design,
     /// The run whose remedies this run tests, if any.
     #[serde(default)]
-    pub tries: Option<RemedyTrials>,
+    pub remedy_trials: Option<RemedyTrials>,
     /// Probes of the probed trials.
     #[serde(default)]
     pub probes: Vec<ProbeKind>,
@@ -80,7 +80,7 @@ pub struct RunHeader {
     pub machines: Vec<BootedMachine>,
     pub paths: Vec<PathRecord>,
     /// In scenario order.
-    pub cells: Vec<CellRecord>,
+    pub results: Vec<ResultRecord>,
 }
 
 /// The complete scenario, so that a run can be resumed without its file.
@@ -107,7 +107,7 @@ pub struct BootedMachine {
 }
 
 impl ScenarioRecord {
-    /// The command, for a run without a scenario: `plumb client`, `plumb ping`.
+    /// `plumb client` or `plumb ping`, for a run without a scenario.
     #[must_use]
     pub fn command(&self) -> Option<&str> {
         self.text.starts_with("plumb ").then_some(self.text.as_str())
@@ -133,7 +133,7 @@ pub struct PathRecord {
 const NETWORK: &str = "network";
 
 impl PathRecord {
-    /// Whether these are the layers of a path between existing hosts, which has no lab.
+    /// Paths between existing hosts have no lab.
     #[must_use]
     pub fn exists(layers: &[String]) -> bool {
         layers == [NETWORK]
@@ -142,7 +142,7 @@ impl PathRecord {
 
 /// A combination of path, workload and factor levels. Its trials produce one result.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct CellRecord {
+pub struct ResultRecord {
     pub id: String,
     pub path: String,
     /// The name of its workload.
@@ -158,10 +158,10 @@ pub struct CellRecord {
 
 /// A result that could not be measured.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct SkippedCell {
-    pub cell: String,
+pub struct SkippedResult {
+    pub result: String,
     /// The missing capability, with an optional hint.
-    pub because: String,
+    pub reason: String,
 }
 
 /// A complete run as stored and transferred. Contains recorded data only.
@@ -171,10 +171,10 @@ pub struct RunRecord {
     /// In the order in which they ran.
     pub trials: Vec<Trial>,
     /// Results that could not be measured.
-    pub skipped: Vec<SkippedCell>,
+    pub skipped: Vec<SkippedResult>,
     /// Why measuring stopped, by result.
     #[serde(default)]
-    pub ends: Vec<CellEnd>,
+    pub ends: Vec<ResultEnd>,
     /// Changes of machine or kernel when the run was resumed, in order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub machine_changes: Vec<MachineChange>,
@@ -192,7 +192,7 @@ pub struct MachineChange {
 }
 
 impl MachineChange {
-    /// Whether trials of both machines can be combined: same kernel and CPUs.
+    /// Same kernel and CPUs, so trials can be combined.
     #[must_use]
     pub fn is_same(one: &Environment, other: &Environment) -> bool {
         let compared = |machine: &Environment| {
@@ -206,12 +206,11 @@ impl MachineChange {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct UnreadablePart {
     /// `trial 7`.
-    pub what: String,
-    pub because: String,
+    pub part: String,
+    pub reason: String,
 }
 
 impl RunRecord {
-    /// A run without skipped results and other remarks.
     #[must_use]
     pub const fn new(header: RunHeader, trials: Vec<Trial>) -> Self {
         Self {
@@ -224,61 +223,37 @@ impl RunRecord {
         }
     }
 
-    /// The machine of the last trials.
     #[must_use]
     pub fn last_machine(&self) -> Option<&Environment> {
         let changed = self.machine_changes.last().map(|change| &change.environment);
         changed.or(self.header.environment.as_ref())
     }
 
-    /// Removes all other results, with their trials.
-    pub fn retain_cells(&mut self, keep: impl Fn(&CellRecord) -> bool) {
-        self.header.cells.retain(keep);
-        let retained: BTreeSet<&str> = self.header.cells.iter().map(|cell| cell.id.as_str()).collect();
-        self.trials.retain(|trial| retained.contains(trial.cell.as_str()));
-        self.skipped.retain(|skip| retained.contains(skip.cell.as_str()));
-        self.ends.retain(|end| retained.contains(end.cell.as_str()));
+    pub fn retain_results(&mut self, keep: impl Fn(&ResultRecord) -> bool) {
+        self.header.results.retain(keep);
+        let retained: BTreeSet<&str> = self.header.results.iter().map(|result| result.id.as_str()).collect();
+        self.trials.retain(|trial| retained.contains(trial.result.as_str()));
+        self.skipped.retain(|skip| retained.contains(skip.result.as_str()));
+        self.ends.retain(|end| retained.contains(end.result.as_str()));
     }
 }
 
-/// Stores the records of a run as they are produced.
+/// Each call is atomic.
 pub trait Sink {
-    /// Why a record could not be stored.
     type Error: std::error::Error + Send + Sync + 'static;
 
-    /// Stores the header of a new run.
-    ///
-    /// # Errors
-    /// If it cannot be stored; nothing is stored then.
     fn begin(&mut self, header: &RunHeader) -> Result<(), Self::Error>;
 
-    /// Stores a finished trial atomically. A trial with discarded attempts replaces the last of these, if stored.
-    ///
-    /// # Errors
-    /// If it cannot be stored; nothing is stored then.
+    /// A trial with discarded attempts replaces the last of these, if stored.
     fn trial(&mut self, run: &RunId, trial: &Trial) -> Result<(), Self::Error>;
 
-    /// Stores a skipped result. Idempotent.
-    ///
-    /// # Errors
-    /// If it cannot be stored.
-    fn skipped(&mut self, run: &RunId, skipped: &SkippedCell) -> Result<(), Self::Error>;
+    /// Idempotent.
+    fn skipped(&mut self, run: &RunId, skipped: &SkippedResult) -> Result<(), Self::Error>;
 
-    /// Stores why measuring a result stopped. Replaces an earlier reason.
-    ///
-    /// # Errors
-    /// If it cannot be stored.
-    fn ended(&mut self, run: &RunId, end: &CellEnd) -> Result<(), Self::Error>;
+    /// Replaces an earlier reason.
+    fn ended(&mut self, run: &RunId, end: &ResultEnd) -> Result<(), Self::Error>;
 
-    /// Stores a change of machine.
-    ///
-    /// # Errors
-    /// If it cannot be stored.
     fn machine_changed(&mut self, run: &RunId, change: &MachineChange) -> Result<(), Self::Error>;
 
-    /// Marks the run as complete.
-    ///
-    /// # Errors
-    /// If it cannot be stored.
     fn complete(&mut self, run: &RunId) -> Result<(), Self::Error>;
 }

@@ -42,7 +42,7 @@ pub struct Trace {
 pub struct TraceTarget {
     pub kind: TargetKind,
     /// As given by the user: `1234`, `pod1`, `vm-client`, a command line.
-    pub named: String,
+    pub name: String,
     /// The target's processes at the start.
     pub processes: Vec<TracedProcess>,
 }
@@ -70,17 +70,17 @@ pub struct TracedProcess {
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(tag = "why", rename_all = "kebab-case")]
+#[serde(tag = "reason", rename_all = "kebab-case")]
 pub enum TraceEnd {
     /// The requested time was over.
     TimeOver,
     Interrupted {
         /// The requested time; `None` for no limit.
-        asked: Option<Nanos>,
+        requested: Option<Nanos>,
     },
     /// The target ended.
     TargetEnded {
         /// For a command: `status 1`, `signal 9`; `None` if unknown.
-        how: Option<String>,
+        status: Option<String>,
     },
 }

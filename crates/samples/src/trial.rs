@@ -36,8 +36,8 @@ pub struct Trial {
     pub index: u32,
     /// Block, from 0.
     pub block: u32,
-    /// The ID of its cell.
-    pub cell: String,
+    /// The ID of its result.
+    pub result: String,
     pub arm: Arm,
     pub started: UnixMillis,
     pub measurement: Measurement,
@@ -58,8 +58,8 @@ pub struct Trial {
     pub counters: Option<PathCounters>,
     /// Number of simultaneous trials between other hosts.
     #[serde(default, skip_serializing_if = "is_none")]
-    pub beside: u32,
-    pub doubts: Vec<ValidityWarning>,
+    pub simultaneous: u32,
+    pub warnings: Vec<ValidityWarning>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub discarded: Vec<DiscardedAttempt>,
 }

@@ -1,5 +1,4 @@
-//! Facts about a running virtual machine, read without its guest: from /proc, from devices on the host, and from its
-//! monitor if available.
+//! Facts about a running virtual machine, read without its guest.
 
 use std::collections::BTreeMap;
 
@@ -153,5 +152,5 @@ pub struct VmMonitor {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Unread {
     pub what: String,
-    pub because: String,
+    pub reason: String,
 }

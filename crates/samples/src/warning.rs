@@ -32,13 +32,13 @@ pub enum ValidityWarning {
         /// Share of the time of those CPUs, 0 to 1.
         share: f64,
         /// The largest contributors, in descending order.
-        by: Vec<Disturber>,
+        processes: Vec<Disturber>,
     },
     /// A process of the trial did not run for some time: it was stopped, or starved of CPU time.
     Stalled { end: String, stalled: Nanos },
     /// The measured time differs clearly from the requested one, at an end of at least one connection.
     OtherDuration {
-        asked: Nanos,
+        requested: Nanos,
         /// The measured time with the largest difference.
         measured: Nanos,
     },
@@ -52,11 +52,11 @@ pub enum ValidityWarning {
     Emulated,
     /// A sender did not reach its rate, or skipped part of its schedule after a stall: its thread, CPU or path was too
     /// slow.
-    RateNotKept {
+    RateNotReached {
         /// Requested rate per connection.
-        asked: BitRate,
+        requested: BitRate,
         /// Actual rate of the slowest sender's socket.
-        got: BitRate,
+        achieved: BitRate,
     },
     /// The generator of an open loop sent late, so that latencies include its delay.
     LateGenerator {
@@ -67,16 +67,16 @@ pub enum ValidityWarning {
         tail: Nanos,
     },
     /// So many messages were lost that the percentiles of the rest are not representative.
-    Lossy { lost: u64, of: u64 },
+    Lossy { lost: u64, total: u64 },
     /// Received messages with numbers that were never sent: messages are modified in transit, or another host sends
     /// them.
-    Strays { strays: u64, of: u64 },
+    Strays { strays: u64, total: u64 },
     /// Times and rate are only consistent if the times are half round trips, as printed by sockperf.
     HalfRoundTrips,
     /// Interrupted; covers the time until then.
     Interrupted {
         /// Requested time; `None` for a fixed number of bytes.
-        asked: Option<Nanos>,
+        requested: Option<Nanos>,
         measured: Nanos,
     },
 }
@@ -97,7 +97,7 @@ impl Disturber {
         process.map_or_else(|| "the hypervisor".to_owned(), |name| format!("`{name}`"))
     }
 
-    /// As in `cc1` (0.85 CPUs) and `sshd` (0.02 CPUs).
+    /// Text such as `cc1` (0.85 CPUs) and `sshd` (0.02 CPUs).
     #[must_use]
     pub fn all(by: &[Self]) -> String {
         let one = |one: &Self| format!("{} ({:.2} CPUs)", Self::name(one.process.as_deref()), one.cpus);
@@ -112,5 +112,5 @@ impl Disturber {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct DiscardedAttempt {
     pub started: UnixMillis,
-    pub because: ValidityWarning,
+    pub reason: ValidityWarning,
 }

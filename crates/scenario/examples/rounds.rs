@@ -1,5 +1,4 @@
-//! Measures the cost of scheduling all pairs of many hosts in rounds, and of expanding such a scenario: `cargo run
-//! --release --example rounds`. Source of the figures in docs/methods/rounds.md.
+//! Times the rounds of all pairs of many hosts, for docs/methods/rounds.md: `cargo run --release --example rounds`.
 #![expect(clippy::disallowed_macros, reason = "prints a table")]
 #![expect(clippy::disallowed_methods, reason = "measures itself with the clock and /proc")]
 
@@ -31,10 +30,10 @@ fn main() {
         let checked = cpu_time();
         let plan = Plan::expand(&scenario, 1, &PlanOptions::default());
         let planned = cpu_time();
-        let (cells, trials) = (plan.cells.len(), plan.trials.len());
+        let (results, trials) = (plan.results.len(), plan.trials.len());
         let [check, expand] = [checked - start, planned - checked];
         let [memory, estimate] = [memory(), plan.duration_estimate().to_string()];
-        println!("{hosts:<7} {cells:<8} {trials:<8} {check:<7.1?} {expand:<7.1?} {memory} {estimate}");
+        println!("{hosts:<7} {results:<8} {trials:<8} {check:<7.1?} {expand:<7.1?} {memory} {estimate}");
     }
 }
 
@@ -52,7 +51,6 @@ fn cpu_time() -> Duration {
     Duration::from_nanos(nanoseconds.unwrap_or_default())
 }
 
-/// Peak memory of this process.
 fn memory() -> String {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap_or_default().trim().to_owned()

@@ -1,5 +1,4 @@
-//! Expands a scenario into a plan: the matrix of results, with trials in randomised blocks. The order depends only on
-//! the seed, so that a run can be repeated and resumed. Does not run trials.
+//! Expands a scenario into a plan. The order of trials depends only on the seed, so that a run can be repeated and resumed.
 
 use std::collections::{BTreeMap, HashSet};
 
@@ -11,10 +10,10 @@ use crate::{
     design::MOST_TRIALS,
     factor::{Level, Setting, WorkloadSetting},
     lab::DeviceSettings,
-    names::{CellId, DeviceRef, PathName, WorkloadName},
+    names::{DeviceRef, PathName, ResultId, WorkloadName},
     order,
     path::Path,
-    plan::{Cell, Plan, PlannedTrial},
+    plan::{Plan, PlannedResult, PlannedTrial},
     ports,
     probes::Probes,
     scenario::{Ports, Scenario},
@@ -28,22 +27,16 @@ const OVERHEAD: Nanos = Nanos::from_millis(150);
 /// Assumed rate of streams with a fixed number of bytes, in bytes per second.
 const GUESSED_SPEED: f64 = 1e9;
 
-/// Overrides for a plan. The default plans the whole scenario.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct PlanOptions {
-    /// Trials per result.
     pub trials: Option<u32>,
     /// Paths to plan; empty means all. The baseline is always included because the others are shown relative to it.
     pub paths: Vec<PathName>,
-    /// Workloads to plan; empty means all.
     pub workloads: Vec<WorkloadName>,
-    /// Time budget for all trials.
     pub budget: Option<Nanos>,
     /// Target half-width of intervals, as a share of the median.
     pub precision: Option<f64>,
-    /// How the best setting is chosen.
     pub objective: Option<Objective>,
-    /// Probes; an empty list means none.
     pub probes: Option<Vec<ProbeKind>>,
 }
 
@@ -58,12 +51,10 @@ impl PlanOptions {
         }
     }
 
-    /// Trials per result, which is the number of blocks.
     pub(crate) fn blocks(&self, scenario: &Scenario) -> u32 {
         self.trials(scenario, &self.design(&scenario.schedule.design))
     }
 
-    /// Trials per result. A schedule for a full matrix has too few trials for an adaptive run.
     fn trials(&self, scenario: &Scenario, design: &Design) -> u32 {
         let written = &scenario.schedule;
         let becomes_adaptive = design.is_adaptive() && !written.design.is_adaptive();
@@ -82,37 +73,35 @@ impl PlanOptions {
 }
 
 impl Plan {
-    /// Expands `scenario`. Equal seeds and options give equal plans.
+    /// Equal seeds and options give equal plans.
     #[must_use]
     pub fn expand(scenario: &Scenario, seed: u64, options: &PlanOptions) -> Self {
-        let cells = cells(scenario, options);
+        let results = results(scenario, options);
         let design = options.design(&scenario.schedule.design);
         let probes = options.probes(&scenario.probes);
-        let rounds = simultaneous::rounds(scenario, &cells);
-        let trials = order::trials(&cells, &rounds, options.trials(scenario, &design), &probes, seed);
-        let steps = if design.until_clear { steps::steps(&cells, &scenario.paths) } else { Vec::new() };
-        Self { seed, cells, steps, trials, pause: scenario.schedule.pause, design, probes: probes.kinds }
+        let rounds = simultaneous::rounds(scenario, &results);
+        let trials = order::trials(&results, &rounds, options.trials(scenario, &design), &probes, seed);
+        let steps = if design.until_clear { steps::steps(&results, &scenario.paths) } else { Vec::new() };
+        Self { seed, results, steps, trials, pause: scenario.schedule.pause, design, probes: probes.kinds }
     }
 
-    /// A plan with `blocks` blocks. Each block has one trial per result, and two of baselines.
+    /// Each block has one trial per result, and two of baselines.
     #[must_use]
-    pub fn of(cells: Vec<Cell>, blocks: u32, seed: u64, pause: Nanos) -> Self {
-        let trials = order::trials(&cells, &[], blocks, &Probes::default(), seed);
+    pub fn of(results: Vec<PlannedResult>, blocks: u32, seed: u64, pause: Nanos) -> Self {
+        let trials = order::trials(&results, &[], blocks, &Probes::default(), seed);
         let (design, probes, steps) = (Design::default(), Vec::new(), Vec::new());
-        Self { seed, cells, steps, trials, pause, design, probes }
+        Self { seed, results, steps, trials, pause, design, probes }
     }
 
-    /// Estimated duration of the run.
     #[must_use]
     pub fn duration_estimate(&self) -> Nanos {
         self.estimate_of(&self.trials)
     }
 
-    /// Estimated duration of these trials, in order. Simultaneous trials take as long as the longest of them.
     pub fn estimate_of<'t>(&self, trials: impl IntoIterator<Item = &'t PlannedTrial>) -> Nanos {
         let (mut sum, mut before): (Nanos, Option<(&PlannedTrial, Nanos)>) = (Nanos(0), None);
         for trial in trials {
-            let estimate = self.trial_estimate(trial.cell);
+            let estimate = self.trial_estimate(trial.result);
             let simultaneous =
                 before.filter(|(before, _)| before.is_beside(trial)).map(|(_, longest)| longest);
             let longest = estimate.max(simultaneous.unwrap_or_default());
@@ -122,14 +111,12 @@ impl Plan {
         sum
     }
 
-    /// Estimated duration of a trial, including the pause after it.
     #[must_use]
-    pub fn trial_estimate(&self, cell: usize) -> Nanos {
-        duration_estimate(&self.cells[cell].load) + self.pause + OVERHEAD
+    pub fn trial_estimate(&self, result: usize) -> Nanos {
+        duration_estimate(&self.results[result].load) + self.pause + OVERHEAD
     }
 }
 
-/// Estimated duration of the traffic, including the warm-up.
 fn duration_estimate(load: &WorkloadSettings) -> Nanos {
     let kind = load.kind();
     let (sent, requested) = kind.sends().unwrap_or_default();
@@ -137,9 +124,8 @@ fn duration_estimate(load: &WorkloadSettings) -> Nanos {
     kind.flows_for().unwrap_or(Nanos((sent.0 as f64 / speed * 1e9) as u64))
 }
 
-/// Only the planned results, with all combinations of levels of applicable factors. The full matrix may be too large.
-pub(crate) fn cells(scenario: &Scenario, options: &PlanOptions) -> Vec<Cell> {
-    let mut cells = Vec::new();
+pub(crate) fn results(scenario: &Scenario, options: &PlanOptions) -> Vec<PlannedResult> {
+    let mut results = Vec::new();
     let wanted = scenario.workloads.iter().filter(|workload| options.wants_workload(workload));
     let workloads: Vec<(&Workload, HashSet<&PathName>)> =
         wanted.map(|workload| (workload, workload.path_set())).collect();
@@ -147,13 +133,13 @@ pub(crate) fn cells(scenario: &Scenario, options: &PlanOptions) -> Vec<Cell> {
     let is_wanted = |path: &&Path| path.baseline || named.is_empty() || named.contains(&path.name);
     for path in scenario.paths.iter().filter(is_wanted) {
         for (workload, _) in workloads.iter().filter(|(_, paths)| paths.contains(&path.name)) {
-            cells.extend(cells_of(scenario, path, workload));
+            results.extend(results_of(scenario, path, workload));
         }
     }
-    cells
+    results
 }
 
-fn cells_of(scenario: &Scenario, path: &Path, workload: &Workload) -> Vec<Cell> {
+fn results_of(scenario: &Scenario, path: &Path, workload: &Workload) -> Vec<PlannedResult> {
     let mut choices: Vec<Vec<Option<usize>>> = vec![Vec::new()];
     for factor in &scenario.factors {
         let levels: Vec<Option<usize>> = match factor.applies_to(path, workload) {
@@ -165,11 +151,11 @@ fn cells_of(scenario: &Scenario, path: &Path, workload: &Workload) -> Vec<Cell> 
         };
         choices = choices.iter().flat_map(|choice| extended(choice)).collect();
     }
-    choices.iter().map(|choice| cell(scenario, path, workload, choice)).collect()
+    choices.iter().map(|choice| result(scenario, path, workload, choice)).collect()
 }
 
 /// A factor that does not apply sets its devices to its first level, to undo the settings of other results.
-fn cell(scenario: &Scenario, path: &Path, workload: &Workload, choice: &[Option<usize>]) -> Cell {
+fn result(scenario: &Scenario, path: &Path, workload: &Workload, choice: &[Option<usize>]) -> PlannedResult {
     let mut varied = workload.without_paths();
     let mut devices: BTreeMap<DeviceRef, DeviceSettings> = scenario.lab.devices.clone();
     let mut levels = BTreeMap::new();
@@ -188,8 +174,8 @@ fn cell(scenario: &Scenario, path: &Path, workload: &Workload, choice: &[Option<
     // For single-ended workloads, the first host is the baseline.
     let is_first = path.baseline || (path.is_host() && workload.paths.first() == Some(&path.name));
     let baseline = is_first && choice.iter().all(|level| level.unwrap_or(0) == 0);
-    let id = CellId::new(slug(path, workload, &words));
-    Cell {
+    let id = ResultId::new(slug(path, workload, &words));
+    PlannedResult {
         id,
         path: path.name.clone(),
         workload: workload.name.clone(),
@@ -201,7 +187,6 @@ fn cell(scenario: &Scenario, path: &Path, workload: &Workload, choice: &[Option<
     }
 }
 
-/// Applies the workload settings of a level. Returns the label, which says so if the number of streams was capped.
 fn apply_level(
     scenario: &Scenario,
     choice: &[Option<usize>],
@@ -213,7 +198,6 @@ fn apply_level(
         Setting::Devices(_) => label,
         Setting::Workload(WorkloadSetting::StreamsPer { of, times, most }) => {
             let mut factors = scenario.factors.iter().zip(choice);
-            // A factor that does not apply sets its devices to its first level.
             let other = factors.find(|(factor, _)| factor.name == *of);
             let number = other.and_then(|(factor, chosen)| factor.number(chosen.unwrap_or(0)));
             let requested = number.unwrap_or(1).saturating_mul(*times);

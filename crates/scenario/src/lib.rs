@@ -1,7 +1,6 @@
 //! The scenario document: parsing, checking, and expansion into a plan.
 //!
 //! It has three forms: as written (`document`, with source positions), resolved ([`Scenario`]) and expanded ([`Plan`]).
-//! Pure: takes text and returns values or a diagnosis. Independent of netlink, agents and results.
 
 pub mod builtin;
 mod check;
@@ -46,10 +45,10 @@ pub use factor::{Factor, Level, Setting, WorkloadSetting};
 pub use guest_kernel::GuestKernel;
 pub use lab::{DeviceSettingKind, DeviceSettings, Gateway, Host, HostKind, Lab, Offloads, Route};
 pub use link::{Layer, Link, LinkDevice};
-pub use names::{CellId, DeviceName, DeviceRef, FactorName, HostName, PathName, WorkloadName};
+pub use names::{DeviceName, DeviceRef, FactorName, HostName, PathName, ResultId, WorkloadName};
 pub use parse::digest;
 pub use path::{Path, PathEnd};
-pub use plan::{Cell, Plan, PlannedTrial};
+pub use plan::{Plan, PlannedResult, PlannedTrial};
 pub use plan_size::PlanTooLarge;
 pub use probes::Probes;
 pub use rounds::rounds;

@@ -1,5 +1,4 @@
-//! The order of trials: blocks with each result, shuffled by the seed only. Simultaneous trials are shuffled as a
-//! unit.
+//! Shuffles trials in blocks with each result. Simultaneous trials stay together.
 
 use rand::{
     SeedableRng,
@@ -9,7 +8,7 @@ use rand_pcg::Pcg64;
 use samples::{Arm, ProbeKind};
 
 use crate::{
-    plan::{Cell, Plan, PlannedTrial},
+    plan::{Plan, PlannedResult, PlannedTrial},
     probes::Probes,
 };
 
@@ -18,23 +17,21 @@ const MIN_INDIVIDUAL: usize = 3;
 /// One more for each this many rounds.
 const ROUNDS_PER_INDIVIDUAL: usize = 10;
 
-/// Results measured simultaneously, by index, and the arm.
 type Group = (Vec<usize>, Arm);
 
-/// Blocks with one trial per result and two per baseline. The first blocks also have a probed trial of
-/// each result that a probe supports. Each block has its own order. The results in each of `rounds` are measured
-/// simultaneously; a sample of them is also measured individually.
+/// One trial per result and two per baseline, shuffled per block. The first blocks also have probed trials. A sample of
+/// simultaneous results is also measured individually.
 pub(crate) fn trials(
-    cells: &[Cell],
+    results: &[PlannedResult],
     rounds: &[Vec<usize>],
     blocks: u32,
     probes: &Probes,
     seed: u64,
 ) -> Vec<PlannedTrial> {
     let mut random = Pcg64::seed_from_u64(seed);
-    let one_block = one_block(cells, rounds);
-    let supported = (0..cells.len()).filter(|&cell| is_supported(&cells[cell], &probes.kinds));
-    let probed: Vec<Group> = supported.map(|cell| (vec![cell], Arm::Probed)).collect();
+    let one_block = one_block(results, rounds);
+    let supported = (0..results.len()).filter(|&result| is_supported(&results[result], &probes.kinds));
+    let probed: Vec<Group> = supported.map(|result| (vec![result], Arm::Probed)).collect();
     let simultaneous: Vec<usize> = rounds.iter().filter(|round| round.len() > 1).flatten().copied().collect();
     let individual = rounds.len().div_ceil(ROUNDS_PER_INDIVIDUAL).max(MIN_INDIVIDUAL);
     let mut trials = Vec::new();
@@ -44,15 +41,15 @@ pub(crate) fn trials(
             order.extend_from_slice(&probed);
         }
         let sample = simultaneous.sample(&mut random, individual);
-        order.extend(sample.map(|cell| (vec![*cell], Arm::Alone)));
+        order.extend(sample.map(|result| (vec![*result], Arm::Alone)));
         order.shuffle(&mut random);
         for (number, (group, arm)) in (0..).zip(order) {
             let round = (group.len() > 1).then_some(number);
             let first = trials.len() as u32;
-            trials.extend((first..).zip(group).map(|(index, cell)| PlannedTrial {
+            trials.extend((first..).zip(group).map(|(index, result)| PlannedTrial {
                 index,
                 block,
-                cell,
+                result,
                 arm,
                 round,
             }));
@@ -61,27 +58,26 @@ pub(crate) fn trials(
     trials
 }
 
-/// All results, grouped by round, with a second entry for each round that contains a baseline.
-fn one_block(cells: &[Cell], rounds: &[Vec<usize>]) -> Vec<Group> {
-    let mut round_of: Vec<Option<&Vec<usize>>> = vec![None; cells.len()];
-    for (round, cell) in rounds.iter().flat_map(|round| round.iter().map(move |cell| (round, *cell))) {
-        round_of[cell] = Some(round);
+/// A round that contains a baseline has a second entry.
+fn one_block(results: &[PlannedResult], rounds: &[Vec<usize>]) -> Vec<Group> {
+    let mut round_of: Vec<Option<&Vec<usize>>> = vec![None; results.len()];
+    for (round, result) in rounds.iter().flat_map(|round| round.iter().map(move |result| (round, *result))) {
+        round_of[result] = Some(round);
     }
-    let is_first = |cell: &usize| round_of[*cell].is_none_or(|round| round[0] == *cell);
-    let group = |cell: usize| round_of[cell].cloned().unwrap_or_else(|| vec![cell]);
-    let measured = (0..cells.len()).filter(is_first).map(|cell| (group(cell), Arm::Measure));
-    let baselines = (0..cells.len()).filter(|&cell| cells[cell].baseline);
-    measured.chain(baselines.map(|cell| (group(cell), Arm::Again))).collect()
+    let is_first = |result: &usize| round_of[*result].is_none_or(|round| round[0] == *result);
+    let group = |result: usize| round_of[result].cloned().unwrap_or_else(|| vec![result]);
+    let measured = (0..results.len()).filter(is_first).map(|result| (group(result), Arm::Measure));
+    let baselines = (0..results.len()).filter(|&result| results[result].baseline);
+    measured.chain(baselines.map(|result| (group(result), Arm::Again))).collect()
 }
 
 impl Plan {
-    /// The plan restricted to `probes`, without trials that none of them supports. The others keep their order.
     #[must_use]
     pub fn limited_to(&self, probes: &[ProbeKind]) -> Self {
         let probes: Vec<ProbeKind> =
             self.probes.iter().copied().filter(|kind| probes.contains(kind)).collect();
         let is_included = |trial: &&PlannedTrial| {
-            trial.arm != Arm::Probed || is_supported(&self.cells[trial.cell], &probes)
+            trial.arm != Arm::Probed || is_supported(&self.results[trial.result], &probes)
         };
         let included = self.trials.iter().filter(is_included);
         let trials =
@@ -90,6 +86,6 @@ impl Plan {
     }
 }
 
-fn is_supported(cell: &Cell, probes: &[ProbeKind]) -> bool {
-    probes.iter().any(|kind| kind.sees(&cell.load))
+fn is_supported(result: &PlannedResult, probes: &[ProbeKind]) -> bool {
+    probes.iter().any(|kind| kind.sees(&result.load))
 }

@@ -7,27 +7,24 @@ use crate::{expand::PlanOptions, scenario::Scenario};
 /// Limit for the trials of a plan: five trials of all pairs of 1,000 hosts.
 const MOST: usize = 5_000_000;
 
-/// The size of a plan before it is expanded.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct PlanSize {
-    pub(crate) cells: usize,
-    /// Trials per cell.
+    pub(crate) results: usize,
     pub(crate) trials: u32,
 }
 
-/// The plan has more trials than the limit.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
-#[error("{cells} results with {trials} trials each are {} trials; the limit is {MOST}", .cells.saturating_mul(*.trials as usize))]
+#[error("{results} results with {trials} trials each are {} trials; the limit is {MOST}", .results.saturating_mul(*.trials as usize))]
 pub struct PlanTooLarge {
-    cells: usize,
+    results: usize,
     trials: u32,
 }
 
 impl PlanSize {
     pub(crate) fn check(self) -> Result<(), PlanTooLarge> {
-        let Self { cells, trials } = self;
-        if cells.saturating_mul(trials as usize) > MOST {
-            Err(PlanTooLarge { cells, trials })
+        let Self { results, trials } = self;
+        if results.saturating_mul(trials as usize) > MOST {
+            Err(PlanTooLarge { results, trials })
         } else {
             Ok(())
         }
@@ -35,23 +32,19 @@ impl PlanSize {
 }
 
 impl PlanOptions {
-    /// Checks the number of trials of the plan that [`Plan::expand`](crate::Plan::expand) would create.
-    ///
-    /// # Errors
-    /// When it exceeds the limit.
     pub fn check_size(&self, scenario: &Scenario) -> Result<(), PlanTooLarge> {
-        let cells =
+        let results =
             scenario.workloads.iter().filter(|workload| self.wants_workload(workload)).map(|workload| {
                 let its = workload.path_set();
                 let paths = scenario.paths.iter().filter(|path| its.contains(&path.name));
                 let of_path = |path| {
                     let applied = scenario.factors.iter().filter(|factor| factor.applies_to(path, workload));
-                    applied.fold(1_usize, |cells, factor| cells.saturating_mul(factor.levels.len()))
+                    applied.fold(1_usize, |results, factor| results.saturating_mul(factor.levels.len()))
                 };
                 paths.map(of_path).fold(0, usize::saturating_add)
             });
-        let cells = cells.fold(0, usize::saturating_add);
-        PlanSize { cells, trials: self.blocks(scenario) }.check()
+        let results = results.fold(0, usize::saturating_add);
+        PlanSize { results, trials: self.blocks(scenario) }.check()
     }
 }
 
@@ -61,7 +54,6 @@ mod tests {
 
     use super::*;
 
-    /// All pairs of existing hosts, with this number of workloads on each path.
     fn pairs(hosts: usize, workloads: usize, rest: &str) -> String {
         let mut text = "schema = 1\nname = \"many\"\ntitle = \"Many\"\npairs = \"all\"\n".to_owned();
         (0..hosts).for_each(|host| writeln!(text, "[hosts.h{host}]\nssh = \"h{host}\"").expect("text"));

@@ -2,11 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use crate::{existing_host::ExistingHost, names::HostName, path::Path, plan::Cell, scenario::Scenario};
+use crate::{
+    existing_host::ExistingHost, names::HostName, path::Path, plan::PlannedResult, scenario::Scenario,
+};
 
-/// The rounds of a plan's results, by index, if the schedule allows simultaneous trials. Results of a round have the
-/// same workload and levels.
-pub(crate) fn rounds(scenario: &Scenario, cells: &[Cell]) -> Vec<Vec<usize>> {
+pub(crate) fn rounds(scenario: &Scenario, results: &[PlannedResult]) -> Vec<Vec<usize>> {
     if !scenario.schedule.at_once {
         return Vec::new();
     }
@@ -14,40 +14,37 @@ pub(crate) fn rounds(scenario: &Scenario, cells: &[Cell]) -> Vec<Vec<usize>> {
     let ways: BTreeMap<&str, [&str; 2]> =
         scenario.paths.iter().filter_map(|path| way(&resources, path)).collect();
     let mut same_load: BTreeMap<_, Vec<(usize, [&str; 2])>> = BTreeMap::new();
-    for (place, cell) in cells.iter().enumerate() {
-        if let Some(way) = ways.get(cell.path.as_str()) {
-            same_load.entry((&cell.workload, &cell.levels)).or_default().push((place, *way));
+    for (place, result) in results.iter().enumerate() {
+        if let Some(way) = ways.get(result.path.as_str()) {
+            same_load.entry((&result.workload, &result.levels)).or_default().push((place, *way));
         }
     }
-    same_load.into_values().flat_map(|cells| rounds_of(&cells)).collect()
+    same_load.into_values().flat_map(|results| rounds_of(&results)).collect()
 }
 
-/// The resource of each existing host, and of hosts created on one.
 fn resources(scenario: &Scenario) -> BTreeMap<&HostName, &str> {
     let lab = &scenario.lab;
     let of = |host: &HostName| Some(lab.existing(lab.seat(host)?)?.resource());
     lab.hosts.iter().filter_map(|host| Some((&host.name, of(&host.name)?))).collect()
 }
 
-/// A path between two such hosts, with their resources.
 fn way<'s>(resources: &BTreeMap<&HostName, &'s str>, path: &'s Path) -> Option<(&'s str, [&'s str; 2])> {
     let of = |host: &HostName| resources.get(host).copied();
     (!path.is_host()).then_some((path.name.as_str(), [of(&path.from.host)?, of(&path.to.host)?]))
 }
 
-fn rounds_of(cells: &[(usize, [&str; 2])]) -> Vec<Vec<usize>> {
+fn rounds_of(results: &[(usize, [&str; 2])]) -> Vec<Vec<usize>> {
     let mut numbers: BTreeMap<&str, usize> = BTreeMap::new();
     let mut number = |resource| {
         let next = numbers.len();
         *numbers.entry(resource).or_insert(next)
     };
-    let ways: Vec<[usize; 2]> = cells.iter().map(|(_, way)| way.map(&mut number)).collect();
+    let ways: Vec<[usize; 2]> = results.iter().map(|(_, way)| way.map(&mut number)).collect();
     let rounds = crate::rounds::rounds(&ways).into_iter();
-    rounds.map(|round| round.into_iter().map(|place| cells[place].0).collect()).collect()
+    rounds.map(|round| round.into_iter().map(|place| results[place].0).collect()).collect()
 }
 
 impl ExistingHost {
-    /// Carries one measurement at a time: the shared uplink, or else the machine.
     fn resource(&self) -> &str {
         self.uplink.as_deref().unwrap_or_else(|| self.access.machine())
     }

@@ -8,19 +8,19 @@ use crate::{
     link::Layer,
     names::{FactorName, PathName, WorkloadName},
     path::Path,
-    plan::Cell,
+    plan::PlannedResult,
 };
 
-/// A result and its reference, as indexes into [`crate::Plan::cells`].
+/// A result and its reference, as indexes into [`crate::Plan::results`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Step {
-    pub cell: usize,
+    pub result: usize,
     pub reference: usize,
 }
 
 /// Indexes for lookups: all pairs of a thousand hosts give a million results.
 struct Index<'c> {
-    cells: &'c [Cell],
+    results: &'c [PlannedResult],
     layers: BTreeMap<&'c PathName, BTreeSet<Layer>>,
     of_path: BTreeMap<(&'c WorkloadName, &'c PathName), Vec<usize>>,
     of_layers: BTreeMap<&'c WorkloadName, BTreeMap<BTreeSet<Layer>, Vec<usize>>>,
@@ -29,74 +29,72 @@ struct Index<'c> {
 
 /// All comparisons: a factor's levels with its first level; a path with the largest path contained in it, at equal
 /// levels of common factors; any other result with the baseline of its workload.
-pub(crate) fn steps(cells: &[Cell], paths: &[Path]) -> Vec<Step> {
-    let index = Index::of(cells, paths);
+pub(crate) fn steps(results: &[PlannedResult], paths: &[Path]) -> Vec<Step> {
+    let index = Index::of(results, paths);
     let mut steps = Vec::new();
-    for (place, cell) in cells.iter().enumerate() {
-        let mut references = index.first_levels(cell);
-        references.extend(index.beneath(cell));
-        if references.is_empty() && !cell.baseline {
-            references.extend(index.baselines.get(&cell.workload));
+    for (place, result) in results.iter().enumerate() {
+        let mut references = index.first_levels(result);
+        references.extend(index.beneath(result));
+        if references.is_empty() && !result.baseline {
+            references.extend(index.baselines.get(&result.workload));
         }
         references.sort_unstable();
         references.dedup();
-        steps.extend(references.into_iter().map(|reference| Step { cell: place, reference }));
+        steps.extend(references.into_iter().map(|reference| Step { result: place, reference }));
     }
     steps
 }
 
 impl<'c> Index<'c> {
-    fn of(cells: &'c [Cell], paths: &'c [Path]) -> Self {
+    fn of(results: &'c [PlannedResult], paths: &'c [Path]) -> Self {
         let layers: BTreeMap<&PathName, BTreeSet<Layer>> =
             paths.iter().map(|path| (&path.name, path.layers.iter().copied().collect())).collect();
         let (mut of_path, mut of_layers, mut baselines) = (BTreeMap::new(), BTreeMap::new(), BTreeMap::new());
-        for (place, cell) in cells.iter().enumerate() {
-            of_path.entry((&cell.workload, &cell.path)).or_insert_with(Vec::new).push(place);
-            let of_workload: &mut BTreeMap<_, Vec<usize>> = of_layers.entry(&cell.workload).or_default();
-            match of_workload.get_mut(&layers[&cell.path]) {
+        for (place, result) in results.iter().enumerate() {
+            of_path.entry((&result.workload, &result.path)).or_insert_with(Vec::new).push(place);
+            let of_workload: &mut BTreeMap<_, Vec<usize>> = of_layers.entry(&result.workload).or_default();
+            match of_workload.get_mut(&layers[&result.path]) {
                 Some(places) => places.push(place),
-                None => drop(of_workload.insert(layers[&cell.path].clone(), vec![place])),
+                None => drop(of_workload.insert(layers[&result.path].clone(), vec![place])),
             }
-            if cell.baseline {
-                baselines.entry(&cell.workload).or_insert(place);
+            if result.baseline {
+                baselines.entry(&result.workload).or_insert(place);
             }
         }
-        Self { cells, layers, of_path, of_layers, baselines }
+        Self { results, layers, of_path, of_layers, baselines }
     }
 
-    /// The results of the largest path contained in this one, at equal levels of common factors.
-    fn beneath(&self, cell: &Cell) -> Vec<usize> {
-        let own = &self.layers[&cell.path];
-        let within = self.of_layers[&cell.workload]
+    fn beneath(&self, result: &PlannedResult) -> Vec<usize> {
+        let own = &self.layers[&result.path];
+        let within = self.of_layers[&result.workload]
             .iter()
             .filter(|(layers, _)| layers.len() < own.len() && layers.is_subset(own));
-        let last =
-            |places: &[usize]| places.iter().copied().rev().find(|place| agree(cell, &self.cells[*place]));
+        let last = |places: &[usize]| {
+            places.iter().copied().rev().find(|place| agree(result, &self.results[*place]))
+        };
         // Among paths with equally many layers, prefers the one listed last.
         let nearest = within.filter_map(|(layers, places)| Some((layers.len(), last(places)?))).max();
         let Some((_, nearest)) = nearest else { return Vec::new() };
-        let same_path = self.of_path[&(&cell.workload, &self.cells[nearest].path)].iter().copied();
-        same_path.filter(|place| agree(cell, &self.cells[*place])).collect()
+        let same_path = self.of_path[&(&result.workload, &self.results[nearest].path)].iter().copied();
+        same_path.filter(|place| agree(result, &self.results[*place])).collect()
     }
 
-    /// For each factor not at its first level, the same result at the first level.
-    fn first_levels(&self, cell: &Cell) -> Vec<usize> {
-        let same_path = &self.of_path[&(&cell.workload, &cell.path)];
+    fn first_levels(&self, result: &PlannedResult) -> Vec<usize> {
+        let same_path = &self.of_path[&(&result.workload, &result.path)];
         let first = |factor: &FactorName| {
-            let is_reference = |other: &Cell| {
-                let is_equal = |(name, level)| name == factor || cell.levels.get(name) == Some(level);
-                other.levels.len() == cell.levels.len() && other.levels.iter().all(is_equal)
+            let is_reference = |other: &PlannedResult| {
+                let is_equal = |(name, level)| name == factor || result.levels.get(name) == Some(level);
+                other.levels.len() == result.levels.len() && other.levels.iter().all(is_equal)
             };
             // Results are in document order, so the first match has the first level.
-            let place = *same_path.iter().find(|place| is_reference(&self.cells[**place]))?;
-            (self.cells[place].levels.get(factor) != cell.levels.get(factor)).then_some(place)
+            let place = *same_path.iter().find(|place| is_reference(&self.results[**place]))?;
+            (self.results[place].levels.get(factor) != result.levels.get(factor)).then_some(place)
         };
-        cell.levels.keys().filter_map(first).collect()
+        result.levels.keys().filter_map(first).collect()
     }
 }
 
-/// Whether common factors have equal levels.
-fn agree(one: &Cell, other: &Cell) -> bool {
+fn agree(one: &PlannedResult, other: &PlannedResult) -> bool {
     one.levels.iter().all(|(factor, level)| other.levels.get(factor).is_none_or(|theirs| theirs == level))
 }
 
@@ -112,7 +110,7 @@ mod tests {
         let comparisons: Vec<String> = plan
             .steps
             .iter()
-            .map(|step| format!("{} < {}", plan.cells[step.cell].id, plan.cells[step.reference].id))
+            .map(|step| format!("{} < {}", plan.results[step.result].id, plan.results[step.reference].id))
             .filter(|step| step.contains("/latency"))
             .collect();
         assert_eq!(

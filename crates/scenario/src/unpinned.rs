@@ -4,26 +4,25 @@ use workload::Placement;
 
 use crate::{
     names::{PathName, WorkloadName},
-    plan::{Cell, Plan},
+    plan::{Plan, PlannedResult},
     scenario::Scenario,
 };
 
-/// Local workloads with one thread per end that are never pinned. Their results are often bimodal, because some trials
-/// run on one CPU and some on two.
+/// Results are often bimodal without pinning, because some trials run on one CPU and some on two.
 #[must_use]
 pub fn unpinned_workloads<'a>(scenario: &Scenario, plan: &'a Plan) -> Vec<&'a WorkloadName> {
     let path = |name: &PathName| scenario.paths.iter().find(|path| path.name == *name);
     let mut unpinned: Vec<&WorkloadName> = Vec::new();
-    for name in plan.cells.iter().map(|cell| &cell.workload) {
-        let is_unpinned = |cell: &Cell| {
-            cell.placement == Placement::Free
-                && cell.load.kind().threads() <= 1
-                && path(&cell.path).is_some_and(|path| {
+    for name in plan.results.iter().map(|result| &result.workload) {
+        let is_unpinned = |result: &PlannedResult| {
+            result.placement == Placement::Free
+                && result.load.kind().threads() <= 1
+                && path(&result.path).is_some_and(|path| {
                     !path.is_host()
                         && [&path.from, &path.to].iter().all(|end| !scenario.lab.has_own_kernel(&end.host))
                 })
         };
-        let mut own = plan.cells.iter().filter(|cell| cell.workload == *name);
+        let mut own = plan.results.iter().filter(|result| result.workload == *name);
         if !unpinned.contains(&name) && own.all(is_unpinned) {
             unpinned.push(name);
         }

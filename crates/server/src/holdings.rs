@@ -1,5 +1,4 @@
-//! Reservations of a client in the ledger: its slot, which may pass to another client early, and the resources of its
-//! thread.
+//! Reservations of a client in the ledger: its slot, which may pass to another client early, and the resources of its thread.
 
 use std::sync::Arc;
 
@@ -21,12 +20,10 @@ impl Holdings {
         Self(Arc::new(Mutex::new(Reservations { place, _streams: streams })))
     }
 
-    /// Frees the slot for another client before the thread ends.
     pub(super) fn give_up_place(&self) {
         self.0.lock().place = None;
     }
 
-    /// Frees everything. Returns whether the client still had its slot.
     pub(super) fn release(&self) -> bool {
         let reservations =
             std::mem::replace(&mut *self.0.lock(), Reservations { place: None, _streams: None });

@@ -31,7 +31,7 @@ pub struct TwoLevels {
 /// 1994) reaches [`least_separation`] and both groups have at least three values and [`LEAST_SHARE`].
 ///
 /// `None` when there is one level, fewer than [`FEWEST`] values, or a value that is not finite.
-pub fn two_levels(values: &[f64]) -> Option<TwoLevels> {
+pub fn bimodal(values: &[f64]) -> Option<TwoLevels> {
     let v = describe::sorted(values).filter(|v| v.len() >= FEWEST)?;
     split(&v, 3.0f64.max(LEAST_SHARE * v.len() as f64), least_separation(v.len()))
 }
@@ -50,8 +50,8 @@ fn split(v: &[f64], least: f64, separation: f64) -> Option<TwoLevels> {
 /// Two levels of values that come in groups, such as the intervals of each trial. Either values go back and forth between them
 /// within groups: [`LEAST_SHARE`] of all, and three, lie at the level that most of their own group do not. Or whole groups lie
 /// at one or the other: then they are so many observations, and not as many as they have values.
-pub fn two_levels_within(groups: &[Vec<f64>]) -> Option<TwoLevels> {
-    let levels = two_levels(&groups.concat())?;
+pub fn bimodal_within(groups: &[Vec<f64>]) -> Option<TwoLevels> {
+    let levels = bimodal(&groups.concat())?;
     let is_high = |value: &&f64| (*value - levels.low).abs() > (*value - levels.high).abs();
     let strays = groups.iter().map(|group| {
         let high = group.iter().filter(is_high).count();
@@ -105,13 +105,13 @@ mod tests {
     #[test]
     fn two_rates_are_seen_with_their_share() {
         let v = [12.5, 12.6, 12.7, 12.6, 12.5, 12.6, 20.0, 20.1, 19.9, 20.0];
-        assert_eq!(two_levels(&v), Some(TwoLevels { low: 12.6, high: 20.0, share_high: 0.4 }));
+        assert_eq!(bimodal(&v), Some(TwoLevels { low: 12.6, high: 20.0, share_high: 0.4 }));
     }
 
     #[test]
     fn one_level_is_one_level() {
-        assert_eq!(two_levels(&[5.0; 20]), None);
-        assert_eq!(two_levels(&[5.0, 5.1, 4.9, 5.0, 5.2, 4.8, 5.0, 50.0]), None, "one outlier is no level");
+        assert_eq!(bimodal(&[5.0; 20]), None);
+        assert_eq!(bimodal(&[5.0, 5.1, 4.9, 5.0, 5.2, 4.8, 5.0, 50.0]), None, "one outlier is no level");
     }
 
     #[test]
@@ -123,8 +123,8 @@ mod tests {
             [25.1, 24.6, 25.2],
             [24.0, 23.7, 24.8],
         ];
-        assert_eq!(two_levels_within(&odd.map(Vec::from)), None);
-        assert!(two_levels(odd.as_flattened()).is_some(), "observations");
+        assert_eq!(bimodal_within(&odd.map(Vec::from)), None);
+        assert!(bimodal(odd.as_flattened()).is_some(), "observations");
         let placed = [
             [11.0, 11.2, 11.1],
             [49.0, 49.3, 49.1],
@@ -133,10 +133,10 @@ mod tests {
             [11.2, 11.1, 11.0],
         ];
         let levels = TwoLevels { low: 11.1, high: 49.1, share_high: 0.4 };
-        assert_eq!(two_levels_within(&placed.map(Vec::from)), Some(levels), "two and more at either");
+        assert_eq!(bimodal_within(&placed.map(Vec::from)), Some(levels), "two and more at either");
         let switching = [[12.5, 12.6, 20.0, 20.1], [20.0, 12.5, 12.6, 20.0], [19.9, 20.0, 12.6, 12.5]];
         assert_eq!(
-            two_levels_within(&switching.map(Vec::from)),
+            bimodal_within(&switching.map(Vec::from)),
             Some(TwoLevels { low: 12.55, high: 20.0, share_high: 0.5 })
         );
     }
@@ -154,7 +154,7 @@ mod tests {
             for n in [8, 10, 20, 60] {
                 let mut rng = Pcg64Mcg::seed_from_u64(n as u64);
                 let mut draw = || (0..n).map(|_| shape(rng.random_range(1e-9..1.0))).collect::<Vec<f64>>();
-                let alarms = (0..500).filter(|_| two_levels(&draw()).is_some()).count();
+                let alarms = (0..500).filter(|_| bimodal(&draw()).is_some()).count();
                 assert!(alarms <= 25, "{name}, n = {n}: {alarms} of 500");
             }
         }
@@ -163,7 +163,7 @@ mod tests {
     proptest! {
         #[test]
         fn no_input_panics(v in prop::collection::vec(prop::num::f64::ANY, 0..20)) {
-            if let Some(t) = two_levels(&v) { prop_assert!(t.low < t.high); }
+            if let Some(t) = bimodal(&v) { prop_assert!(t.low < t.high); }
         }
     }
 }

@@ -128,7 +128,7 @@ mod tests {
         slow + 0.02 * normal(random)
     }
 
-    fn at_two_levels(random: &mut Pcg64Mcg) -> f64 {
+    fn at_bimodal(random: &mut Pcg64Mcg) -> f64 {
         let level = if random.random_range(0.0..1.0) < 0.4 { -0.1 } else { 0.1 };
         level + 0.005 * normal(random)
     }
@@ -144,12 +144,8 @@ mod tests {
 
     #[test]
     fn twenty_equal_cells_seldom_raise_an_alarm() {
-        let errors: [(&str, Error); 4] = [
-            ("normal", quiet),
-            ("skewed", skewed),
-            ("disturbed", disturbed),
-            ("at two levels", at_two_levels),
-        ];
+        let errors: [(&str, Error); 4] =
+            [("normal", quiet), ("skewed", skewed), ("disturbed", disturbed), ("at two levels", at_bimodal)];
         for (seed, (kind, error)) in (0x5eed_3001..).zip(errors) {
             let mut random = Pcg64Mcg::seed_from_u64(seed);
             let alarm = |_: &usize| judged(&twenty(&mut random, 1.0, error)).iter().any(|p| *p <= 0.05);

@@ -1,6 +1,6 @@
-//! Pages of the run list, the progress of a run, and new trials of it. Independent of their presentation.
+//! Pages of the run list, the progress of a run, and new trials of it.
 
-use samples::{RunId, RunState, SCHEMA, Trial};
+use samples::{RunId, RunState, Trial};
 
 use crate::{
     database::{Database, Value, values},
@@ -10,34 +10,27 @@ use crate::{
     store::Store,
 };
 
-/// Selects runs; the default selects all.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct RunFilter {
-    /// Substring of the run's name, scenario name or title. ASCII letters match regardless of case.
+    /// Substring of the run's name, scenario name or title. Ignores the case of ASCII letters.
     pub text: String,
-    /// The exact scenario name.
     pub scenario: Option<String>,
     pub state: Option<RunState>,
-    /// Whether the run was imported from another tool's logs.
     pub imported: Option<bool>,
 }
 
-/// A position in the run list: the last run of a page.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RunPosition(pub i64);
 
-/// A page of the run list, newest first.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RunPart {
     pub runs: Vec<RunListing>,
-    /// Start of the next page; `None` after the last page.
     pub next: Option<RunPosition>,
 }
 
-/// Progress of a run. Equal values mean equal trials.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RunProgress {
-    pub made: u32,
+    pub completed: u32,
     pub planned: u32,
     pub state: RunState,
     /// Changes with every trial, including repeats that replace another.
@@ -45,11 +38,7 @@ pub struct RunProgress {
 }
 
 impl Store {
-    /// Returns up to `most` runs after `after`. The cost does not depend on the number of stored runs, except for those
-    /// skipped by the filter.
-    ///
-    /// # Errors
-    /// When the store cannot be read.
+    /// The cost does not depend on the number of stored runs, except for those skipped by the filter.
     pub fn browse(
         &self,
         filter: &RunFilter,
@@ -57,7 +46,6 @@ impl Store {
         most: usize,
     ) -> Result<RunPart, StoreError> {
         let (conditions, mut values) = filter.conditions(&self.database, after);
-        // One extra row shows whether another page exists.
         values.push(Value::from(i64::try_from(most + 1).unwrap_or(i64::MAX)));
         let mut found = self
             .database
@@ -69,39 +57,28 @@ impl Store {
         Ok(RunPart { runs: found.into_iter().map(|(_, run)| run).collect(), next })
     }
 
-    /// Returns the progress of a run.
-    ///
-    /// # Errors
-    /// When there is no such run, or the store cannot be read.
     pub fn progress(&self, run: &RunId) -> Result<RunProgress, StoreError> {
         let sql = "SELECT (SELECT count(*) FROM trial WHERE trial.run = run.number), planned, complete,
                        (SELECT coalesce(max(number), 0) FROM trial WHERE trial.run = run.number)
                    FROM run WHERE id = ?1";
         let found = self.database.query_row(sql, &values![&run.0], |row| {
             let state = if row.get(2)? { RunState::Complete } else { RunState::Unfinished };
-            Ok(RunProgress { made: row.count(0)?, planned: row.count(1)?, state, newest: row.get(3)? })
+            Ok(RunProgress { completed: row.count(0)?, planned: row.count(1)?, state, newest: row.get(3)? })
         });
         found.map_err(self.place.explain("read a run from"))?.ok_or_else(|| StoreError::no_such_run(run))
     }
 
-    /// Returns the trials stored after number `newest` ([`RunProgress::newest`]; 0 for all), in the order in which they
-    /// were run.
-    ///
-    /// # Errors
-    /// When a trial cannot be read.
+    /// 0 for all; in the order in which they were run.
     pub fn trials_after(&self, run: &RunId, newest: i64) -> Result<Vec<Trial>, StoreError> {
         let sql = "SELECT place, record, checksum FROM trial
                    WHERE run = (SELECT number FROM run WHERE id = ?1) AND number > ?2 ORDER BY number";
-        let row = |row: &crate::database::Row<'_>| {
-            Ok((row.count(0)?, row.get::<String>(1)?, row.optional_count(2)?))
-        };
+        let row = |row: &crate::database::Row<'_>| Ok((row.count(0)?, row.get::<String>(1)?, row.count(2)?));
         let texts = self
             .database
             .query(sql, &values![&run.0, newest], row)
             .map_err(self.place.explain("read trials from"))?;
-        // The writing process uses the current record version.
-        let read = |(place, text, checksum): &(u32, String, Option<u32>)| {
-            record::trial_of(SCHEMA, text, *checksum).map_err(|reason| StoreError::Unreadable {
+        let read = |(place, text, checksum): &(u32, String, u32)| {
+            record::trial_of(text, *checksum).map_err(|reason| StoreError::Unreadable {
                 place: self.place.location.clone(),
                 run: run.clone(),
                 what: format!("trial {place}"),
@@ -113,7 +90,7 @@ impl Store {
 }
 
 impl RunFilter {
-    /// SQL conditions with a `?` for each value, and the values.
+    /// A `?` for each value.
     fn conditions(&self, database: &Database, after: Option<RunPosition>) -> (Vec<String>, Vec<Value<'_>>) {
         let text = Some(self.text.trim()).filter(|text| !text.is_empty());
         let names = "id || '\n' || scenario || '\n' || title";
@@ -146,7 +123,6 @@ mod tests {
     use super::*;
     use crate::{claim, database::Row};
 
-    /// A store with runs named `many-0` and so on; every third title contains `Bridge`.
     fn store_of(runs: i64) -> (tempfile::TempDir, Store) {
         let folder = tempfile::tempdir().expect("a folder");
         let mut store = Store::open(folder.path().join("runs.db")).expect("a new file");

@@ -1,5 +1,4 @@
-//! Common interface of SQLite and PostgreSQL, for SQL that both understand, with `?1` for the first value. Hides their
-//! differences in access; independent of the tables.
+//! Common interface of SQLite and PostgreSQL, for SQL that both understand, with `?1` for the first value.
 
 use std::{borrow::Cow, error::Error, iter, ops::Deref, path::PathBuf};
 
@@ -15,7 +14,6 @@ use crate::{
     session::{self, Session},
 };
 
-/// An open SQLite file or a server connection.
 #[derive(Debug)]
 pub(crate) enum Database {
     File { connection: Connection, path: PathBuf },
@@ -36,14 +34,11 @@ pub(crate) enum Row<'a> {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum TransactionKind {
-    /// Reads a consistent snapshot.
     Read,
     Write,
-    /// Writes only to tables of this connection.
     Private,
 }
 
-/// Rolled back unless committed.
 #[derive(Debug)]
 pub(crate) struct Transaction<'a> {
     database: &'a Database,
@@ -67,7 +62,6 @@ pub(crate) enum DatabaseError {
 }
 
 impl Database {
-    /// Passes each row to `read`. Returns the number of rows read or written.
     pub(crate) fn ask(
         &self,
         sql: &str,
@@ -88,7 +82,6 @@ impl Database {
         Ok(count)
     }
 
-    /// Collects the results of `read`.
     pub(crate) fn query<T>(
         &self,
         sql: &str,
@@ -106,7 +99,6 @@ impl Database {
         }
     }
 
-    /// Result of `read` for the only row, if there is one.
     pub(crate) fn query_row<T>(
         &self,
         sql: &str,
@@ -116,7 +108,6 @@ impl Database {
         Ok(self.query(sql, values, read)?.pop())
     }
 
-    /// Returns the number of rows written.
     pub(crate) fn execute(&self, sql: &str, values: &[Value<'_>]) -> Result<u64, DatabaseError> {
         match self {
             Self::File { connection, .. } => {
@@ -127,7 +118,6 @@ impl Database {
         }
     }
 
-    /// Runs several statements without parameters.
     pub(crate) fn batch(&self, sql: &str) -> Result<(), DatabaseError> {
         match self {
             Self::File { connection, .. } => Ok(connection.execute_batch(sql)?),
@@ -135,7 +125,6 @@ impl Database {
         }
     }
 
-    /// Starts a transaction, rolled back unless committed.
     pub(crate) fn transaction(&self, access: TransactionKind) -> Result<Transaction<'_>, DatabaseError> {
         match (self, access) {
             (Self::File { connection, .. }, TransactionKind::Write) => {
@@ -155,7 +144,6 @@ impl Database {
         Ok(Transaction { database: self, is_open: true })
     }
 
-    /// SQL condition for a substring match that ignores the case of ASCII letters.
     pub(crate) fn contains(&self, text: &str, part: &str) -> String {
         match self {
             Self::File { .. } => format!("instr(lower({text}), lower({part})) > 0"),
@@ -164,7 +152,6 @@ impl Database {
         }
     }
 
-    /// Column type for integers.
     pub(crate) const fn integer(&self) -> &'static str {
         match self {
             Self::File { .. } => "INTEGER",
@@ -172,7 +159,6 @@ impl Database {
         }
     }
 
-    /// The SQLite connection, for operations on files only.
     pub(crate) const fn file(&self) -> Option<&Connection> {
         match self {
             Self::File { connection, .. } => Some(connection),
@@ -214,7 +200,6 @@ impl Drop for Transaction<'_> {
 }
 
 impl Value<'_> {
-    /// Conversion for PostgreSQL.
     pub(crate) fn typed(&self) -> (&(dyn ToSql + Sync), Type) {
         match self {
             Self::Integer(number) => (number, Type::INT8),
@@ -276,7 +261,6 @@ impl Row<'_> {
         }
     }
 
-    /// A borrowed text.
     pub(crate) fn text(&self, column: usize) -> Result<&str, DatabaseError> {
         match self {
             Self::File(row) => Ok(row.get_ref(column)?.as_str().map_err(rusqlite::Error::from)?),
@@ -284,14 +268,8 @@ impl Row<'_> {
         }
     }
 
-    /// A small non-negative number.
     pub(crate) fn count(&self, column: usize) -> Result<u32, DatabaseError> {
         small(self.get(column)?)
-    }
-
-    /// The same, or NULL.
-    pub(crate) fn optional_count(&self, column: usize) -> Result<Option<u32>, DatabaseError> {
-        self.get::<Option<i64>>(column)?.map(small).transpose()
     }
 }
 
@@ -300,7 +278,6 @@ fn small(number: i64) -> Result<u32, DatabaseError> {
 }
 
 impl DatabaseError {
-    /// Whether the server is unreachable, possibly temporarily.
     pub(crate) fn is_away(&self) -> bool {
         match self {
             Self::Away(_) => true,
@@ -310,7 +287,6 @@ impl DatabaseError {
     }
 }
 
-/// An error message with its causes; for errors sent by the server, only the server's message.
 pub(crate) fn message(error: &tokio_postgres::Error) -> String {
     if let Some(reply) = error.as_db_error() {
         let detail = reply.detail().map(|detail| format!(" ({detail})")).unwrap_or_default();
@@ -320,7 +296,6 @@ pub(crate) fn message(error: &tokio_postgres::Error) -> String {
     iter::once(error.to_string()).chain(reasons.map(ToString::to_string)).collect::<Vec<_>>().join(": ")
 }
 
-/// Query parameters of mixed types.
 macro_rules! values {
     ($($value:expr),* $(,)?) => { [$($crate::database::Value::from($value)),*] };
 }

@@ -1,4 +1,4 @@
-//! Atomic import of a run from other tools' logs, of any length. Independent of log formats.
+//! Atomic import of a run from other tools' logs, of any length.
 
 use std::{collections::BTreeSet, mem};
 
@@ -11,12 +11,12 @@ use crate::{
     store::{Store, WriteError, insert, insert_run},
 };
 
-/// Temporary table for trials, so that other processes are not blocked. SQLite stores it in a separate file.
+/// Trials go to a temporary table, so that other processes are not blocked. SQLite stores it in a separate file.
 fn spool_sql(integer: &str) -> String {
     format!(
         "CREATE TEMP TABLE spool (
             place    {integer} PRIMARY KEY,
-            cell     TEXT      NOT NULL,
+            result   TEXT      NOT NULL,
             block    {integer} NOT NULL,
             record   TEXT      NOT NULL,
             checksum {integer} NOT NULL
@@ -24,11 +24,9 @@ fn spool_sql(integer: &str) -> String {
     )
 }
 
-/// Maximum number of trials sent to a server per statement; there is a byte limit too. Each statement waits for a
-/// reply.
+/// There is a byte limit too. Each statement waits for a reply.
 const TRIALS_AT_ONCE: usize = 500;
 const BYTES_AT_ONCE: usize = 1 << 20;
-/// Trials copied from the temporary table per statement.
 const COPIED_AT_ONCE: u32 = 10_000;
 
 #[derive(Debug)]
@@ -36,9 +34,7 @@ pub struct Importing<'a> {
     spool: Transaction<'a>,
     place: &'a Place,
     run: RunId,
-    /// Reused buffer for a trial's text.
     text: Vec<u8>,
-    /// Trials not yet sent to the server.
     unsent: Vec<SpooledTrial>,
     unsent_bytes: usize,
 }
@@ -46,18 +42,14 @@ pub struct Importing<'a> {
 #[derive(Debug)]
 struct SpooledTrial {
     place: u32,
-    cell: String,
+    result: String,
     block: u32,
     record: String,
 }
 
 impl Store {
-    /// Imports a run atomically. `work` adds the trials and returns the header. Other processes can write in the
-    /// meantime, because everything is committed in a short transaction at the end. If `work` fails, nothing is stored.
-    /// Returns the name of the run: that of the header, with a number appended if it is taken.
-    ///
-    /// # Errors
-    /// Errors of `work`; when a record cannot be stored.
+    /// Everything is committed in a short transaction at the end, so other processes can write in the meantime. Nothing is
+    /// stored if `work` fails. Returns the name of the run, with a number appended if it is taken.
     pub fn import<E: From<StoreError>>(
         &mut self,
         run: &RunId,
@@ -94,8 +86,8 @@ impl Store {
     }
 
     fn store_spool(&mut self, mut header: RunHeader) -> Result<RunId, StoreError> {
-        let sql = "INSERT INTO trial (run, place, cell, block, record, checksum)
-                   SELECT ?1, place, cell, block, record, checksum FROM spool
+        let sql = "INSERT INTO trial (run, place, result, block, record, checksum)
+                   SELECT ?1, place, result, block, record, checksum FROM spool
                    WHERE place >= ?2 AND place < ?3 ORDER BY place";
         let complete = header.state == RunState::Complete;
         self.write(IMPORT, |transaction| {
@@ -113,7 +105,6 @@ impl Store {
     }
 }
 
-/// Inserts a run, appending a number to its name if it is taken. Returns the row number.
 pub(crate) fn insert_under_free_name(
     transaction: &Transaction<'_>,
     header: &mut RunHeader,
@@ -133,23 +124,19 @@ pub(crate) fn insert_under_free_name(
 }
 
 impl Importing<'_> {
-    /// Adds a trial.
-    ///
-    /// # Errors
-    /// When it cannot be stored; `work` must return the error.
     pub fn trial(&mut self, trial: &Trial) -> Result<(), StoreError> {
         let text = record::trial_text_into(&mut self.text, &self.run, trial)?;
         if self.spool.file().is_none() {
             self.unsent_bytes += text.len();
-            let (cell, record) = (trial.cell.clone(), text.to_owned());
-            self.unsent.push(SpooledTrial { place: trial.index, cell, block: trial.block, record });
+            let (result, record) = (trial.result.clone(), text.to_owned());
+            self.unsent.push(SpooledTrial { place: trial.index, result, block: trial.block, record });
             let is_enough = self.unsent.len() >= TRIALS_AT_ONCE || self.unsent_bytes >= BYTES_AT_ONCE;
             return if is_enough { self.send() } else { Ok(()) };
         }
-        let sql = "INSERT INTO spool (place, cell, block, record, checksum) VALUES (?1, ?2, ?3, ?4, ?5)
+        let sql = "INSERT INTO spool (place, result, block, record, checksum) VALUES (?1, ?2, ?3, ?4, ?5)
                    ON CONFLICT DO NOTHING";
         let exists = || StoreError::TrialExists { run: self.run.clone(), index: trial.index };
-        let columns = values![trial.index, &trial.cell, trial.block, text, record::checksum(text)];
+        let columns = values![trial.index, &trial.result, trial.block, text, record::checksum(text)];
         insert(&self.spool, sql, &columns, exists)
             .map_err(|error| error.explained(self.place.explain("store a trial in")))
     }
@@ -160,17 +147,17 @@ impl Importing<'_> {
             return Ok(());
         }
         let row = |row: usize| {
-            let [place, cell, block, record, checksum] = [1, 2, 3, 4, 5].map(|column| 5 * row + column);
-            format!("(?{place}, ?{cell}, ?{block}, ?{record}, ?{checksum})")
+            let [place, result, block, record, checksum] = [1, 2, 3, 4, 5].map(|column| 5 * row + column);
+            format!("(?{place}, ?{result}, ?{block}, ?{record}, ?{checksum})")
         };
         let rows = (0..unsent.len()).map(row).collect::<Vec<_>>().join(", ");
         let sql = format!(
-            "INSERT INTO spool (place, cell, block, record, checksum) VALUES {rows}
+            "INSERT INTO spool (place, result, block, record, checksum) VALUES {rows}
              ON CONFLICT DO NOTHING RETURNING place"
         );
         let mut values = Vec::with_capacity(5 * unsent.len());
-        for SpooledTrial { place, cell, block, record } in &unsent {
-            values.extend(values![*place, cell, *block, record, record::checksum(record)]);
+        for SpooledTrial { place, result, block, record } in &unsent {
+            values.extend(values![*place, result, *block, record, record::checksum(record)]);
         }
         let sent = self.spool.query(&sql, &values, |row| row.count(0));
         let sent = sent.map_err(self.place.explain("store a trial in"))?;

@@ -1,7 +1,7 @@
-//! Lists, loads and removes runs. Independent of name resolution.
+//! Lists, loads and removes runs.
 
 use samples::{
-    CellEnd, MachineChange, ReadError, RunHeader, RunId, RunRecord, RunState, SCHEMA, SkippedCell, Trial,
+    MachineChange, ReadError, ResultEnd, RunHeader, RunId, RunRecord, RunState, SCHEMA, SkippedResult, Trial,
     UnixMillis, UnreadablePart,
 };
 
@@ -13,7 +13,6 @@ use crate::{
     store::{Store, number_of},
 };
 
-/// An entry of the run list.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RunListing {
     pub id: RunId,
@@ -21,11 +20,8 @@ pub struct RunListing {
     pub title: String,
     pub started: UnixMillis,
     pub state: RunState,
-    /// Whether the run was imported from another tool's logs.
     pub imported: bool,
-    /// Number of stored trials.
-    pub made: u32,
-    /// Number of planned trials.
+    pub completed: u32,
     pub planned: u32,
 }
 
@@ -38,60 +34,42 @@ pub(crate) const NUMBER: usize = 8;
 const NEWEST_FIRST: &str = "ORDER BY started DESC, number DESC";
 
 impl Store {
-    /// Lists all runs, newest first.
-    ///
-    /// # Errors
-    /// When the store cannot be read.
     pub fn runs(&self) -> Result<Vec<RunListing>, StoreError> {
         let sql = format!("{LISTED} {NEWEST_FIRST}");
         list(&self.database, &sql, &[]).map_err(self.place.explain("list the runs of"))
     }
 
-    /// Lists the unfinished runs of a scenario (by the digest of its text), newest first. These can be resumed.
-    ///
-    /// # Errors
-    /// When the store cannot be read.
+    /// Newest first.
     pub fn unfinished(&self, scenario_digest: &str) -> Result<Vec<RunListing>, StoreError> {
         let sql = format!("{LISTED} WHERE digest = ?1 AND complete = FALSE {NEWEST_FIRST}");
         list(&self.database, &sql, &values![scenario_digest])
             .map_err(self.place.explain("list the unfinished runs of"))
     }
 
-    /// Lists the runs of a scenario (by the digest of its text) with at least one trial, newest first.
-    ///
-    /// # Errors
-    /// When the store cannot be read.
+    /// Newest first; only runs with trials.
     pub fn runs_of(&self, scenario_digest: &str) -> Result<Vec<RunListing>, StoreError> {
-        let made = "EXISTS (SELECT 1 FROM trial WHERE trial.run = run.number)";
-        let sql = format!("{LISTED} WHERE digest = ?1 AND {made} {NEWEST_FIRST}");
+        let completed = "EXISTS (SELECT 1 FROM trial WHERE trial.run = run.number)";
+        let sql = format!("{LISTED} WHERE digest = ?1 AND {completed} {NEWEST_FIRST}");
         list(&self.database, &sql, &values![scenario_digest])
             .map_err(self.place.explain("list the runs of a scenario in"))
     }
 
-    /// Loads a run, with its trials in the order in which they were run. Altered or unreadable parts are omitted and
-    /// listed in the record.
-    ///
-    /// # Errors
-    /// When there is no such run, its header cannot be read, or the database is damaged.
+    /// Unreadable parts are omitted and listed in the record. Fails if the header cannot be read, or the database is damaged.
     pub fn load(&self, run: &RunId) -> Result<RunRecord, StoreError> {
         let explain = self.place.explain("read a run from");
-        // A snapshot, because the run may be in progress.
         let snapshot = self.database.transaction(TransactionKind::Read).map_err(&explain)?;
         let found = header(&snapshot, run).map_err(&explain)?;
         let row = found.ok_or_else(|| StoreError::no_such_run(run))?;
         let mut unreadable = Vec::new();
-        let (header, written) = self.header(run, &row)?;
-        let trials = trials(&snapshot, row.number, written, &mut unreadable).map_err(&explain)?;
+        let header = self.header(run, &row)?;
+        let trials = trials(&snapshot, row.number, &mut unreadable).map_err(&explain)?;
         let skipped = skipped(&snapshot, row.number).map_err(&explain)?;
         let ends = ends(&snapshot, row.number, &mut unreadable).map_err(&explain)?;
         let machine_changes = changes(&snapshot, row.number, &mut unreadable).map_err(&explain)?;
         Ok(RunRecord { header, trials, skipped, ends, machine_changes, unreadable })
     }
 
-    /// Removes a run and its trials.
-    ///
-    /// # Errors
-    /// When there is no such run, it is a baseline, or the store cannot be written; nothing is removed then.
+    /// Fails if the run is a baseline.
     pub fn remove(&mut self, run: &RunId) -> Result<(), StoreError> {
         self.write("remove a run from", |transaction| {
             let number = number_of(transaction, run)?;
@@ -101,7 +79,7 @@ impl Store {
         })
     }
 
-    pub(crate) fn header(&self, run: &RunId, row: &HeaderRow) -> Result<(RunHeader, u32), StoreError> {
+    pub(crate) fn header(&self, run: &RunId, row: &HeaderRow) -> Result<RunHeader, StoreError> {
         let place = || self.place.location.clone();
         let unreadable = |reason| StoreError::Unreadable {
             place: place(),
@@ -110,29 +88,30 @@ impl Store {
             reason,
         };
         let text = record::intact(&row.text, row.checksum).map_err(unreadable)?;
-        let (header, written) = RunHeader::read(text).map_err(|error| match error {
-            ReadError::Newer { found, tool } => {
-                StoreError::Newer { place: place(), found, known: SCHEMA, writer: format!("plumb {tool}") }
-            }
+        let header = RunHeader::read(text).map_err(|error| match error {
+            ReadError::Unsupported { found, tool } => StoreError::Unsupported {
+                place: place(),
+                found,
+                known: SCHEMA,
+                writer: format!("plumb {tool}"),
+            },
             ReadError::Malformed(error) => unreadable(error.to_string()),
         })?;
-        Ok((RunHeader { state: state(row.complete), ..header }, written))
+        Ok(RunHeader { state: state(row.complete), ..header })
     }
 }
 
-/// A run's row, not yet parsed.
 pub(crate) struct HeaderRow {
     number: i64,
     complete: bool,
     text: String,
-    checksum: Option<u32>,
+    checksum: u32,
 }
 
 impl HeaderRow {
-    /// From number, complete, header and checksum, in columns starting at `first`.
     pub(crate) fn of(row: &Row<'_>, first: usize) -> Result<Self, DatabaseError> {
         let (number, complete) = (row.get(first)?, row.get(first + 1)?);
-        Ok(Self { number, complete, text: row.get(first + 2)?, checksum: row.optional_count(first + 3)? })
+        Ok(Self { number, complete, text: row.get(first + 2)?, checksum: row.count(first + 3)? })
     }
 }
 
@@ -147,7 +126,7 @@ pub(crate) fn listing(row: &Row<'_>) -> Result<RunListing, DatabaseError> {
         title: row.get(2)?,
         started: UnixMillis(row.get(3)?),
         state: state(row.get(4)?),
-        made: row.count(5)?,
+        completed: row.count(5)?,
         planned: row.count(6)?,
         imported: row.get(7)?,
     })
@@ -166,17 +145,16 @@ fn header(database: &Database, run: &RunId) -> Result<Option<HeaderRow>, Databas
 fn trials(
     snapshot: &Database,
     number: i64,
-    written: u32,
     unreadable: &mut Vec<UnreadablePart>,
 ) -> Result<Vec<Trial>, DatabaseError> {
     let sql = "SELECT place, record, checksum FROM trial WHERE run = ?1 ORDER BY number";
     let mut trials = Vec::new();
     snapshot.ask(sql, &values![number], &mut |row| {
-        let (place, checksum) = (row.count(0)?, row.optional_count(2)?);
+        let (place, checksum) = (row.count(0)?, row.count(2)?);
         let text = row.text(1).map_err(|error| error.to_string());
-        match text.and_then(|text| record::trial_of(written, text, checksum)) {
+        match text.and_then(|text| record::trial_of(text, checksum)) {
             Ok(trial) => trials.push(trial),
-            Err(because) => unreadable.push(UnreadablePart { what: format!("trial {place}"), because }),
+            Err(reason) => unreadable.push(UnreadablePart { part: format!("trial {place}"), reason }),
         }
         Ok(())
     })?;
@@ -184,18 +162,19 @@ fn trials(
     Ok(trials)
 }
 
-pub(crate) fn skipped(database: &Database, number: i64) -> Result<Vec<SkippedCell>, DatabaseError> {
-    let sql = "SELECT cell, because FROM skipped WHERE run = ?1 ORDER BY number";
-    database.query(sql, &values![number], |row| Ok(SkippedCell { cell: row.get(0)?, because: row.get(1)? }))
+pub(crate) fn skipped(database: &Database, number: i64) -> Result<Vec<SkippedResult>, DatabaseError> {
+    let sql = "SELECT result, reason FROM skipped WHERE run = ?1 ORDER BY number";
+    database
+        .query(sql, &values![number], |row| Ok(SkippedResult { result: row.get(0)?, reason: row.get(1)? }))
 }
 
 pub(crate) fn ends(
     database: &Database,
     number: i64,
     unreadable: &mut Vec<UnreadablePart>,
-) -> Result<Vec<CellEnd>, DatabaseError> {
-    let sql = "SELECT cell, record FROM ended WHERE run = ?1 ORDER BY number";
-    let what = |cell: String| format!("the end of cell {cell}");
+) -> Result<Vec<ResultEnd>, DatabaseError> {
+    let sql = "SELECT result, record FROM ended WHERE run = ?1 ORDER BY number";
+    let what = |result: String| format!("the end of result {result}");
     parts(database, sql, number, what, record::end_of, unreadable)
 }
 
@@ -208,7 +187,6 @@ pub(crate) fn changes(
     parts(database, sql, number, |what| what, record::change_of, unreadable)
 }
 
-/// Parses the rows of a query that returns a name and a text.
 fn parts<T>(
     database: &Database,
     sql: &str,
@@ -221,7 +199,7 @@ fn parts<T>(
     database.ask(sql, &values![number], &mut |row| {
         match read(row.text(1)?) {
             Ok(part) => found.push(part),
-            Err(because) => unreadable.push(UnreadablePart { what: what(row.get(0)?), because }),
+            Err(reason) => unreadable.push(UnreadablePart { part: what(row.get(0)?), reason }),
         }
         Ok(())
     })?;

@@ -1,13 +1,11 @@
-//! Retries writes to a temporarily unavailable store. Results stay in memory until they are stored or the user aborts.
-//! Independent of the data.
+//! Retries writes to a temporarily unavailable store.
 
 use std::{cell::RefCell, thread, time::Duration};
 
-use samples::{CellEnd, MachineChange, RunHeader, RunId, Sink, SkippedCell, Trial};
+use samples::{MachineChange, ResultEnd, RunHeader, RunId, Sink, SkippedResult, Trial};
 
 use crate::{error::StoreError, store::Store};
 
-/// Retry interval, in addition to the lock timeout.
 const AGAIN: Duration = Duration::from_millis(200);
 
 #[expect(missing_debug_implementations, reason = "contains closures; lives for one run")]
@@ -18,8 +16,7 @@ pub struct PatientStore<'a> {
 }
 
 impl<'a> PatientStore<'a> {
-    /// Wraps `store`. `notify` receives a message when a wait starts and ends; `is_stopped` returns whether the user has
-    /// asked to stop.
+    /// `notify` receives a message when a wait starts and ends.
     pub fn new(store: &'a mut Store, notify: &'a dyn Fn(&str), is_stopped: &'a dyn Fn() -> bool) -> Self {
         Self { store: RefCell::new(store), notify, is_stopped }
     }
@@ -78,12 +75,12 @@ impl Sink for PatientStore<'_> {
         self.keep(run, &format!("Trial {}", trial.index), |store| store.trial(run, trial))
     }
 
-    fn skipped(&mut self, run: &RunId, skipped: &SkippedCell) -> Result<(), StoreError> {
-        self.keep(run, &format!("The skipped result {}", skipped.cell), |store| store.skipped(run, skipped))
+    fn skipped(&mut self, run: &RunId, skipped: &SkippedResult) -> Result<(), StoreError> {
+        self.keep(run, &format!("The skipped result {}", skipped.result), |store| store.skipped(run, skipped))
     }
 
-    fn ended(&mut self, run: &RunId, end: &CellEnd) -> Result<(), StoreError> {
-        self.keep(run, &format!("The end of {}", end.cell), |store| store.ended(run, end))
+    fn ended(&mut self, run: &RunId, end: &ResultEnd) -> Result<(), StoreError> {
+        self.keep(run, &format!("The end of {}", end.result), |store| store.ended(run, end))
     }
 
     fn machine_changed(&mut self, run: &RunId, change: &MachineChange) -> Result<(), StoreError> {

@@ -1,8 +1,8 @@
-//! Encodes and decodes records. Refuses records that could not be read back. Independent of the storage.
+//! Encodes and decodes records. Refuses records that could not be read back.
 
 use std::fmt;
 
-use samples::{CellEnd, MachineChange, RunHeader, RunId, Trial};
+use samples::{MachineChange, ResultEnd, RunHeader, RunId, Trial};
 
 use crate::error::StoreError;
 
@@ -14,8 +14,7 @@ pub(crate) fn trial_text(run: &RunId, trial: &Trial) -> Result<String, StoreErro
     trial.text().map_err(|error| unkeepable(run, format!("trial {}", trial.index), &error))
 }
 
-/// Encodes an imported trial into a reused buffer. Skips the check that it can be read back: importers produce only
-/// finite numbers, and the log can be imported again.
+/// Skips the check that the trial can be read back: importers produce only finite numbers, and the log can be imported again.
 pub(crate) fn trial_text_into<'a>(
     buffer: &'a mut Vec<u8>,
     run: &RunId,
@@ -26,28 +25,24 @@ pub(crate) fn trial_text_into<'a>(
     Ok(std::str::from_utf8(buffer).expect("JSON is written as UTF-8"))
 }
 
-pub(crate) fn end_text(run: &RunId, end: &CellEnd) -> Result<String, StoreError> {
-    end.text().map_err(|error| unkeepable(run, format!("the end of cell {}", end.cell), &error))
+pub(crate) fn end_text(run: &RunId, end: &ResultEnd) -> Result<String, StoreError> {
+    end.text().map_err(|error| unkeepable(run, format!("the end of result {}", end.result), &error))
 }
 
-/// Checksum stored with a text to detect later changes (CRC-32, which detects all changes within four bytes).
+/// CRC-32, which detects all changes within four bytes.
 pub(crate) fn checksum(text: &str) -> u32 {
     crc32fast::hash(text.as_bytes())
 }
 
-/// Verifies the checksum; earlier versions stored none.
-pub(crate) fn intact(text: &str, stored: Option<u32>) -> Result<&str, String> {
-    match stored {
-        Some(stored) if stored != checksum(text) => {
-            Err("it was altered after it was stored (checksum mismatch)".to_owned())
-        }
-        _ => Ok(text),
+pub(crate) fn intact(text: &str, stored: u32) -> Result<&str, String> {
+    if stored != checksum(text) {
+        return Err("it was altered after it was stored (checksum mismatch)".to_owned());
     }
+    Ok(text)
 }
 
-/// Decodes a trial. `written` is the record version of its run.
-pub(crate) fn trial_of(written: u32, text: &str, stored: Option<u32>) -> Result<Trial, String> {
-    Trial::read(written, intact(text, stored)?).map_err(|error| error.to_string())
+pub(crate) fn trial_of(text: &str, stored: u32) -> Result<Trial, String> {
+    Trial::read(intact(text, stored)?).map_err(|error| error.to_string())
 }
 
 pub(crate) fn change_text(run: &RunId, change: &MachineChange) -> Result<String, StoreError> {
@@ -58,8 +53,8 @@ pub(crate) fn change_of(text: &str) -> Result<MachineChange, String> {
     MachineChange::read(text).map_err(|error| error.to_string())
 }
 
-pub(crate) fn end_of(text: &str) -> Result<CellEnd, String> {
-    CellEnd::read(text).map_err(|error| error.to_string())
+pub(crate) fn end_of(text: &str) -> Result<ResultEnd, String> {
+    ResultEnd::read(text).map_err(|error| error.to_string())
 }
 
 fn unkeepable(run: &RunId, what: String, error: &dyn fmt::Display) -> StoreError {

@@ -1,5 +1,4 @@
-//! Checks the file, and salvages its readable data to a new file. Never writes to the old file. Independent of the
-//! contents of runs.
+//! Salvages the readable data of a file into a new file.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -8,7 +7,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use samples::{RunId, RunRecord, RunState, Trial, UnreadablePart};
+use samples::{RunHeader, RunId, RunRecord, RunState, Trial, UnreadablePart};
 use sys::output_file;
 
 use crate::{
@@ -19,33 +18,26 @@ use crate::{
     store::Store,
 };
 
-/// Maximum number of SQLite messages reported.
 const REPORTED: usize = 10;
-/// Row numbers to try beyond the last row reached in order, if the highest is unknown.
+/// Row numbers to try beyond the last one reached in order, if the highest is unknown.
 const FURTHER: i64 = 10_000;
 
 #[derive(Debug)]
 pub struct Repair {
     pub kept: Vec<RepairedRun>,
-    /// Unreadable parts, except those of salvaged runs.
     pub lost: Vec<UnreadablePart>,
-    /// New path of the old file.
     pub old: PathBuf,
 }
 
 #[derive(Debug)]
 pub struct RepairedRun {
     pub id: RunId,
-    /// Readable trials.
     pub trials: u32,
     pub lost: Vec<UnreadablePart>,
 }
 
 impl Store {
-    /// Runs SQLite's integrity check. Returns no messages for an intact file or a server, which checks its own files.
-    ///
-    /// # Errors
-    /// When the file is locked, or cannot be read for reasons other than damage.
+    /// No messages for an intact file or a server, which checks its own files.
     pub fn integrity(&self) -> Result<Vec<String>, StoreError> {
         match self.complaints() {
             Err(StoreError::Corrupt { reason, .. }) => Ok(vec![reason]),
@@ -68,12 +60,8 @@ impl Store {
             .collect())
     }
 
-    /// Writes the readable data to a new file that replaces this one, which is renamed. Runs that lost trials become
-    /// unfinished, so that the trials can be repeated.
-    ///
-    /// # Errors
-    /// When a run is in progress, nothing can be read, the new file cannot be written, or the store is a server;
-    /// nothing is changed then.
+    /// Renames the old file. Runs that lost trials become unfinished, so that the trials can be repeated. Fails without
+    /// changes when a run is in progress, nothing can be read, or the store is a server.
     pub fn repair(self) -> Result<Repair, StoreError> {
         let Database::File { path, .. } = &self.database else {
             return Err(StoreError::NotAFile { place: self.place.location });
@@ -112,7 +100,7 @@ impl Store {
             match self.salvaged_header(number) {
                 Ok(Some(header)) => drop(headers.insert(number, header)),
                 Ok(None) => {}
-                Err(because) => lost.push(UnreadablePart { what: format!("run number {number}"), because }),
+                Err(reason) => lost.push(UnreadablePart { part: format!("run number {number}"), reason }),
             }
         }
         for number in self.numbers("trial") {
@@ -122,11 +110,11 @@ impl Store {
                     Err(part) => trials.entry(run).or_default().1.push(part),
                 },
                 Ok(None) => {}
-                Err(because) => lost.push(UnreadablePart { what: format!("trial number {number}"), because }),
+                Err(reason) => lost.push(UnreadablePart { part: format!("trial number {number}"), reason }),
             }
         }
-        let lost_some = lost.iter().any(|part| part.what.starts_with("trial"));
-        for (number, (header, _)) in headers {
+        let lost_some = lost.iter().any(|part| part.part.starts_with("trial"));
+        for (number, header) in headers {
             let (trials, lost) = trials.remove(&number).unwrap_or_default();
             let mut record = RunRecord::new(header, trials);
             self.salvage_other_parts(number, &mut record);
@@ -147,7 +135,6 @@ impl Store {
         Ok((kept, lost))
     }
 
-    /// Row numbers of a table, or candidates if they cannot all be listed.
     fn numbers(&self, table: &str) -> Vec<i64> {
         let mut numbers: Vec<i64> = Vec::new();
         let sql = format!("SELECT number FROM {table} NOT INDEXED ORDER BY number");
@@ -161,7 +148,7 @@ impl Store {
         numbers
     }
 
-    fn salvaged_header(&self, number: i64) -> Result<Option<(samples::RunHeader, u32)>, String> {
+    fn salvaged_header(&self, number: i64) -> Result<Option<RunHeader>, String> {
         let sql = "SELECT id, number, complete, header, checksum FROM run WHERE number = ?1";
         let row = |row: &Row<'_>| Ok((RunId(row.get(0)?), HeaderRow::of(row, 1)?));
         let found = self.database.query_row(sql, &values![number], row).map_err(|error| error.to_string())?;
@@ -169,7 +156,6 @@ impl Store {
         self.header(&id, &row).map(Some).map_err(|error| error.to_string())
     }
 
-    /// The trial (or the error) with its run; `None` if there is no such row.
     #[expect(
         clippy::type_complexity,
         reason = "a row that may be missing, with a record that may be unreadable"
@@ -177,20 +163,20 @@ impl Store {
     fn salvaged_trial(
         &self,
         number: i64,
-        headers: &BTreeMap<i64, (samples::RunHeader, u32)>,
+        headers: &BTreeMap<i64, RunHeader>,
     ) -> Result<Option<(i64, Result<Trial, UnreadablePart>)>, String> {
         let sql = "SELECT run, place, record, checksum FROM trial WHERE number = ?1";
-        let row = |row: &Row<'_>| {
-            Ok((row.get::<i64>(0)?, row.count(1)?, row.get::<String>(2)?, row.optional_count(3)?))
-        };
+        let row =
+            |row: &Row<'_>| Ok((row.get::<i64>(0)?, row.count(1)?, row.get::<String>(2)?, row.count(3)?));
         let found = self.database.query_row(sql, &values![number], row).map_err(|error| error.to_string())?;
         let Some((run, place, text, checksum)) = found else { return Ok(None) };
-        let Some((_, written)) = headers.get(&run) else { return Ok(None) };
-        let trial = record::trial_of(*written, &text, checksum);
-        Ok(Some((run, trial.map_err(|because| UnreadablePart { what: format!("trial {place}"), because }))))
+        if !headers.contains_key(&run) {
+            return Ok(None);
+        }
+        let trial = record::trial_of(&text, checksum);
+        Ok(Some((run, trial.map_err(|reason| UnreadablePart { part: format!("trial {place}"), reason }))))
     }
 
-    /// Salvages the other parts of a run.
     fn salvage_other_parts(&self, number: i64, record: &mut RunRecord) {
         let database = &self.database;
         let mut unreadable = Vec::new();

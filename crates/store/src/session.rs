@@ -1,4 +1,4 @@
-//! A server connection that is re-established after a failure. Independent of the queries.
+//! A server connection that reconnects after a failure outside of transactions, and renews its claims.
 
 use std::{
     cell::{Cell, RefCell},
@@ -20,12 +20,9 @@ use crate::{
     location::{Certificate, ServerAddress},
 };
 
-/// Minimum timeout for connecting.
 pub(crate) const LEAST_PATIENCE: Duration = Duration::from_secs(1);
-/// Timeout for replies, in addition to the lock timeout.
 const ANSWER: Duration = Duration::from_secs(30);
 
-/// A server connection. Outside of transactions it reconnects after a failure and renews its claims.
 pub(crate) struct Session {
     pub(crate) address: ServerAddress,
     pub(crate) patience: Duration,
@@ -81,7 +78,7 @@ impl Session {
         ended
     }
 
-    /// Runs an idempotent operation, and again if the connection turned out to be broken.
+    /// The operation must be idempotent.
     pub(crate) fn with_retry<T>(
         &self,
         work: impl Fn() -> Result<T, DatabaseError>,
@@ -93,7 +90,6 @@ impl Session {
         }
     }
 
-    /// Renews the claim after reconnecting.
     pub(crate) fn remember(&self, claim: &Arc<ServerClaim>) {
         self.claims.borrow_mut().push(Arc::downgrade(claim));
     }
@@ -142,7 +138,6 @@ fn broken() -> DatabaseError {
     DatabaseError::Away("the connection broke in a transaction".to_owned())
 }
 
-/// Connects to the first host that replies.
 pub(crate) fn connected(address: &ServerAddress, patience: Duration) -> Result<Client, DatabaseError> {
     let reach = address.settings.get_connect_timeout().copied().unwrap_or(patience.max(LEAST_PATIENCE));
     let limits = (reach, patience + ANSWER);
@@ -159,8 +154,7 @@ pub(crate) fn connected(address: &ServerAddress, patience: Duration) -> Result<C
     Ok(client)
 }
 
-/// Resolves names here, because the client library would start a thread, and a multithreaded process cannot enter a
-/// user namespace.
+/// The client library would start a thread to resolve names, and a multithreaded process cannot enter a user namespace.
 fn connected_to(
     settings: &Config,
     host: &str,
@@ -180,7 +174,6 @@ fn connected_to(
     }))
 }
 
-/// The first attempt that does not time out or fail to connect.
 fn first(attempts: impl Iterator<Item = Result<Client, DatabaseError>>) -> Result<Client, DatabaseError> {
     let mut last = DatabaseError::Away("the host has no address".to_owned());
     for attempt in attempts {
@@ -192,7 +185,6 @@ fn first(attempts: impl Iterator<Item = Result<Client, DatabaseError>>) -> Resul
     Err(last)
 }
 
-/// `limits` are the timeouts for connecting and for each reply.
 fn connect<T>(
     settings: &Config,
     tls: T,
@@ -209,8 +201,8 @@ where
     })
 }
 
-/// Sets the same lock timeout as for files, detects dead clients within a minute, and permits idle connections during
-/// measurements. Statement timeouts are set here and not by the role. Settings unknown to older servers are omitted.
+/// Detects dead clients within a minute, and permits idle connections during measurements. Settings unknown to older servers
+/// are omitted.
 fn session_settings(patience: Duration) -> String {
     let patience = patience.as_millis().clamp(1, i32::MAX as u128);
     format!(
@@ -229,7 +221,6 @@ pub(crate) fn ask(
     client.ask(&sql.replace('?', "$"), values.iter().map(Value::typed), &mut |row| read(&Row::Server(row)))
 }
 
-/// Whether the server is unreachable, possibly temporarily.
 pub(crate) fn is_away(error: &tokio_postgres::Error) -> bool {
     if let Some(code) = error.code().map(|code| code.code()) {
         return code.starts_with("08") || matches!(code, "57P01" | "57P02" | "57P03" | "57P05" | "53300");

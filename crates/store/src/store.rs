@@ -1,5 +1,4 @@
-//! The open store and its writes, one transaction per record. Owns the connection settings; independent of reading and
-//! name resolution.
+//! The open store and its writes, one transaction per record.
 
 use std::{
     fs,
@@ -8,7 +7,7 @@ use std::{
 };
 
 use rusqlite::{Connection, OpenFlags, config::DbConfig};
-use samples::{CellEnd, MachineChange, RunHeader, RunId, RunRecord, RunState, Sink, SkippedCell, Trial};
+use samples::{MachineChange, ResultEnd, RunHeader, RunId, RunRecord, RunState, Sink, SkippedResult, Trial};
 
 use crate::{
     database::{Database, DatabaseError, Transaction, TransactionKind, Value, values},
@@ -19,13 +18,10 @@ use crate::{
     session::Session,
 };
 
-/// Default lock timeout.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// Runs in an SQLite file or a PostgreSQL database. Several processes may open it at once.
-///
-/// Files use a rollback journal instead of a write-ahead log. The file is complete whenever no process writes, so it
-/// can be copied, sent and read from a read-only location. Commits between trials need not be fast.
+/// Several processes may open a store at once. Files use a rollback journal: the file is complete whenever no process writes,
+/// so it can be copied and read from a read-only location.
 #[derive(Debug)]
 pub struct Store {
     pub(crate) database: Database,
@@ -33,20 +29,12 @@ pub struct Store {
 }
 
 impl Store {
-    /// Opens or creates the file and its folder, or opens the database of an address (`postgres://...`), and migrates
-    /// it to the current format.
-    ///
-    /// # Errors
-    /// When it cannot be created or opened, is locked for 5 s, damaged, another program's, or written by a newer
-    /// version.
+    /// Creates the file if it is missing, and migrates it to the current format. Fails if it is locked for 5 s, damaged,
+    /// another program's, or written by a newer version.
     pub fn open(place: impl AsRef<Path>) -> Result<Self, StoreError> {
         Self::open_with_patience(place, PATIENCE)
     }
 
-    /// Like [`Store::open`], with another lock timeout.
-    ///
-    /// # Errors
-    /// Like [`Store::open`].
     pub fn open_with_patience(place: impl AsRef<Path>, patience: Duration) -> Result<Self, StoreError> {
         Self::open_at(Place { location: Location::parse(place.as_ref())?, patience })
     }
@@ -61,16 +49,11 @@ impl Store {
         Ok(Self { database, place })
     }
 
-    /// The file, or the database of a server.
     #[must_use]
     pub const fn location(&self) -> &Location {
         &self.place.location
     }
 
-    /// Stores a complete run from elsewhere. Appends a number to its name if that is taken, and returns the name.
-    ///
-    /// # Errors
-    /// When it cannot be stored; nothing is stored then.
     pub fn keep(&mut self, record: &RunRecord) -> Result<RunId, StoreError> {
         let mut header = record.header.clone();
         self.write("store a run in", |transaction| {
@@ -80,11 +63,8 @@ impl Store {
         Ok(header.id)
     }
 
-    /// Reopens the path after the file was deleted, moved or replaced, and copies this run from the old file, which
-    /// remains readable.
-    ///
-    /// # Errors
-    /// When it cannot be read, or the new file cannot be written; the store is unchanged then.
+    /// Reopens the path after the file was deleted, moved or replaced, and copies this run from the old file, which remains
+    /// readable.
     pub fn follow_path(&mut self, run: &RunId) -> Result<(), StoreError> {
         let is_stored = self.runs()?.iter().any(|listed| listed.id == *run);
         let record = if is_stored { Some(self.load(run)?) } else { None };
@@ -97,7 +77,6 @@ impl Store {
         Ok(())
     }
 
-    /// Runs `work` in a transaction, which is rolled back on failure.
     pub(crate) fn write<T>(
         &mut self,
         doing: &'static str,
@@ -111,7 +90,6 @@ impl Store {
     }
 }
 
-/// Why a transaction failed: a database error, or an invalid record.
 pub(crate) enum WriteError {
     Database(DatabaseError),
     Refused(StoreError),
@@ -152,14 +130,14 @@ impl Sink for Store {
         })
     }
 
-    fn skipped(&mut self, run: &RunId, skipped: &SkippedCell) -> Result<(), StoreError> {
+    fn skipped(&mut self, run: &RunId, skipped: &SkippedResult) -> Result<(), StoreError> {
         self.write("store a skipped result in", |transaction| {
             let number = number_of(transaction, run)?;
             insert_skipped(transaction, number, skipped)
         })
     }
 
-    fn ended(&mut self, run: &RunId, end: &CellEnd) -> Result<(), StoreError> {
+    fn ended(&mut self, run: &RunId, end: &ResultEnd) -> Result<(), StoreError> {
         let text = record::end_text(run, end)?;
         self.write("store the end of a result in", |transaction| {
             let number = number_of(transaction, run)?;
@@ -191,7 +169,6 @@ pub(crate) fn number_of(database: &Database, run: &RunId) -> Result<i64, WriteEr
         .ok_or_else(|| WriteError::Refused(StoreError::no_such_run(run)))
 }
 
-/// Inserts a run and returns its row number.
 pub(crate) fn insert_run(
     transaction: &Transaction<'_>,
     header: &RunHeader,
@@ -218,7 +195,7 @@ pub(crate) fn insert_run(
     Ok(number)
 }
 
-/// Inserts a trial. An identical existing trial was stored before, and the reply was lost.
+/// An identical existing trial was stored before, and the reply was lost.
 fn store_trial(
     transaction: &Transaction<'_>,
     run: &RunId,
@@ -236,7 +213,6 @@ fn store_trial(
     inserted
 }
 
-/// Inserts a trial into the run of this row number.
 fn insert_trial(
     transaction: &Transaction<'_>,
     run: &RunId,
@@ -244,32 +220,33 @@ fn insert_trial(
     trial: &Trial,
     text: &str,
 ) -> Result<(), WriteError> {
-    let sql = "INSERT INTO trial (run, place, cell, block, record, checksum) VALUES (?1, ?2, ?3, ?4, ?5, ?6)
+    let sql =
+        "INSERT INTO trial (run, place, result, block, record, checksum) VALUES (?1, ?2, ?3, ?4, ?5, ?6)
                ON CONFLICT DO NOTHING";
-    let columns = values![number, trial.index, &trial.cell, trial.block, text, record::checksum(text)];
+    let columns = values![number, trial.index, &trial.result, trial.block, text, record::checksum(text)];
     insert(transaction, sql, &columns, || StoreError::TrialExists { run: run.clone(), index: trial.index })
 }
 
 fn insert_skipped(
     transaction: &Transaction<'_>,
     number: i64,
-    skipped: &SkippedCell,
+    skipped: &SkippedResult,
 ) -> Result<(), WriteError> {
-    let sql = "INSERT INTO skipped (run, cell, because) VALUES (?1, ?2, ?3) ON CONFLICT DO NOTHING";
-    transaction.execute(sql, &values![number, &skipped.cell, &skipped.because])?;
+    let sql = "INSERT INTO skipped (run, result, reason) VALUES (?1, ?2, ?3) ON CONFLICT DO NOTHING";
+    transaction.execute(sql, &values![number, &skipped.result, &skipped.reason])?;
     Ok(())
 }
 
 fn insert_end(
     transaction: &Transaction<'_>,
     number: i64,
-    end: &CellEnd,
+    end: &ResultEnd,
     text: &str,
 ) -> Result<(), WriteError> {
     // Keeps the later one last in order.
-    transaction.execute("DELETE FROM ended WHERE run = ?1 AND cell = ?2", &values![number, &end.cell])?;
-    let sql = "INSERT INTO ended (run, cell, record) VALUES (?1, ?2, ?3)";
-    transaction.execute(sql, &values![number, &end.cell, text])?;
+    transaction.execute("DELETE FROM ended WHERE run = ?1 AND result = ?2", &values![number, &end.result])?;
+    let sql = "INSERT INTO ended (run, result, record) VALUES (?1, ?2, ?3)";
+    transaction.execute(sql, &values![number, &end.result, text])?;
     Ok(())
 }
 
@@ -281,7 +258,6 @@ fn insert_change(transaction: &Transaction<'_>, number: i64, text: &str) -> Resu
     Ok(())
 }
 
-/// Inserts all parts of a run except its row.
 fn insert_parts(transaction: &Transaction<'_>, number: i64, record: &RunRecord) -> Result<(), WriteError> {
     let run = &record.header.id;
     let refused = WriteError::Refused;
@@ -303,7 +279,7 @@ fn insert_parts(transaction: &Transaction<'_>, number: i64, record: &RunRecord) 
     Ok(())
 }
 
-/// Inserts a row, or returns the error if its key exists. The SQL must ignore conflicts.
+/// Fails if the key exists. The SQL must ignore conflicts.
 pub(crate) fn insert(
     transaction: &Transaction<'_>,
     sql: &str,

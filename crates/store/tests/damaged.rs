@@ -7,16 +7,15 @@ use std::{fs, path::Path};
 
 use record::{header, place, trial};
 use rusqlite::Connection;
-use samples::{CellEnd, EndReason, RunHeader, Sink};
+use samples::{EndReason, ResultEnd, RunHeader, Sink};
 use store::{Store, StoreError};
 
-/// A run with five trials.
 fn stored_run(path: &Path) -> (Store, RunHeader) {
     let mut store = Store::open(path).expect("opens");
     let header = header("quick-20261121-1", 1);
     store.begin(&header).expect("begins");
     (0..5).for_each(|index| store.trial(&header.id, &trial(index)).expect("keeps"));
-    let end = CellEnd { cell: "wire/stream".into(), why: EndReason::Settled, trials: 5 };
+    let end = ResultEnd { result: "wire/stream".into(), reason: EndReason::Settled, trials: 5 };
     store.ended(&header.id, &end).expect("keeps");
     (store, header)
 }
@@ -49,7 +48,7 @@ fn detects_changed_digit_in_any_stored_number() {
     assert_eq!(store.load(&header.id).expect("loads").trials.len(), 5);
 }
 
-/// The next write detects the missing file; the run continues at the same path with all earlier results.
+/// The next write detects the missing file.
 #[test]
 fn run_continues_in_new_file_after_its_file_was_deleted_moved_or_replaced() {
     let ways: [fn(&Path); 4] = [
@@ -105,7 +104,7 @@ fn removes_stale_locks_and_leaves_other_files() {
     drop(folder);
 }
 
-/// Overwrites a page of trials, then an inner page of a run's tree, with zeros.
+/// Zeros a page of trials, then an inner page of a run's tree.
 #[test]
 fn repair_salvages_readable_data_and_preserves_the_old_file() {
     let (_folder, path) = place();

@@ -1,5 +1,4 @@
-//! Starts child processes that end with their parent, or detached ones, and checks whether processes are alive.
-//! See prctl(2), setsid(2), setpgid(2), proc_pid_stat(5).
+//! Starts child processes that end with their parent, or detached ones. See prctl(2), setsid(2), setpgid(2), proc_pid_stat(5).
 #![expect(unsafe_code, reason = "code between fork and exec, and resetting signal dispositions")]
 #![expect(clippy::disallowed_methods, reason = "reads process state from /proc")]
 
@@ -24,20 +23,19 @@ use crate::confine::{self, User};
 use crate::error::{Context, Error, Result};
 use crate::netns::NetNs;
 
-/// Starts `command` in `ns` (or the current namespace) as a child that the kernel kills when its parent dies. `label`
-/// names it in errors. The child leads its own process group, so that Ctrl-C on the terminal does not reach it, and
-/// starts with default signal dispositions.
+/// The kernel kills the child when its parent dies. `label` names it in errors. Ctrl-C does not reach the child's process
+/// group.
 ///
-/// **Caution:** the kernel kills the child when the calling *thread* ends, not only when the process does. Call this
-/// from a thread that outlives the child, never from [`NetNs::run_in`] or a pool.
+/// **Caution:** the kernel kills the child when the calling *thread* ends. Call this from a thread that outlives the child,
+/// never from [`NetNs::run_in`] or a pool.
 ///
 /// Use each `command` only once: this adds hooks to it.
 pub fn spawn_in(command: &mut Command, ns: Option<&NetNs>, label: &str) -> Result<Child> {
     spawn(command, ns.map(NetNs::try_clone).transpose()?, None, label)
 }
 
-/// Starts `command` like [`spawn_in`], with fewer privileges. The child gets separate mount, PID and IPC namespaces if
-/// the kernel allows it. It is killed when the returned value is dropped or this process ends.
+/// Gives a child of [`spawn_in`] its own mount, PID and IPC namespaces if the kernel allows it. The child is killed when the
+/// returned value is dropped or this process ends.
 pub fn spawn_confined(mut command: Command, confines: Confines, label: &str) -> Result<ConfinedChild> {
     let Confines { network, identity } = confines;
     let named = label.to_owned();
@@ -59,7 +57,6 @@ pub fn spawn_confined(mut command: Command, confines: Confines, label: &str) -> 
     Ok(ConfinedChild { child, _keep: keep })
 }
 
-/// A confined child. Dropping it kills the process.
 #[derive(Debug, Deref, DerefMut)]
 pub struct ConfinedChild {
     #[deref]
@@ -69,19 +66,16 @@ pub struct ConfinedChild {
     _keep: Sender<Infallible>,
 }
 
-/// Restrictions of a child.
 #[derive(Debug)]
 pub struct Confines {
-    /// Its network namespace.
     pub network: NetNs,
-    /// Its user; programs that it starts gain no privileges.
+    /// Programs that it starts gain no privileges.
     pub identity: Identity,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Identity {
     Same,
-    /// Another user, with supplementary groups.
     Other(User, Vec<u32>),
 }
 
@@ -118,8 +112,7 @@ fn spawn(command: &mut Command, ns: Option<NetNs>, identity: Option<Identity>, l
     command.spawn().named("start", || label)
 }
 
-/// Starts `command` in a new session, where it outlives the caller. The caller chooses its standard streams; inherited
-/// ones keep a terminal or pipe open.
+/// Starts a new session that outlives the caller. Inherited standard streams would keep a terminal or pipe open.
 pub fn spawn_detached(command: &mut Command, label: &str) -> Result<Child> {
     let prepare = || {
         reset_signals();
@@ -131,8 +124,8 @@ pub fn spawn_detached(command: &mut Command, label: &str) -> Result<Child> {
     command.spawn().named("start detached", || label)
 }
 
-/// Kills the process group of a child started by [`spawn_in`] (SIGKILL). Call this before waiting for the child,
-/// because its PID may be reused afterwards. Succeeds if the group has already ended.
+/// Started by [`spawn_in`]. Call this before waiting for the child, because its PID may be reused afterwards. Succeeds if the
+/// group has already ended.
 pub fn kill_group(child: &Child) -> Result<()> {
     match rustix::process::kill_process_group(Pid::from_child(child), Signal::KILL) {
         Err(Errno::SRCH) => Ok(()),
@@ -140,27 +133,25 @@ pub fn kill_group(child: &Child) -> Result<()> {
     }
 }
 
-/// Start time of a process, in clock ticks (1/100 s) since boot; identifies a process together with its PID.
+/// Clock ticks (1/100 s) since boot; identifies a process together with its PID.
 pub fn start_time(pid: u32) -> Result<u64> {
     Ok(stat(pid)?.start_time)
 }
 
-/// Whether `pid` is still the process started at `start_time` and has not ended (zombies have).
+/// False for zombies.
 #[must_use]
 pub fn is_alive(pid: u32, start_time: u64) -> bool {
     stat(pid).is_ok_and(|stat| stat.is_alive_since(start_time))
 }
 
-/// Names the calling thread and unnamed threads that it starts. On the first thread this sets the process name
-/// (/proc/PID/comm). The kernel truncates it to 15 bytes.
+/// Also names unnamed threads that it starts; the first thread names the process (/proc/PID/comm). The kernel truncates to 15
+/// bytes.
 pub fn name_own(name: &CStr) -> Result<()> {
     rustix::thread::set_name(name).named("name", || "the calling thread")
 }
 
-/// Lets a child check whether its parent is still running.
 struct Parent {
     pid: Pid,
-    /// `None` before Linux 5.3.
     pidfd: Option<OwnedFd>,
 }
 
@@ -198,8 +189,7 @@ fn die_with(parent: &Parent) -> io::Result<()> {
     Ok(())
 }
 
-/// Creates mount and IPC namespaces and mounts /proc for the current PID namespace. Runs between fork and exec: system
-/// calls only.
+/// Runs between fork and exec: system calls only.
 fn unshare_mounts() -> rustix::io::Result<()> {
     // SAFETY: neither flag affects the descriptor table, which is the reason for the unsafe function.
     unsafe { rustix::thread::unshare_unsafe(UnshareFlags::NEWNS | UnshareFlags::NEWIPC) }?;
@@ -234,8 +224,7 @@ fn stat(pid: u32) -> Result<Stat> {
     parse_stat(&text).ok_or_else(|| Error::new("read state of", format!("process {pid}"), libc::EPROTO))
 }
 
-/// Field 2 is the name in parentheses, which may contain spaces and parentheses, so the fields start after the last
-/// one.
+/// The name in field 2 may contain spaces and parentheses, so the fields start after the last parenthesis.
 pub(crate) fn parse_stat(text: &str) -> Option<Stat> {
     let mut fields = text[text.rfind(')')? + 1..].split_whitespace();
     let state = fields.next()?.chars().next()?;

@@ -1,7 +1,4 @@
-//! The devices of a lab, with their indexes and MAC addresses.
-//!
-//! Both are chosen here and set at creation. So no device has to be looked up, and forwarding tables of tunnels can be
-//! filled before the first packet. Does not create devices.
+//! Chooses the indexes and MAC addresses of devices, so that forwarding tables of tunnels are filled before the first packet.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -14,14 +11,12 @@ use crate::{
     read_back::LinkFacts,
 };
 
-/// `lo` is 1. Indexes are unique in a lab: the kernel treats a pair with equal indexes in two namespaces like a single
-/// device, and delays its carrier event by up to a second.
+/// `lo` is 1. Unique in a lab: the kernel treats a pair with equal indexes in two namespaces like a single device, and delays
+/// its carrier event by up to a second.
 const FIRST_INDEX: u32 = 2;
-/// On existing hosts, above the indexes of their own devices. Until Linux 6.15 the index of a device created in another
-/// namespace must also be free in the namespace of the request.
+/// Above the host's own devices. Until Linux 6.15 an index must also be free in the namespace of the request.
 const FIRST_ON_EXISTING: u32 = 1 << 30;
 
-/// A device to be created.
 #[derive(Debug, Clone)]
 pub(crate) struct Device {
     pub(crate) at: DeviceRef,
@@ -29,25 +24,19 @@ pub(crate) struct Device {
     pub(crate) index: u32,
     pub(crate) mac: [u8; 6],
     pub(crate) mtu: u32,
-    /// The element that creates it.
     pub(crate) element: Element,
-    /// The bridge that it is a port of.
     pub(crate) master: Option<DeviceRef>,
-    /// Index of the link that creates it.
     pub(crate) link: usize,
-    /// Number of devices below it.
     pub(crate) depth: usize,
 }
 
 #[derive(Debug, Default)]
 pub(crate) struct Devices {
     by_ref: BTreeMap<DeviceRef, Device>,
-    /// The peers of devices, where known.
     behind: BTreeMap<DeviceRef, Peer>,
 }
 
 impl Devices {
-    /// Numbers the devices of `lab`. Reports duplicate and unknown names.
     pub(crate) fn of(lab: &Lab) -> Result<Self, CreateError> {
         let mut devices = Self::default();
         let mut under = BTreeMap::new();
@@ -71,7 +60,6 @@ impl Devices {
         Ok(devices)
     }
 
-    /// The device of an existing host, as read from its kernel.
     pub(crate) fn existing(at: DeviceRef, link: &LinkFacts) -> Self {
         let device = Device {
             at: at.clone(),
@@ -87,19 +75,16 @@ impl Devices {
         Self { by_ref: BTreeMap::from([(at, device)]), behind: BTreeMap::new() }
     }
 
-    /// The nesting depth of a link, which is created after those below it.
     pub(crate) fn depth_of(&self, link: &Link) -> usize {
         let devices = link.devices();
         devices.iter().filter_map(|device| Some(self.find(device.at)?.depth)).max().unwrap_or(0)
     }
 
-    /// The device at `at`, named by `element`.
     pub(crate) fn get(&self, at: &DeviceRef, element: &Element) -> Result<&Device, CreateError> {
         self.find(at)
             .ok_or_else(|| CreateError::Unknown { element: element.clone(), what: format!("device `{at}`") })
     }
 
-    /// The device `name` of `host`, named by `element`.
     pub(crate) fn get_in(
         &self,
         host: &HostName,
@@ -121,13 +106,11 @@ impl Devices {
         self.all().filter(move |device| device.at.host == *host)
     }
 
-    /// The devices that `element` creates.
     pub(crate) fn created_by(&self, element: &Element) -> Vec<DeviceRef> {
         self.all().filter(|device| device.element == *element).map(|device| device.at.clone()).collect()
     }
 
-    /// The MAC addresses reachable through the tunnel device: its own, or those of its bridge and behind the bridge's
-    /// other ports.
+    /// Includes the bridge's other ports.
     pub(crate) fn macs_behind(&self, tunnel: &Device) -> Vec<[u8; 6]> {
         let Some(bridge) = &tunnel.master else { return vec![tunnel.mac] };
         let mut seen = BTreeSet::from([tunnel.at.clone()]);
@@ -156,7 +139,6 @@ impl Devices {
         macs
     }
 
-    /// Sets the index of a device that already existed.
     pub(crate) fn set_index(&mut self, at: &DeviceRef, index: u32) {
         if let Some(device) = self.by_ref.get_mut(at) {
             device.index = index;

@@ -1,6 +1,4 @@
-//! Capabilities of this kernel and process, detected by trying each in scratch namespaces.
-//!
-//! Uses the same code as a real lab, so that the result is the same. Leaves nothing behind. Independent of scenarios.
+//! Detects what this kernel and process can do, by trying each in scratch namespaces.
 
 pub(crate) mod scratch;
 
@@ -8,21 +6,16 @@ use scenario::{DeviceSettings, Lab, Layer};
 
 use crate::{configure, link, topology::Topology};
 
-/// Something that a lab may need.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Capability {
-    /// For messages, e.g. `vxlan`.
     pub name: &'static str,
     pub available: bool,
-    /// The operation, or why it failed.
     pub detail: String,
     pub needed_for: &'static str,
     pub remedy: &'static str,
-    /// Whether some paths cannot work without it.
     pub required: bool,
 }
 
-/// A test of a capability.
 pub(crate) struct Trial {
     pub(crate) name: &'static str,
     pub(crate) done: &'static str,
@@ -41,7 +34,6 @@ const NAMESPACES: Trial = Trial {
     attempt: || check_lab(&scratch::host()),
 };
 
-/// Tests all capabilities of layers and settings, each once.
 #[must_use]
 pub fn probe() -> Vec<Capability> {
     let settings: Vec<Trial> = configure::trials().collect();
@@ -67,7 +59,6 @@ impl Trial {
     }
 }
 
-/// Checks that all of `lab` can be created.
 pub(crate) fn check_lab(lab: &Lab) -> Result<(), String> {
     let topology = Topology::raise(lab).map_err(|error| error.to_string())?;
     match topology.missing() {
@@ -76,7 +67,6 @@ pub(crate) fn check_lab(lab: &Lab) -> Result<(), String> {
     }
 }
 
-/// Checks that a veth device supports these settings.
 pub(crate) fn check_wire_with(settings: DeviceSettings) -> Result<(), String> {
     let mut lab = scratch::wire();
     lab.devices.insert(scratch::near(), settings);

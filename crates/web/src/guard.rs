@@ -21,7 +21,7 @@ use crate::{failure::Failure, host, links, pages::sign_in, serve::PATIENCE, site
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; \
                       form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
 
-/// Headers of all responses. `same-origin`, because without a referrer, forms would send no origin.
+/// `same-origin`: without a referrer, forms would send no origin.
 const HEADERS: [(HeaderName, &str); 4] = [
     (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
     (header::REFERRER_POLICY, "same-origin"),
@@ -29,7 +29,6 @@ const HEADERS: [(HeaderName, &str); 4] = [
     (HeaderName::from_static("cross-origin-resource-policy"), "same-origin"),
 ];
 
-/// Checks a request.
 pub(crate) async fn guard(State(site): State<Arc<Site>>, request: Request, next: Next) -> Response {
     let mut response = match check(&site, &request) {
         // Only its headers have been read.
@@ -69,12 +68,10 @@ fn check(site: &Site, request: &Request) -> Result<(), Response> {
     }
 }
 
-/// Why a reader has to sign in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum SignInRefusal {
     NoToken,
     WrongToken,
-    /// From this address, or from all.
     TooManyTokens,
 }
 
@@ -97,7 +94,7 @@ fn check_reader(site: &Site, token: &Token, request: &Request) -> Result<(), Sig
     check_token(site, token, shown, source(request.extensions()))
 }
 
-/// Compares the token, unless this address has sent too many wrong ones.
+/// Fails if this address has sent too many wrong tokens.
 pub(crate) fn check_token(
     site: &Site,
     token: &Token,
@@ -115,23 +112,22 @@ pub(crate) fn check_token(
     Ok(())
 }
 
-/// The client's address. Requests without a connection share one.
+/// Requests without a connection share one.
 pub(crate) fn source(extensions: &Extensions) -> Source {
     extensions.get().copied().unwrap_or_else(|| Source::from(IpAddr::from(Ipv4Addr::UNSPECIFIED)))
 }
 
-/// Whether the method changes nothing.
+/// The method changes nothing.
 fn is_question(method: &Method) -> bool {
     matches!(*method, Method::GET | Method::HEAD)
 }
 
-/// Whether a form on this host sent the request. Browsers send the origin with all such requests.
+/// Browsers send the origin with all forms.
 fn is_from(headers: &HeaderMap, host: &str) -> bool {
     let origin = text(headers, &header::ORIGIN).and_then(|origin| origin.split_once("://"));
     origin.is_some_and(|(_, from)| from.eq_ignore_ascii_case(host))
 }
 
-/// Values of the session cookie.
 pub(crate) fn cookies(headers: &HeaderMap, port: u16) -> impl Iterator<Item = &str> {
     let ours = cookie_name(port);
     let all = headers.get_all(header::COOKIE).into_iter().filter_map(|value| value.to_str().ok());
@@ -139,8 +135,7 @@ pub(crate) fn cookies(headers: &HeaderMap, port: u16) -> impl Iterator<Item = &s
     pairs.filter(move |(name, _)| *name == ours).map(|(_, value)| value)
 }
 
-/// The name contains the port, because cookies are shared by all ports. Otherwise pages of several stores would
-/// overwrite each other's cookies.
+/// Cookies are shared by all ports, so pages of several stores would overwrite each other's cookies.
 pub(crate) fn cookie_name(port: u16) -> String {
     format!("plumb-web-{port}")
 }

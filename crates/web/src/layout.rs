@@ -6,17 +6,15 @@ use samples::RunId;
 
 use crate::{config::Rendition, links, site::Site};
 
-/// Style of the bar. Inlined into reports, because their policy allows no files.
+/// Inlined into reports, because their policy allows no files.
 pub(crate) const BAR_STYLE: &str = include_str!("../assets/bar.css");
 
-/// Entries of the bar.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Entry {
     Runs,
     Compare,
 }
 
-/// Pages of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum RunEntry {
     Report,
@@ -24,23 +22,20 @@ pub(crate) enum RunEntry {
     History,
 }
 
-/// A page of the site.
 pub(crate) fn page(site: &Site, title: &str, entry: Option<Entry>, content: &Markup) -> Response {
     document(title, &bar(site, entry, None), content)
 }
 
-/// A page of a run.
 pub(crate) fn run_page(site: &Site, title: &str, run: &RunId, entry: RunEntry, content: &Markup) -> Response {
     document(title, &bar(site, None, Some((run, entry))), content)
 }
 
-/// A page without navigation, for signing in and for errors.
+/// Used for signing in and for errors, which have no navigation.
 pub(crate) fn bare(title: &str, content: &Markup) -> Response {
     let brand = html! { header.plumb-bar { div.plumb-line { (brand()) } } };
     document(title, &brand, content)
 }
 
-/// The navigation bar.
 pub(crate) fn bar(site: &Site, current: Option<Entry>, run: Option<(&RunId, RunEntry)>) -> Markup {
     let entry = |entry: Entry, link: &str, text: &str| {
         let here = (current == Some(entry)).then_some("page");
@@ -102,7 +97,6 @@ const fn file_title(rendition: Rendition) -> &'static str {
     }
 }
 
-/// Shortens names and titles for lists and headings.
 pub(crate) fn short(text: &str) -> String {
     const LONGEST: usize = 160;
     match text.char_indices().nth(LONGEST) {

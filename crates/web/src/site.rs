@@ -1,4 +1,4 @@
-//! Configuration, store and sign-ins, which all pages share. Independent of HTML.
+//! Configuration, store and sign-ins, which all pages share.
 
 use std::sync::Arc;
 
@@ -17,18 +17,16 @@ use crate::{
     sign_ins::SignIns,
 };
 
-/// Maximum number of concurrent requests that read the store.
+/// Concurrent requests that read the store.
 pub(crate) const MOST_READINGS: usize = 4;
-/// Maximum number of idle database connections.
 const MOST_IDLE: usize = 4;
 
-/// The site of one store.
 pub(crate) struct Site {
     pub(crate) config: Config,
     pub(crate) documents: Box<dyn Documents>,
     pub(crate) results: ResultsCache,
     pub(crate) sign_ins: SignIns,
-    /// Idle database connections. A store file is opened for each read, because it may be replaced.
+    /// A store file is opened for each read, because it may be replaced.
     ///
     /// **Trap:** a connection must be dropped on a thread that may block, not on the server's.
     pub(crate) idle: Mutex<Vec<Store>>,
@@ -51,14 +49,12 @@ impl Site {
         }
     }
 
-    /// Returns at shutdown.
     pub(crate) async fn stopped(&self) {
         // The sender is gone, which also means shutdown.
         drop(self.stop.clone().wait_for(|stop| *stop).await);
     }
 
-    /// Reads the store on a blocking thread, with one connection per concurrent read, so that reads do not delay
-    /// writes.
+    /// Runs on a blocking thread with a connection of its own, so that reads do not delay writes.
     pub(crate) async fn read<T: Send + 'static>(
         self: &Arc<Self>,
         work: impl FnOnce(&Self, &Store) -> Result<T, Failure> + Send + 'static,

@@ -28,7 +28,6 @@ pub enum Metric {
     Count,
 }
 
-/// The texts of a metric.
 #[derive(Debug, Clone, Copy)]
 struct Words {
     name: &'static str,
@@ -118,19 +117,19 @@ impl Metric {
         }
     }
 
-    /// In a sentence: `round trip`.
+    /// The noun in a sentence: `round trip`.
     #[must_use]
     pub const fn name(self) -> &'static str {
         self.words().name
     }
 
-    /// As a table heading: `Median round trip`.
+    /// The table heading: `Median round trip`.
     #[must_use]
     pub const fn title(self) -> &'static str {
         self.words().title
     }
 
-    /// With the better direction: `median round trip, less is better`.
+    /// The name with the better direction: `median round trip, less is better`.
     #[must_use]
     pub const fn measured_in(self) -> &'static str {
         self.words().measured_in
@@ -142,19 +141,18 @@ impl Metric {
         self.words().share
     }
 
-    /// Whether higher is better; `None` if neither is.
+    /// `None` if neither is.
     #[must_use]
     pub const fn more_is_better(self) -> Option<bool> {
         self.words().more_is_better
     }
 
-    /// The quantity, which determines the unit.
     #[must_use]
     pub const fn quantity(self) -> Quantity {
         self.words().quantity
     }
 
-    /// A value in a sentence: `9.41 Gbit/s`, `49.3 µs`, `512 connections/s`.
+    /// E.g. `9.41 Gbit/s`, `49.3 µs`, `512 connections/s`.
     #[must_use]
     pub fn show(self, value: f64) -> String {
         match self.quantity() {

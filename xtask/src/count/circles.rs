@@ -1,9 +1,8 @@
-//! Cycles of modules inside a crate: sets in which each module depends on each other one by the paths it uses. Owns
-//! the dependency graph.
+//! Cycles of modules inside a crate.
 //!
 //! A module is one with a file. It depends on the module in which one of its paths ends, if the path starts with `crate`,
-//! `super`, `self` or the name of a child module. Names that a module only re-exports (`use`) are followed to their
-//! origin. The use of child modules does not count, because a module consists of them.
+//! `super`, `self` or the name of a child module. Re-exports (`use`) are followed to their origin. The use of child modules
+//! does not count.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -14,7 +13,6 @@ use crate::source::{Module, Source};
 
 type Name = Vec<String>;
 
-/// All cycles, one per line.
 pub(crate) fn find(source: &Source) -> Vec<String> {
     let crates: BTreeSet<&str> = source.modules.iter().map(|module| module.krate.as_str()).collect();
     crates.into_iter().flat_map(|krate| circles_of(source, krate)).collect()
@@ -43,16 +41,13 @@ fn shown(name: &Name) -> String {
     if name.is_empty() { "lib".to_owned() } else { name.join("::") }
 }
 
-/// The modules of a crate and the paths that each uses.
 struct CrateMap {
     modules: BTreeMap<Name, Uses>,
 }
 
 #[derive(Default)]
 struct Uses {
-    /// Full paths below the crate's root.
     paths: BTreeSet<Name>,
-    /// The target of each imported name.
     brought: BTreeMap<String, Name>,
 }
 
@@ -71,7 +66,6 @@ impl CrateMap {
         reached
     }
 
-    /// The module in which a path ends, after following re-exports.
     fn target(&self, path: &Name, most: u8) -> Option<&Name> {
         let depth = (0..=path.len()).rev().find(|depth| self.modules.contains_key(&path[..*depth]))?;
         let (module, uses) = self.modules.get_key_value(&path[..depth])?;
@@ -94,13 +88,12 @@ fn used(module: &Module) -> Uses {
 
 struct Finder<'a> {
     module: &'a Module,
-    /// The current module, including modules inside the file.
     at: Name,
     uses: Uses,
 }
 
 impl Finder<'_> {
-    /// The path below the crate's root, unless it leaves the crate.
+    /// `None` if the path leaves the crate.
     fn full(&self, path: &[String]) -> Option<Name> {
         let supers = path.iter().take_while(|word| *word == "super").count();
         match path.first()?.as_str() {

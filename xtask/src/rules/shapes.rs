@@ -1,5 +1,4 @@
-//! Rule `shapes`: no two crates declare the same shape, i.e. structs with the same fields or enums with the same
-//! variants. Owns the comparison and the exceptions.
+//! Rule `shapes`: no two crates declare structs with the same fields or enums with the same variants.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -15,10 +14,10 @@ use crate::workspace::Workspace;
 const ADVICE: &str = "keep the one of the lower crate; a frozen reader of an older version gets a line in \
                       xtask/src/rules/shapes.rs";
 
-/// Shapes with fewer fields may be equal by chance.
+/// Smaller shapes may be equal by chance.
 const LEAST_FIELDS: usize = 2;
-/// Minimum number of equal field names at which types no longer matter, and of equal variant names at which one enum
-/// may carry nothing and so list the other's words.
+/// Equal field names at which types no longer matter, and equal variant names at which one enum may carry nothing and so list
+/// the other's words.
 const NAMES_SUFFICE: usize = 3;
 
 /// Types, or modules of types, as `crate::module::Type`, that may have an equal in another crate.
@@ -47,7 +46,6 @@ const TWINS: &[&str] = &[
     "codecs::sockperf::stream::Counts",
 ];
 
-/// Compares the types of all crates.
 pub(crate) fn hold(workspace: &Workspace) -> Result<Verdict> {
     Ok(Verdict::broken(ADVICE, violations(TWINS, &Source::read(&workspace.root)?)))
 }
@@ -71,12 +69,11 @@ fn violations(twins: &[&'static str], source: &Source) -> Vec<String> {
     lines
 }
 
-/// The shape of a type.
 struct Shape<'a> {
     krate: &'a str,
     path: String,
     file: &'a str,
-    /// Whether it distinguishes variants of a kind: data about each variant is not a list of its words.
+    /// Data about each variant is not a list of its words.
     is_kind: bool,
     parts: Parts,
 }
@@ -145,7 +142,6 @@ fn are_words(variants: &BTreeMap<String, String>) -> bool {
     variants.values().all(String::is_empty)
 }
 
-/// A type without the module paths of its names.
 fn short(ty: &impl ToTokens) -> String {
     let mut words: Vec<String> = Vec::new();
     for word in ty.to_token_stream().to_string().split_whitespace() {

@@ -3,7 +3,7 @@
 use std::{cell::RefCell, net::Ipv4Addr};
 
 use protocol::{BreakdownOrder, Subject};
-use samples::CpuOwner;
+use samples::CpuConsumer;
 use units::Bytes;
 use workload::Transport;
 
@@ -12,7 +12,6 @@ use super::*;
 const TOKEN: Token = Token(0x00C0_FFEE);
 
 thread_local! {
-    /// Operations on probes, in order.
     static DONE: RefCell<Vec<String>> = const { RefCell::new(Vec::new()) };
 }
 
@@ -24,7 +23,6 @@ fn taken() -> Vec<String> {
     DONE.with_borrow_mut(std::mem::take)
 }
 
-/// A probe that works, or fails to start or to be read.
 struct Fake {
     kind: ProbeKind,
     starts: bool,
@@ -59,7 +57,7 @@ impl Drop for Fake {
 }
 
 fn failed(operation: &str) -> ProbeError {
-    ProbeError::Failed { operation: operation.into(), because: "of a test".into() }
+    ProbeError::Failed { operation: operation.into(), reason: "of a test".into() }
 }
 
 fn fake(kind: ProbeKind, starts: bool, reads: bool) -> Result<Box<dyn Probe>, ProbeError> {
@@ -67,12 +65,12 @@ fn fake(kind: ProbeKind, starts: bool, reads: bool) -> Result<Box<dyn Probe>, Pr
     Ok(Box::new(Fake { kind, starts, reads }))
 }
 
-fn order(probes: &[ProbeKind], way: Option<BreakdownOrder>) -> ObserveOrder {
-    let subjects = vec![Subject::of(CpuOwner::Client, vec![1], true)];
-    ObserveOrder { token: TOKEN, probes: probes.to_vec(), subjects, way }
+fn order(probes: &[ProbeKind], latency_breakdown: Option<BreakdownOrder>) -> ObserveOrder {
+    let subjects = vec![Subject::of(CpuConsumer::Client, vec![1], true)];
+    ObserveOrder { token: TOKEN, probes: probes.to_vec(), subjects, latency_breakdown }
 }
 
-fn way() -> BreakdownOrder {
+fn latency_breakdown() -> BreakdownOrder {
     BreakdownOrder {
         transport: Transport::Udp,
         server: Ipv4Addr::LOCALHOST,
@@ -86,7 +84,7 @@ fn way() -> BreakdownOrder {
 fn missing(reply: Result<Reply, Refusal>) -> Vec<(ProbeKind, String)> {
     match reply.expect("obeys") {
         Reply::Observing(observing) => {
-            observing.missing.into_iter().map(|missing| (missing.probe, missing.because)).collect()
+            observing.missing.into_iter().map(|missing| (missing.probe, missing.reason)).collect()
         }
         other => panic!("{other:?}"),
     }
@@ -103,7 +101,7 @@ fn seen(reply: Result<Reply, Refusal>) -> Observation {
 fn creates_probes_once_and_activates_them_during_trials() {
     let probes = Probes::new(|kind| fake(kind, true, true));
     for round in 0..2 {
-        assert_eq!(missing(probes.observe(&order(&ProbeKind::ALL, Some(way())))), []);
+        assert_eq!(missing(probes.observe(&order(&ProbeKind::ALL, Some(latency_breakdown())))), []);
         let made: &[&str] = match round {
             0 => &[
                 "make packet-way",
@@ -124,7 +122,7 @@ fn creates_probes_once_and_activates_them_during_trials() {
     probes.close();
     assert_eq!(taken().iter().filter(|done| done.starts_with("drop")).count(), 3);
     let closed = probes.observe(&order(&ProbeKind::ALL, None)).expect_err("ended");
-    assert!(closed.because.contains("ended"), "{closed:?}");
+    assert!(closed.reason.contains("ended"), "{closed:?}");
 }
 
 #[test]
@@ -140,7 +138,7 @@ fn tries_unavailable_probe_once_and_names_it_each_time() {
     let probes = Probes::new(|kind| match kind {
         ProbeKind::Syscalls => {
             done("make", kind);
-            Err(ProbeError::Unavailable { because: "no rights".into(), remedy: "run as root".into() })
+            Err(ProbeError::Unavailable { reason: "no rights".into(), remedy: "run as root".into() })
         }
         _ => fake(kind, true, true),
     });
@@ -167,7 +165,7 @@ fn recreates_probe_that_failed_to_start() {
 #[test]
 fn names_unreadable_probe_with_results_of_others() {
     let probes = Probes::new(|kind| fake(kind, true, kind != ProbeKind::Syscalls));
-    assert_eq!(missing(probes.observe(&order(&ProbeKind::ALL, Some(way())))), []);
+    assert_eq!(missing(probes.observe(&order(&ProbeKind::ALL, Some(latency_breakdown())))), []);
     let seen = seen(probes.observed(TOKEN));
     let named: Vec<ProbeKind> = seen.unread.iter().map(|missing| missing.probe).collect();
     assert_eq!(named, [ProbeKind::Syscalls]);
@@ -181,7 +179,7 @@ fn observes_one_trial_at_a_time() {
     let other = Token(1);
     assert_eq!(missing(probes.observe(&order(&[ProbeKind::Cpu], None))), []);
     let refused = probes.observe(&order(&[ProbeKind::Cpu], None)).expect_err("already observed");
-    assert!(refused.because.contains("0000000000c0ffee"), "{refused:?}");
+    assert!(refused.reason.contains("0000000000c0ffee"), "{refused:?}");
     assert!(probes.observed(other).is_err());
     probes.abandon(other);
     assert!(!taken().contains(&"stop cpu".to_owned()), "another trial's end has no effect");

@@ -1,25 +1,24 @@
 //! Tests with real probes, if this process may load them.
 
 use protocol::{Observation, ObserveOrder, Observing, Subject};
-use samples::{CpuOwner, ProbeKind};
+use samples::{CpuConsumer, ProbeKind};
 use workload::Measurement;
 
 use super::*;
 
 fn observe(token: Token) -> Order {
     // The agents of these tests are threads of one process, which counts as the client.
-    let subjects = vec![Subject::of(CpuOwner::Client, vec![std::process::id()], true)];
+    let subjects = vec![Subject::of(CpuConsumer::Client, vec![std::process::id()], true)];
     let probes = vec![ProbeKind::Cpu, ProbeKind::Syscalls];
-    Order::Observe(ObserveOrder { token, probes, subjects, way: None })
+    Order::Observe(ObserveOrder { token, probes, subjects, latency_breakdown: None })
 }
 
-/// Whether probes work here. Prints the reason if not.
 #[expect(clippy::disallowed_macros, reason = "a skipped test prints the reason")]
 fn looks(observer: &mut Agent, token: Token) -> bool {
     let Ok(Reply::Observing(Observing { missing })) = observer.ask(observe(token)) else { panic!("obeys") };
     missing
         .iter()
-        .for_each(|missing| eprintln!("returns early: {}: {}", missing.probe.word(), missing.because));
+        .for_each(|missing| eprintln!("returns early: {}: {}", missing.probe.word(), missing.reason));
     missing.is_empty()
 }
 
@@ -45,20 +44,20 @@ fn observes_trial_between_orders() {
         let calls: u64 = observed.syscalls.iter().map(|count| count.calls).sum();
         assert!(calls > 4 * round_trips, "each end sends and receives: {calls} in {round_trips} round trips");
         let cpu = observed.cpu.expect("the probe looked");
-        let own = cpu.shares.iter().filter(|share| share.owner == CpuOwner::Client);
+        let own = cpu.shares.iter().filter(|share| share.consumer == CpuConsumer::Client);
         assert!(own.map(|share| share.time).sum::<Nanos>() > Nanos(0), "{cpu:?}");
         assert!(observed.elapsed >= Nanos::from_millis(350), "{}", observed.elapsed);
         let by_process = host.expect("/proc can be read").processes;
-        let own = by_process.shares.iter().filter(|share| share.owner == CpuOwner::Client);
+        let own = by_process.shares.iter().filter(|share| share.consumer == CpuConsumer::Client);
         assert!(own.map(|share| share.time).sum::<Nanos>() > Nanos(0), "{by_process:?}");
     });
 }
 
-/// Without probes, and without the right to load them.
 #[test]
 fn reports_cpu_use_of_other_processes_without_probes() {
     let mut observer = Agent::greeted();
-    let order = ObserveOrder { token: TOKEN, probes: Vec::new(), subjects: Vec::new(), way: None };
+    let order =
+        ObserveOrder { token: TOKEN, probes: Vec::new(), subjects: Vec::new(), latency_breakdown: None };
     assert_eq!(observer.ask(Order::Observe(order)), Ok(Reply::Observing(Observing::default())));
     let until = sys::clock::monotonic() + 200_000_000;
     while sys::clock::monotonic() < until {}

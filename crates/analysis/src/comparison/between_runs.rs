@@ -5,8 +5,8 @@ use stats::{BetweenRuns, Estimate, multiple, verdict};
 use crate::words::percent;
 
 /// Probability of each ratio under the noise between runs, adjusted for the number of results; `None` without noise or ratio.
-pub(super) fn chances(cells: impl Iterator<Item = (Option<BetweenRuns>, Option<f64>)>) -> Vec<Option<f64>> {
-    let raw: Vec<Option<f64>> = cells.map(|(runs, ratio)| Some(runs?.p(ratio?))).collect();
+pub(super) fn chances(results: impl Iterator<Item = (Option<BetweenRuns>, Option<f64>)>) -> Vec<Option<f64>> {
+    let raw: Vec<Option<f64>> = results.map(|(runs, ratio)| Some(runs?.p(ratio?))).collect();
     let known: Vec<f64> = raw.iter().flatten().copied().collect();
     let mut adjusted = multiple::benjamini_hochberg(&known).unwrap_or(known).into_iter();
     raw.into_iter().map(|p| p.and_then(|_| adjusted.next())).collect()

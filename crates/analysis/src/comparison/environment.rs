@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use findings::{RunComparison, SurroundingChange};
+use findings::{EnvironmentChange, RunComparison};
 use samples::{Environment, Origin, RunHeader, RunRecord};
 use units::significant;
 
@@ -22,40 +22,43 @@ const ARCHITECTURE: &str = "architecture";
 pub(super) const LOAD_AVERAGE: &str = "load average before the run";
 
 /// All differences, most significant first.
-pub(super) fn changes(a: &RunRecord, b: &RunRecord, pairs: &[Pair<'_, '_>]) -> Vec<SurroundingChange> {
+pub(super) fn changes(a: &RunRecord, b: &RunRecord, pairs: &[Pair<'_, '_>]) -> Vec<EnvironmentChange> {
     let mut changes = of_runs(a, b);
     if let (Some(a), Some(b)) = (&a.header.environment, &b.header.environment) {
         changes.extend(of_machines(a, b));
     }
     let settings = settings::changes(pairs);
-    if settings.iter().any(|change| change.weighty) {
+    if settings.iter().any(|change| change.important) {
         // Its relevant parts are listed separately.
         changes
             .iter_mut()
-            .filter(|change| change.what == SCENARIO_TEXT)
-            .for_each(|text| text.weighty = false);
+            .filter(|change| change.property == SCENARIO_TEXT)
+            .for_each(|text| text.important = false);
     }
     changes.extend(settings);
-    changes.sort_by_key(|change| !change.weighty);
+    changes.sort_by_key(|change| !change.important);
     changes
 }
 
 /// Whether the runs were made on different machines, as far as that is known.
-pub(super) fn other_machine(contrast: &RunComparison) -> bool {
-    contrast.surroundings.iter().any(|change| [CPU_MODEL, CPUS, ARCHITECTURE].contains(&change.what.as_str()))
+pub(super) fn other_machine(comparison: &RunComparison) -> bool {
+    comparison
+        .environment_changes
+        .iter()
+        .any(|change| [CPU_MODEL, CPUS, ARCHITECTURE].contains(&change.property.as_str()))
 }
 
 /// Whether the scenarios have different names.
-pub(super) fn other_scenario(contrast: &RunComparison) -> bool {
-    contrast.surroundings.iter().any(|change| change.what == SCENARIO)
+pub(super) fn other_scenario(comparison: &RunComparison) -> bool {
+    comparison.environment_changes.iter().any(|change| change.property == SCENARIO)
 }
 
 /// A change, when the two differ.
-pub(crate) fn differs(what: &str, a: String, b: String, weighty: bool) -> Option<SurroundingChange> {
-    (a != b).then(|| SurroundingChange { what: what.to_owned(), a, b, weighty })
+pub(crate) fn differs(what: &str, a: String, b: String, important: bool) -> Option<EnvironmentChange> {
+    (a != b).then(|| EnvironmentChange { property: what.to_owned(), a, b, important })
 }
 
-fn of_runs(a: &RunRecord, b: &RunRecord) -> Vec<SurroundingChange> {
+fn of_runs(a: &RunRecord, b: &RunRecord) -> Vec<EnvironmentChange> {
     let blocks = differs("blocks", blocks(a).to_string(), blocks(b).to_string(), false);
     let (a, b) = (&a.header, &b.header);
     let [name, text] = of_scenarios(a, b);
@@ -77,7 +80,7 @@ fn blocks(record: &RunRecord) -> usize {
 }
 
 /// Name and text; imported logs have no scenario.
-fn of_scenarios(a: &RunHeader, b: &RunHeader) -> [Option<SurroundingChange>; 2] {
+fn of_scenarios(a: &RunHeader, b: &RunHeader) -> [Option<EnvironmentChange>; 2] {
     if a.origin.imported().is_some() || b.origin.imported().is_some() {
         return [None, None];
     }
@@ -95,15 +98,15 @@ fn by(origin: &Origin) -> String {
     }
 }
 
-pub(crate) fn of_machines(a: &Environment, b: &Environment) -> Vec<SurroundingChange> {
+pub(crate) fn of_machines(a: &Environment, b: &Environment) -> Vec<EnvironmentChange> {
     let (one, other) = (a, b);
     let yes = |on: bool| if on { "yes" } else { "no" }.to_owned();
     // Unknown values do not count as different.
-    let known = |what: &str, of: fn(&Environment) -> Option<String>, weighty: bool| {
-        differs(what, of(one)?, of(other)?, weighty)
+    let known = |what: &str, of: fn(&Environment) -> Option<String>, important: bool| {
+        differs(what, of(one)?, of(other)?, important)
     };
     let whole =
-        |what: &str, of: fn(&Environment) -> String, weighty| differs(what, of(one), of(other), weighty);
+        |what: &str, of: fn(&Environment) -> String, important| differs(what, of(one), of(other), important);
     [
         known(CPU_MODEL, |it| it.cpu_model.clone(), true),
         whole(CPUS, |it| it.cpus.to_string(), true),
@@ -124,7 +127,7 @@ pub(crate) fn of_machines(a: &Environment, b: &Environment) -> Vec<SurroundingCh
     .collect()
 }
 
-fn load_average(a: &Environment, b: &Environment) -> Option<SurroundingChange> {
+fn load_average(a: &Environment, b: &Environment) -> Option<EnvironmentChange> {
     let each = |it: &Environment| Some(it.load_average?[0] / f64::from(it.cpus.max(1)));
     if (each(a)? - each(b)?).abs() <= MUCH_LOAD {
         return None;
@@ -134,7 +137,7 @@ fn load_average(a: &Environment, b: &Environment) -> Option<SurroundingChange> {
 }
 
 /// Basic speed of the machine, from the engine's overhead.
-fn steps(a: &Environment, b: &Environment) -> Option<SurroundingChange> {
+fn steps(a: &Environment, b: &Environment) -> Option<EnvironmentChange> {
     let cost = |it: &Environment| it.engine.map(|engine| engine.syscall_ns).filter(|cost| *cost > 0.0);
     let (one, other) = (cost(a)?, cost(b)?);
     if (one.max(other) / one.min(other)) <= ALIKE_STEPS {

@@ -23,7 +23,7 @@ pub(super) fn floor(a: &Observations<'_>, b: &Observations<'_>, floors: &[Noise;
 }
 
 /// Limitation if the baseline's noise was limited.
-pub(super) fn caveat(pairs: &[Pair<'_, '_>], noise: &[Noise; 2]) -> Option<String> {
+pub(super) fn limitation(pairs: &[Pair<'_, '_>], noise: &[Noise; 2]) -> Option<String> {
     let shortened = pairs.iter().filter_map(|(a, b)| {
         let (most, baseline) = (MOST_OF_OWN * own(a, b)?, of_baselines(a, noise));
         // Smaller noise is covered by the assumed noise between runs.
@@ -45,7 +45,7 @@ pub(super) fn caveat(pairs: &[Pair<'_, '_>], noise: &[Noise; 2]) -> Option<Strin
     })
 }
 
-/// How well the worse of the runs knows the cell's median.
+/// How well the worse of the runs knows the result's median.
 fn own(a: &Observations<'_>, b: &Observations<'_>) -> Option<f64> {
     if a.metric != b.metric || single_trial::is_told(a) || single_trial::is_told(b) {
         return None;

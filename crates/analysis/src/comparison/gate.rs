@@ -1,48 +1,48 @@
 //! Whether a run lost more than it may.
 
-use findings::{CellComparison, Gate, GateOutcome, OpenQuestion, RunComparison, Verdict};
+use findings::{Gate, GateOutcome, OpenQuestion, ResultComparison, RunComparison, Verdict};
 use stats::{Estimate, Interval, ab, verdict};
 
 use super::environment;
 use crate::words::percent;
 
-/// Checks run B against run A for regressions beyond `most_loss` (0.05 is 5 %). Fails if a result is worse and the interval of
+/// Checks run B against run A for regressions beyond `threshold` (0.05 is 5 %). Fails if a result is worse and the interval of
 /// its ratio, widened by the noise, is beyond the threshold, or if nothing arrives any more. Passes if the intervals of all
 /// results of A are within it. Otherwise, or for different machines or scenarios, it is undecided.
 #[must_use]
-pub fn gate(contrast: &RunComparison, most_loss: f64) -> Gate {
-    let apart = incomparable(contrast);
-    let missing = contrast.only_a.iter().map(|cell| undecided(cell, "B has no such result."));
-    let (mut lost, mut unknown) = (Vec::new(), missing.collect::<Vec<_>>());
-    for cell in &contrast.cells {
-        match (Loss::of(cell, most_loss), apart) {
-            (Loss::Open(why), None) => unknown.push(undecided(&cell.cell, &why)),
-            (_, Some(why)) => unknown.push(undecided(&cell.cell, why)),
-            (Loss::Established, None) => lost.push(cell.cell.clone()),
+pub fn gate(comparison: &RunComparison, threshold: f64) -> Gate {
+    let apart = incomparable(comparison);
+    let missing = comparison.only_a.iter().map(|result| undecided(result, "B has no such result."));
+    let (mut regressions, mut open) = (Vec::new(), missing.collect::<Vec<_>>());
+    for result in &comparison.results {
+        match (Loss::of(result, threshold), apart) {
+            (Loss::Open(reason), None) => open.push(undecided(&result.result, &reason)),
+            (_, Some(reason)) => open.push(undecided(&result.result, reason)),
+            (Loss::Established, None) => regressions.push(result.result.clone()),
             (Loss::Excluded, None) => {}
         }
     }
-    let outcome = match (lost.is_empty(), unknown.is_empty() && !contrast.cells.is_empty()) {
-        (false, _) => GateOutcome::Lost,
+    let outcome = match (regressions.is_empty(), open.is_empty() && !comparison.results.is_empty()) {
+        (false, _) => GateOutcome::Regressed,
         (true, true) => GateOutcome::Passed,
-        (true, false) => GateOutcome::CannotTell,
+        (true, false) => GateOutcome::Undecided,
     };
-    Gate { most_loss, outcome, lost, unknown }
+    Gate { threshold, outcome, regressions, undecided: open }
 }
 
-fn undecided(cell: &str, why: &str) -> OpenQuestion {
-    OpenQuestion { cell: cell.to_owned(), why: why.to_owned() }
+fn undecided(result: &str, reason: &str) -> OpenQuestion {
+    OpenQuestion { result: result.to_owned(), reason: reason.to_owned() }
 }
 
-/// Why no loss of any cell follows from these runs.
-fn incomparable(contrast: &RunComparison) -> Option<&'static str> {
-    if environment::other_machine(contrast) {
+/// Why no loss of any result follows from these runs.
+fn incomparable(comparison: &RunComparison) -> Option<&'static str> {
+    if environment::other_machine(comparison) {
         return Some("The runs were made on different machines.");
     }
-    environment::other_scenario(contrast).then_some("The runs have different scenarios.")
+    environment::other_scenario(comparison).then_some("The runs have different scenarios.")
 }
 
-/// Whether a cell lost more than the threshold.
+/// Whether a result lost more than the threshold.
 enum Loss {
     Established,
     Excluded,
@@ -51,41 +51,41 @@ enum Loss {
 }
 
 impl Loss {
-    fn of(cell: &CellComparison, most_loss: f64) -> Self {
-        if let Some(why) = &cell.disturbed {
-            return Self::Open(why.clone());
+    fn of(result: &ResultComparison, threshold: f64) -> Self {
+        if let Some(reason) = &result.disturbed {
+            return Self::Open(reason.clone());
         }
         // Complete outages have no ratio.
-        if cell.verdict == Verdict::Worse && cell.comparison.is_none() {
+        if result.verdict == Verdict::Worse && result.comparison.is_none() {
             return Self::Established;
         }
-        let Some(change) = change(cell) else { return Self::Open(without_a_change(cell)) };
-        let least = 1.0 - most_loss;
-        if cell.verdict == Verdict::Worse && change.high < least {
+        let Some(change) = change(result) else { return Self::Open(without_a_change(result)) };
+        let least = 1.0 - threshold;
+        if result.verdict == Verdict::Worse && change.high < least {
             Self::Established
         } else if change.low >= least {
             Self::Excluded
         } else {
-            Self::Open(open(cell, &change, most_loss))
+            Self::Open(open(result, &change, threshold))
         }
     }
 }
 
-fn without_a_change(cell: &CellComparison) -> String {
-    cell.why.clone().unwrap_or_else(|| "There are too few trials for a useful interval.".into())
+fn without_a_change(result: &ResultComparison) -> String {
+    result.reason.clone().unwrap_or_else(|| "There are too few trials for a useful interval.".into())
 }
 
-fn open(cell: &CellComparison, change: &Interval, most_loss: f64) -> String {
-    let noise = cell.floor.unwrap_or_default();
-    if noise >= most_loss {
-        let noise_source = match &cell.between_runs {
+fn open(result: &ResultComparison, change: &Interval, threshold: f64) -> String {
+    let noise = result.floor.unwrap_or_default();
+    if noise >= threshold {
+        let noise_source = match &result.between_runs {
             Some(runs) if runs.floor >= noise => {
                 format!("The noise between {} runs of this scenario", runs.runs)
             }
-            _ if cell.p.is_none() => "The tolerance for few trials".to_owned(),
+            _ if result.p.is_none() => "The tolerance for few trials".to_owned(),
             _ => "The noise between two runs".to_owned(),
         };
-        return format!("{noise_source}, {}, hides a loss of {}.", percent(noise), asked(most_loss));
+        return format!("{noise_source}, {}, hides a loss of {}.", percent(noise), asked(threshold));
     }
     format!(
         "With {} noise, the loss is between {} and {}; more trials would narrow this range.",
@@ -101,16 +101,16 @@ fn asked(share: f64) -> String {
 }
 
 /// Remaining performance, from minimum to maximum.
-fn change(cell: &CellComparison) -> Option<Interval> {
-    let comparison = cell.comparison.as_ref()?;
-    let more = cell.metric.more_is_better()?;
+fn change(result: &ResultComparison) -> Option<Interval> {
+    let comparison = result.comparison.as_ref()?;
+    let more = result.metric.more_is_better()?;
     let interval = comparison.ratio_interval?;
     let interval = Interval { low: interval.low, high: interval.high, confidence: interval.confidence };
     if !verdict::is_sure(interval.confidence) {
         return None;
     }
     let ratio = Estimate { value: comparison.ratio, interval: Some(interval) };
-    let change = ab::change(&ratio, cell.floor?)?;
+    let change = ab::change(&ratio, result.floor?)?;
     Some(if more {
         change
     } else {

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use findings::SurroundingChange;
+use findings::EnvironmentChange;
 use samples::{RunHeader, RunId, RunRecord};
 use stats::{BetweenRuns, describe, noise};
 
@@ -15,7 +15,7 @@ use crate::{
 /// Runs with fewer trials of a result than this share of A's mostly show the noise of trials.
 const ENOUGH_TRIALS: f64 = 0.5;
 
-/// By A's cells.
+/// By A's results.
 type Medians = BTreeMap<String, f64>;
 
 /// Comparable runs, with their values for A's results.
@@ -23,14 +23,19 @@ type Medians = BTreeMap<String, f64>;
 pub(super) struct History {
     /// A among them, oldest first; empty where no other fits.
     pub(super) runs: Vec<RunId>,
-    /// By A's cells.
+    /// By A's results.
     learned: BTreeMap<String, BetweenRuns>,
 }
 
 impl History {
     /// Selects runs of the same scenario and environment measured by plumb, except B, which is being judged.
-    pub(super) fn of(a: &RunRecord, b: &RunRecord, cells: &[Observations<'_>], others: &[RunRecord]) -> Self {
-        let fitting = |other| Some((other, fitting(a, b, other, cells)?));
+    pub(super) fn of(
+        a: &RunRecord,
+        b: &RunRecord,
+        results: &[Observations<'_>],
+        others: &[RunRecord],
+    ) -> Self {
+        let fitting = |other| Some((other, fitting(a, b, other, results)?));
         let mut known: Vec<(&RunRecord, Medians)> = others.iter().filter_map(fitting).collect();
         known.sort_by_key(|(run, _)| (run.header.started, &run.header.id));
         known.dedup_by_key(|(run, _)| &run.header.id);
@@ -38,52 +43,54 @@ impl History {
             return Self::default();
         }
         let place = known.partition_point(|(run, _)| run.header.started <= a.header.started);
-        known.insert(place, (a, medians(matching::matched(cells, cells).pairs)));
-        let of_cell = |cell: &Observations<'_>| {
-            let id = cell.record.id.as_str();
+        known.insert(place, (a, medians(matching::matched(results, results).pairs)));
+        let of_result = |result: &Observations<'_>| {
+            let id = result.record.id.as_str();
             let values: Vec<f64> = known.iter().filter_map(|(_, run)| run.get(id).copied()).collect();
             Some((id.to_owned(), noise::between_runs(&values, CONFIDENCE)?))
         };
         Self {
             runs: known.iter().map(|(run, _)| run.header.id.clone()).collect(),
-            learned: cells.iter().filter_map(of_cell).collect(),
+            learned: results.iter().filter_map(of_result).collect(),
         }
     }
 
     /// Noise between runs for a result of A.
-    pub(super) fn learned(&self, cell: &Observations<'_>) -> Option<BetweenRuns> {
-        self.learned.get(&cell.record.id).copied()
+    pub(super) fn learned(&self, result: &Observations<'_>) -> Option<BetweenRuns> {
+        self.learned.get(&result.record.id).copied()
     }
 }
 
 /// A run's values for A's results; `None` if it is not comparable.
-fn fitting(a: &RunRecord, b: &RunRecord, other: &RunRecord, cells: &[Observations<'_>]) -> Option<Medians> {
+fn fitting(a: &RunRecord, b: &RunRecord, other: &RunRecord, results: &[Observations<'_>]) -> Option<Medians> {
     let (of_a, of_b, of_it) = (&a.header, &b.header, &other.header);
     if [&of_a.id, &of_b.id].contains(&&of_it.id) || !is_of_one_scenario(of_a, of_it) {
         return None;
     }
     let gathered = observations::gather(other);
-    let pairs = matching::matched(cells, &gathered).pairs;
+    let pairs = matching::matched(results, &gathered).pairs;
     // Disturbances are part of the noise between runs.
-    let differs = |change: &SurroundingChange| change.weighty && change.what != environment::LOAD_AVERAGE;
+    let differs =
+        |change: &EnvironmentChange| change.important && change.property != environment::LOAD_AVERAGE;
     (!environment::changes(a, other, &pairs).iter().any(differs)).then(|| medians(pairs))
 }
 
 /// Both measured by plumb on a known, equal machine, without remedies.
 fn is_of_one_scenario(a: &RunHeader, other: &RunHeader) -> bool {
-    let measured =
-        |run: &RunHeader| run.origin.imported().is_none() && run.tries.is_none() && run.environment.is_some();
+    let measured = |run: &RunHeader| {
+        run.origin.imported().is_none() && run.remedy_trials.is_none() && run.environment.is_some()
+    };
     let digest = &a.scenario.digest;
     !digest.is_empty() && *digest == other.scenario.digest && measured(a) && measured(other)
 }
 
 /// Medians of A's results in a run with enough trials.
 fn medians(pairs: Vec<matching::Pair<'_, '_>>) -> Medians {
-    let median = |(cell, other): matching::Pair<'_, '_>| {
+    let median = |(result, other): matching::Pair<'_, '_>| {
         let values = other.values();
-        let enough = values.len() as f64 >= ENOUGH_TRIALS * cell.points.len() as f64;
-        let median = describe::median(&values).filter(|_| enough && cell.metric == other.metric)?;
-        Some((cell.record.id.clone(), median))
+        let enough = values.len() as f64 >= ENOUGH_TRIALS * result.points.len() as f64;
+        let median = describe::median(&values).filter(|_| enough && result.metric == other.metric)?;
+        Some((result.record.id.clone(), median))
     };
     pairs.into_iter().filter_map(median).collect()
 }

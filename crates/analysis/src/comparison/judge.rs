@@ -1,7 +1,7 @@
 //! Judges the ratio of two runs per result. Trials of different runs are not paired, and common effects within a run
 //! (placement, addresses, neighbours) are not part of the spread of its trials; the noise floor accounts for them.
 
-use findings::{Basis, CellComparison, Comparison, Difference, Interval, Verdict};
+use findings::{Basis, Comparison, Difference, Interval, ResultComparison, Verdict};
 use stats::{AbResult, BetweenRuns, ab, describe, noise, sweep, verdict};
 
 use super::{between_runs, floor::floor, history::History, matching::Pair, outage};
@@ -19,8 +19,12 @@ const MOST_OPEN: f64 = 0.35;
 /// Minimum trials per run for a permutation test: 2 of C(8, 4) = 70.
 const ENOUGH: usize = 4;
 
-/// Every cell of both runs, in the order of A.
-pub(super) fn cells(pairs: &[Pair<'_, '_>], floors: &[Noise; 2], history: &History) -> Vec<CellComparison> {
+/// Every result of both runs, in the order of A.
+pub(super) fn results(
+    pairs: &[Pair<'_, '_>],
+    floors: &[Noise; 2],
+    history: &History,
+) -> Vec<ResultComparison> {
     let looks: Vec<Look<'_>> = pairs.iter().map(|pair| Look::at(*pair, floors, history)).collect();
     // Corrects for the number of results.
     let among_runs =
@@ -43,7 +47,7 @@ pub(super) fn cells(pairs: &[Pair<'_, '_>], floors: &[Noise; 2], history: &Histo
 fn chances(pairs: &[Pair<'_, '_>]) -> Vec<Option<f64>> {
     let mut workloads: Vec<&str> = Vec::new();
     let values: Vec<[Vec<f64>; 2]> = pairs.iter().map(|(a, b)| one_metric(a, b)).collect();
-    let cells: Vec<sweep::Cell<'_>> = pairs
+    let results: Vec<sweep::Cell<'_>> = pairs
         .iter()
         .zip(&values)
         .map(|((a, _), [of_a, of_b])| {
@@ -55,7 +59,7 @@ fn chances(pairs: &[Pair<'_, '_>]) -> Vec<Option<f64>> {
             sweep::Cell { a: of_a, b: of_b, group }
         })
         .collect();
-    sweep::p(&cells)
+    sweep::p(&results)
 }
 
 /// Values of both runs; `None` for different metrics.
@@ -85,17 +89,17 @@ impl<'m> Look<'m> {
         Self { a, b, floor, learned, trials }
     }
 
-    fn judged(&self, p: Option<f64>, disturbed: Option<String>) -> Option<CellComparison> {
+    fn judged(&self, p: Option<f64>, disturbed: Option<String>) -> Option<ResultComparison> {
         let (a, b) = (compare::value(self.a)?, compare::value(self.b)?);
         let record = self.a.record;
         let comparison = self.comparison(p);
-        let (verdict, why) = match &disturbed {
-            Some(why) => (Verdict::Unknown, Some(why.clone())),
+        let (verdict, reason) = match &disturbed {
+            Some(reason) => (Verdict::Unknown, Some(reason.clone())),
             None => self.verdict(comparison.as_ref(), p),
         };
-        Some(CellComparison {
-            cell: record.id.clone(),
-            cell_b: (self.b.record.id != record.id).then(|| self.b.record.id.clone()),
+        Some(ResultComparison {
+            result: record.id.clone(),
+            result_b: (self.b.record.id != record.id).then(|| self.b.record.id.clone()),
             path: record.path.clone(),
             workload: record.workload.clone(),
             levels: record.levels.clone(),
@@ -108,14 +112,14 @@ impl<'m> Look<'m> {
             p,
             disturbed,
             verdict,
-            why,
+            reason,
         })
     }
 
     /// `others`: disturbances in A and in B. The text is equal for all results, so that it is shown once.
     fn disturbed(&self, others: &[String; 2]) -> Option<String> {
         let runs = [("A", self.a, &others[0]), ("B", self.b, &others[1])];
-        let disturbed = runs.into_iter().filter(|(_, cell, _)| disturbance::is_mostly_disturbed(cell));
+        let disturbed = runs.into_iter().filter(|(_, result, _)| disturbance::is_mostly_disturbed(result));
         let runs: Vec<String> = disturbed.map(|(run, _, by)| format!("{run} ({by})")).collect();
         let runs: Vec<&str> = runs.iter().map(String::as_str).collect();
         (!runs.is_empty()).then(|| {
@@ -174,7 +178,7 @@ impl<'m> Look<'m> {
     }
 
     fn verdict(&self, comparison: Option<&Comparison>, p: Option<f64>) -> (Verdict, Option<String>) {
-        let unknown = |why: String| (Verdict::Unknown, Some(why));
+        let unknown = |reason: String| (Verdict::Unknown, Some(reason));
         if self.a.metric != self.b.metric {
             return unknown(format!(
                 "A is measured by its {}, B by its {}.",
@@ -183,8 +187,8 @@ impl<'m> Look<'m> {
             ));
         }
         let Some(comparison) = comparison else {
-            if let Some((verdict, why)) = outage::between(self.a, self.b) {
-                return (verdict, Some(why));
+            if let Some((verdict, reason)) = outage::between(self.a, self.b) {
+                return (verdict, Some(reason));
             }
             return unknown(
                 "Nothing arrived in at least one trial, and a ratio to zero is meaningless.".into(),

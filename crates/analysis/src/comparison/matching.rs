@@ -2,7 +2,7 @@
 
 use crate::observations::Observations;
 
-/// A cell in both runs.
+/// A result in both runs.
 pub(super) type Pair<'m, 'a> = (&'m Observations<'a>, &'m Observations<'a>);
 
 /// Common and unmatched results.
@@ -13,30 +13,30 @@ pub(super) struct Matching<'m, 'a> {
     pub(super) only_b: Vec<String>,
 }
 
-/// Matches measured cells by their identity, else by path, workload and levels.
+/// Matches measured results by their identity, else by path, workload and levels.
 pub(super) fn matched<'m, 'a>(a: &'m [Observations<'a>], b: &'m [Observations<'a>]) -> Matching<'m, 'a> {
     let mut matched = Matching { pairs: Vec::new(), only_a: Vec::new(), only_b: Vec::new() };
     let mut taken = vec![false; b.len()];
     // Equal identifiers first, so that a renamed result does not take the partner of another.
     let by_id: Vec<Option<usize>> =
-        a.iter().map(|cell| take(&mut taken, b, |it| it.record.id == cell.record.id)).collect();
-    for (cell, found) in a.iter().zip(by_id) {
-        match found.or_else(|| take(&mut taken, b, |other| alike(cell, other))) {
-            Some(place) => matched.pairs.push((cell, &b[place])),
-            None => matched.only_a.push(cell.record.id.clone()),
+        a.iter().map(|result| take(&mut taken, b, |it| it.record.id == result.record.id)).collect();
+    for (result, found) in a.iter().zip(by_id) {
+        match found.or_else(|| take(&mut taken, b, |other| alike(result, other))) {
+            Some(place) => matched.pairs.push((result, &b[place])),
+            None => matched.only_a.push(result.record.id.clone()),
         }
     }
     let left = b.iter().zip(taken).filter(|(_, taken)| !taken);
-    matched.only_b = left.map(|(cell, _)| cell.record.id.clone()).collect();
+    matched.only_b = left.map(|(result, _)| result.record.id.clone()).collect();
     matched
 }
 
 fn take(
     taken: &mut [bool],
-    cells: &[Observations<'_>],
+    results: &[Observations<'_>],
     fits: impl Fn(&Observations<'_>) -> bool,
 ) -> Option<usize> {
-    let place = (0..cells.len()).find(|place| !taken[*place] && fits(&cells[*place]))?;
+    let place = (0..results.len()).find(|place| !taken[*place] && fits(&results[*place]))?;
     taken[place] = true;
     Some(place)
 }

@@ -1,6 +1,6 @@
-//! Cells through which nothing came in one run and something in the other: of these there is no ratio, and yet no doubt.
+//! Results through which nothing came in one run and something in the other: of these there is no ratio, and yet no warning.
 
-use findings::{Basis, CellComparison, Estimate, Verdict};
+use findings::{Basis, Estimate, ResultComparison, Verdict};
 use samples::{Arm, RunRecord};
 
 use crate::{compare, observations::Observations, words::count};
@@ -20,32 +20,36 @@ pub(super) fn between(a: &Observations<'_>, b: &Observations<'_>) -> Option<(Ver
 }
 
 /// Results of A that B attempted often enough without receiving data.
-pub(super) fn silent(a: &[Observations<'_>], b: &RunRecord, only_a: &[String]) -> Vec<CellComparison> {
-    a.iter().filter(|cell| only_a.contains(&cell.record.id)).filter_map(|cell| unanswered(cell, b)).collect()
+pub(super) fn silent(a: &[Observations<'_>], b: &RunRecord, only_a: &[String]) -> Vec<ResultComparison> {
+    a.iter()
+        .filter(|result| only_a.contains(&result.record.id))
+        .filter_map(|result| unanswered(result, b))
+        .collect()
 }
 
-fn unanswered(cell: &Observations<'_>, b: &RunRecord) -> Option<CellComparison> {
-    let record = cell.record;
-    let tried = b.trials.iter().filter(|trial| trial.cell == record.id && trial.arm == Arm::Measure);
+fn unanswered(result: &Observations<'_>, b: &RunRecord) -> Option<ResultComparison> {
+    let record = result.record;
+    let tried = b.trials.iter().filter(|trial| trial.result == record.id && trial.arm == Arm::Measure);
     let mut trials = 0;
     for trial in tried {
         // B recorded a different metric.
-        if trial.measurement.kind().metric() != cell.metric || trial.measurement.value(cell.metric).is_some()
+        if trial.measurement.kind().metric() != result.metric
+            || trial.measurement.value(result.metric).is_some()
         {
             return None;
         }
         trials += 1;
     }
-    let values = cell.values();
+    let values = result.values();
     (trials >= ENOUGH && passes(&values)).then_some(())?;
-    Some(CellComparison {
-        cell: record.id.clone(),
-        cell_b: None,
+    Some(ResultComparison {
+        result: record.id.clone(),
+        result_b: None,
         path: record.path.clone(),
         workload: record.workload.clone(),
         levels: record.levels.clone(),
-        metric: cell.metric,
-        a: compare::value(cell)?,
+        metric: result.metric,
+        a: compare::value(result)?,
         b: nothing(trials),
         comparison: None,
         floor: None,
@@ -53,7 +57,7 @@ fn unanswered(cell: &Observations<'_>, b: &RunRecord) -> Option<CellComparison> 
         p: None,
         disturbed: None,
         verdict: Verdict::Worse,
-        why: Some(words("B", trials, "A", values.len())),
+        reason: Some(words("B", trials, "A", values.len())),
     })
 }
 

@@ -4,7 +4,7 @@ mod between_runs;
 mod disturbed;
 mod imported;
 
-use findings::{Basis, CellComparison, GateOutcome, Verdict};
+use findings::{Basis, GateOutcome, ResultComparison, Verdict};
 use samples::ValidityWarning;
 use units::Nanos;
 use workload::{LatencyHistogram, Measurement, PingPongData, Quantity};
@@ -13,7 +13,7 @@ use super::*;
 use crate::fixtures::{Fixture, device, ping_of, reported_of, stream_at, stream_of};
 
 /// Without further runs to learn from.
-fn contrast(a: &RunRecord, b: &RunRecord) -> RunComparison {
+fn compare(a: &RunRecord, b: &RunRecord) -> RunComparison {
     super::comparison(a, b, &[])
 }
 
@@ -22,9 +22,9 @@ fn contrast(a: &RunRecord, b: &RunRecord) -> RunComparison {
 struct Noise {
     /// From one trial to the next.
     trial: f64,
-    /// From one block to the next, alike in all cells.
+    /// From one block to the next, alike in all results.
     block: f64,
-    /// From one run to the next, in each cell.
+    /// From one run to the next, in each result.
     run: f64,
 }
 
@@ -61,18 +61,18 @@ fn round_trip(nanos: f64) -> Measurement {
 
 const CELLS: [&str; 4] = ["plain/bulk", "tunnel/bulk", "plain/ping", "tunnel/ping"];
 
-/// A run of four cells, of which the tunnelled bulk keeps `share` of its rate.
+/// A run of four results, of which the tunnelled bulk keeps `share` of its rate.
 fn run(blocks: u32, seed: u64, noise: Noise, share: f64) -> Fixture {
     let mut draw = Draw(seed);
     let mut run = Fixture::new(blocks);
     run.path("plain", &["wire"]).path("tunnel", &["wire", "vxlan"]);
     run.stream("plain", &[], 1e9).stream("tunnel", &[], 1e9).ping("plain", &[], 1e4).ping("tunnel", &[], 1e4);
     let of_block: Vec<f64> = (0..blocks).map(|_| draw.about_one(noise.block)).collect();
-    for cell in CELLS {
+    for result in CELLS {
         let of_run = draw.about_one(noise.run);
-        for trial in run.record.trials.iter_mut().filter(|trial| trial.cell == cell) {
+        for trial in run.record.trials.iter_mut().filter(|trial| trial.result == result) {
             let factor = of_run * of_block[trial.block as usize] * draw.about_one(noise.trial);
-            trial.measurement = match cell {
+            trial.measurement = match result {
                 "plain/bulk" => stream_of(20e9 * factor),
                 "tunnel/bulk" => stream_of(16e9 * factor * share),
                 "plain/ping" => round_trip(40e3 * factor),
@@ -83,8 +83,12 @@ fn run(blocks: u32, seed: u64, noise: Noise, share: f64) -> Fixture {
     run
 }
 
-fn cell<'c>(contrast: &'c RunComparison, id: &str) -> &'c CellComparison {
-    contrast.cells.iter().find(|cell| cell.cell == id).unwrap_or_else(|| panic!("no {id}: {contrast:#?}"))
+fn result<'c>(comparison: &'c RunComparison, id: &str) -> &'c ResultComparison {
+    comparison
+        .results
+        .iter()
+        .find(|result| result.result == id)
+        .unwrap_or_else(|| panic!("no {id}: {comparison:#?}"))
 }
 
 const QUIET: Noise = Noise { trial: 0.003, block: 0.002, run: 0.002 };
@@ -101,9 +105,9 @@ fn two_runs_of_one_scenario_are_the_same_within_noise() {
         let (mut same, mut false_alarms) = (0, 0);
         for pair in 0..40u64 {
             let (a, b) = (run(blocks, 2 * pair, noise, 1.0), run(blocks, 2 * pair + 1, noise, 1.0));
-            let contrast = contrast(&a.record, &b.record);
-            assert_eq!(contrast.cells.len(), CELLS.len());
-            let all = |verdict| contrast.cells.iter().filter(move |cell| cell.verdict == verdict);
+            let comparison = compare(&a.record, &b.record);
+            assert_eq!(comparison.results.len(), CELLS.len());
+            let all = |verdict| comparison.results.iter().filter(move |result| result.verdict == verdict);
             same += usize::from(all(Verdict::Same).count() == CELLS.len());
             false_alarms += usize::from(all(Verdict::Better).chain(all(Verdict::Worse)).next().is_some());
         }
@@ -120,13 +124,13 @@ fn a_limit_of_five_percent_on_one_side_is_worse_with_its_size() {
         let mut found = 0;
         for pair in 0..20u64 {
             let (a, b) = (run(blocks, 2 * pair, noise, 1.0), run(blocks, 2 * pair + 1, noise, 0.95));
-            let contrast = contrast(&a.record, &b.record);
-            let limited = cell(&contrast, "tunnel/bulk");
+            let comparison = compare(&a.record, &b.record);
+            let limited = result(&comparison, "tunnel/bulk");
             let ratio = limited.comparison.expect("five trials each").ratio;
             assert!((ratio - 0.95).abs() < 0.02 && limited.verdict != Verdict::Better, "{limited:#?}");
             found += usize::from(limited.verdict == Verdict::Worse);
-            let others = contrast.cells.iter().filter(|cell| cell.cell != "tunnel/bulk");
-            assert!(others.clone().all(|cell| cell.verdict != Verdict::Worse), "{contrast:#?}");
+            let others = comparison.results.iter().filter(|result| result.result != "tunnel/bulk");
+            assert!(others.clone().all(|result| result.verdict != Verdict::Worse), "{comparison:#?}");
         }
         assert!(found >= least, "{blocks} blocks: {found} of 20");
     }
@@ -141,12 +145,12 @@ fn an_outlier_in_a_run_hides_neither_that_it_is_the_same_nor_a_loss() {
                 trial.measurement = stream_of(9e9);
             }
         });
-        contrast(&self::run(8, 1, QUIET, 1.0).record, &run.record)
+        compare(&self::run(8, 1, QUIET, 1.0).record, &run.record)
     };
     let same = with_outlier(2, 1.0);
-    assert_eq!(cell(&same, "tunnel/bulk").verdict, Verdict::Same, "{same:#?}");
+    assert_eq!(result(&same, "tunnel/bulk").verdict, Verdict::Same, "{same:#?}");
     assert_eq!(gate(&same, 0.05).outcome, GateOutcome::Passed, "{same:#?}");
-    assert_eq!(cell(&with_outlier(3, 0.95), "tunnel/bulk").verdict, Verdict::Worse);
+    assert_eq!(result(&with_outlier(3, 0.95), "tunnel/bulk").verdict, Verdict::Worse);
 }
 
 #[test]
@@ -156,24 +160,27 @@ fn a_longer_round_trip_is_worse_and_a_shorter_one_better() {
         b.each("plain/ping", |trial| {
             trial.measurement = ping_of(40e3 * share * (1.0 + f64::from(trial.index) * 1e-5));
         });
-        let contrast = contrast(&run(6, 1, QUIET, 1.0).record, &b.record);
-        cell(&contrast, "plain/ping").verdict
+        let comparison = compare(&run(6, 1, QUIET, 1.0).record, &b.record);
+        result(&comparison, "plain/ping").verdict
     };
     assert_eq!((slower(1.3), slower(0.7)), (Verdict::Worse, Verdict::Better));
 }
 
 #[test]
 fn what_too_few_trials_do_not_tell_is_unknown_and_says_why() {
-    let contrast = contrast(&run(2, 1, QUIET, 1.0).record, &run(2, 2, QUIET, 0.5).record);
-    assert!(contrast.cells.iter().all(|cell| cell.verdict == Verdict::Unknown), "{contrast:#?}");
-    let lost = cell(&contrast, "tunnel/bulk");
+    let comparison = compare(&run(2, 1, QUIET, 1.0).record, &run(2, 2, QUIET, 0.5).record);
+    assert!(comparison.results.iter().all(|result| result.verdict == Verdict::Unknown), "{comparison:#?}");
+    let lost = result(&comparison, "tunnel/bulk");
     assert_eq!(lost.verdict, Verdict::Unknown);
-    assert!(lost.why.as_ref().is_some_and(|why| why.contains("With 2 trials in A and 2 in B")), "{lost:#?}");
-    assert_eq!(gate(&contrast, 0.05).outcome, GateOutcome::CannotTell);
+    assert!(
+        lost.reason.as_ref().is_some_and(|reason| reason.contains("With 2 trials in A and 2 in B")),
+        "{lost:#?}"
+    );
+    assert_eq!(gate(&comparison, 0.05).outcome, GateOutcome::Undecided);
 }
 
 #[test]
-fn many_cells_make_each_alarm_harder_and_a_loss_of_all_is_found() {
+fn many_results_make_each_alarm_harder_and_a_loss_of_all_is_found() {
     let swept = |seed: u64, share: f64| {
         let mut draw = Draw(seed);
         let mut run = Fixture::new(5);
@@ -186,14 +193,16 @@ fn many_cells_make_each_alarm_harder_and_a_loss_of_all_is_found() {
         }
         run
     };
-    let all = contrast(&swept(1, 1.0).record, &swept(2, 0.8).record);
+    let all = compare(&swept(1, 1.0).record, &swept(2, 0.8).record);
     assert!(
-        all.cells.iter().all(|cell| cell.verdict == Verdict::Worse && cell.p.is_some_and(|p| p < 0.05)),
+        all.results
+            .iter()
+            .all(|result| result.verdict == Verdict::Worse && result.p.is_some_and(|p| p < 0.05)),
         "{all:#?}"
     );
 }
 
-/// A run of twenty cells with five trials each, of which the fourth keeps `share` of its rate.
+/// A run of twenty results with five trials each, of which the fourth keeps `share` of its rate.
 fn twenty(seed: u64, noise: Noise, share: f64) -> Fixture {
     let mut draw = Draw(seed);
     let mut run = Fixture::new(5);
@@ -201,10 +210,10 @@ fn twenty(seed: u64, noise: Noise, share: f64) -> Fixture {
     for streams in 1..=20 {
         run.stream("plain", &[("streams", &streams.to_string())], 1e9);
     }
-    let cells: Vec<String> = run.record.header.cells.iter().map(|cell| cell.id.clone()).collect();
-    for (place, cell) in cells.iter().enumerate() {
+    let results: Vec<String> = run.record.header.results.iter().map(|result| result.id.clone()).collect();
+    for (place, result) in results.iter().enumerate() {
         let rate = 1e10 * draw.about_one(noise.run) * if place == 3 { share } else { 1.0 };
-        for trial in run.record.trials.iter_mut().filter(|trial| trial.cell == *cell) {
+        for trial in run.record.trials.iter_mut().filter(|trial| trial.result == *result) {
             trial.measurement = stream_of(rate * draw.about_one(noise.trial));
         }
     }
@@ -212,33 +221,36 @@ fn twenty(seed: u64, noise: Noise, share: f64) -> Fixture {
 }
 
 #[test]
-fn one_lost_cell_of_twenty_is_worse_with_five_trials_a_side_and_no_other() {
+fn one_lost_result_of_twenty_is_worse_with_five_trials_a_side_and_no_other() {
     let noise = Noise { trial: 0.005, block: 0.0, run: 0.003 };
     for share in [0.5, 0.9] {
         for seed in 0..5u64 {
             let (a, b) = (twenty(0xa17e_0000 + seed, noise, 1.0), twenty(0xb17e_0000 + seed, noise, share));
-            let contrast = contrast(&a.record, &b.record);
-            let worse: Vec<&str> = contrast
-                .cells
+            let comparison = compare(&a.record, &b.record);
+            let worse: Vec<&str> = comparison
+                .results
                 .iter()
-                .filter(|cell| cell.verdict == Verdict::Worse)
-                .map(|cell| &*cell.cell)
+                .filter(|result| result.verdict == Verdict::Worse)
+                .map(|result| &*result.result)
                 .collect();
-            assert_eq!(worse, [contrast.cells[3].cell.as_str()], "{share}: {contrast:#?}");
-            assert_eq!(gate(&contrast, 0.05).outcome, GateOutcome::Lost);
+            assert_eq!(worse, [comparison.results[3].result.as_str()], "{share}: {comparison:#?}");
+            assert_eq!(gate(&comparison, 0.05).outcome, GateOutcome::Regressed);
         }
     }
 }
 
 #[test]
-fn twenty_cells_of_equal_runs_seldom_raise_an_alarm() {
+fn twenty_results_of_equal_runs_seldom_raise_an_alarm() {
     for (trial, of_run) in [(0.005, 0.005), (0.03, 0.007)] {
         let noise = Noise { trial, block: 0.0, run: of_run };
         let alarms = (0..60u64)
             .filter(|seed| {
                 let (a, b) = (twenty(0xc17e_0000 + seed, noise, 1.0), twenty(0xd17e_0000 + seed, noise, 1.0));
-                let contrast = contrast(&a.record, &b.record);
-                contrast.cells.iter().any(|cell| matches!(cell.verdict, Verdict::Worse | Verdict::Better))
+                let comparison = compare(&a.record, &b.record);
+                comparison
+                    .results
+                    .iter()
+                    .any(|result| matches!(result.verdict, Verdict::Worse | Verdict::Better))
             })
             .count();
         assert!(alarms <= 3, "{alarms} of 60 with {trial}");
@@ -248,73 +260,73 @@ fn twenty_cells_of_equal_runs_seldom_raise_an_alarm() {
 #[test]
 fn a_gate_fails_only_on_what_is_established() {
     let against = |share: f64, noise: Noise, most: f64| {
-        let contrast = contrast(&run(6, 1, noise, 1.0).record, &run(6, 2, noise, share).record);
-        gate(&contrast, most)
+        let comparison = compare(&run(6, 1, noise, 1.0).record, &run(6, 2, noise, share).record);
+        gate(&comparison, most)
     };
     let lost = against(0.8, QUIET, 0.05);
-    assert_eq!((lost.outcome, &*lost.lost), (GateOutcome::Lost, &["tunnel/bulk".to_owned()][..]));
+    assert_eq!((lost.outcome, &*lost.regressions), (GateOutcome::Regressed, &["tunnel/bulk".to_owned()][..]));
     assert_eq!(against(1.0, QUIET, 0.05).outcome, GateOutcome::Passed);
     assert_eq!(against(0.8, QUIET, 0.3).outcome, GateOutcome::Passed);
     let noisy = Noise { trial: 0.1, block: 0.05, run: 0.05 };
-    assert_eq!(against(0.95, noisy, 0.05).outcome, GateOutcome::CannotTell);
+    assert_eq!(against(0.95, noisy, 0.05).outcome, GateOutcome::Undecided);
 }
 
 #[test]
 fn what_varies_wildly_is_never_the_same() {
     let wild = Noise { trial: 0.5, block: 0.0, run: 0.0 };
-    let contrast = contrast(&run(6, 1, wild, 1.0).record, &run(6, 2, wild, 1.0).record);
-    assert!(contrast.cells.iter().all(|cell| cell.verdict == Verdict::Unknown), "{contrast:#?}");
-    let why = contrast.cells[0].why.as_deref().unwrap_or_default();
-    assert!(why.contains("noise: undecided"), "{why}");
+    let comparison = compare(&run(6, 1, wild, 1.0).record, &run(6, 2, wild, 1.0).record);
+    assert!(comparison.results.iter().all(|result| result.verdict == Verdict::Unknown), "{comparison:#?}");
+    let reason = comparison.results[0].reason.as_deref().unwrap_or_default();
+    assert!(reason.contains("noise: undecided"), "{reason}");
     assert!(
-        contrast
-            .caveats
+        comparison
+            .limitations
             .iter()
-            .any(|caveat| caveat.contains("for 4 results; smaller changes cannot be seen")),
-        "{contrast:#?}"
+            .any(|limitation| limitation.contains("for 4 results; smaller changes cannot be seen")),
+        "{comparison:#?}"
     );
 }
 
 #[test]
-fn a_noisy_baseline_does_not_hide_a_loss_of_a_quiet_cell() {
+fn a_noisy_baseline_does_not_hide_a_loss_of_a_quiet_result() {
     let noisy = |seed: u64, share: f64| {
         let (mut run, mut draw) = (run(6, seed, QUIET, share), Draw(seed + 100));
-        for trial in run.record.trials.iter_mut().filter(|trial| trial.cell == "plain/bulk") {
+        for trial in run.record.trials.iter_mut().filter(|trial| trial.result == "plain/bulk") {
             trial.measurement = stream_of(20e9 * draw.about_one(0.4));
         }
         run
     };
-    let contrast = contrast(&noisy(1, 1.0).record, &noisy(2, 0.93).record);
-    assert_eq!(cell(&contrast, "tunnel/bulk").verdict, Verdict::Worse, "{contrast:#?}");
-    let said = |caveat: &&String| caveat.contains("The baseline differed from itself by up to");
+    let comparison = compare(&noisy(1, 1.0).record, &noisy(2, 0.93).record);
+    assert_eq!(result(&comparison, "tunnel/bulk").verdict, Verdict::Worse, "{comparison:#?}");
+    let said = |limitation: &&String| limitation.contains("The baseline differed from itself by up to");
     assert!(
-        contrast.caveats.iter().find(said).is_some_and(|it| it.contains("2 results are steadier")),
+        comparison.limitations.iter().find(said).is_some_and(|it| it.contains("2 results are steadier")),
         "{:?}",
-        contrast.caveats
+        comparison.limitations
     );
 }
 
 #[test]
-fn cells_are_matched_by_name_and_else_by_what_they_are() {
+fn results_are_matched_by_name_and_else_by_what_they_are() {
     let (a, mut b) = (run(5, 1, QUIET, 1.0), run(5, 2, QUIET, 1.0));
-    for cell in &mut b.record.header.cells {
-        if cell.id == "tunnel/bulk" {
-            cell.id = "renamed".into();
+    for result in &mut b.record.header.results {
+        if result.id == "tunnel/bulk" {
+            result.id = "renamed".into();
         }
-        if cell.id == "plain/ping" {
-            (cell.id, cell.workload) = ("plain/pong".into(), "pong".into());
+        if result.id == "plain/ping" {
+            (result.id, result.workload) = ("plain/pong".into(), "pong".into());
         }
     }
     for trial in &mut b.record.trials {
-        trial.cell = trial.cell.replace("tunnel/bulk", "renamed").replace("plain/ping", "plain/pong");
+        trial.result = trial.result.replace("tunnel/bulk", "renamed").replace("plain/ping", "plain/pong");
     }
-    let contrast = contrast(&a.record, &b.record);
-    assert_eq!(cell(&contrast, "tunnel/bulk").cell_b.as_deref(), Some("renamed"));
+    let comparison = compare(&a.record, &b.record);
+    assert_eq!(result(&comparison, "tunnel/bulk").result_b.as_deref(), Some("renamed"));
     assert_eq!(
-        (&*contrast.only_a, &*contrast.only_b),
+        (&*comparison.only_a, &*comparison.only_b),
         (&["plain/ping".to_owned()][..], &["plain/pong".to_owned()][..])
     );
-    assert_eq!(gate(&contrast, 0.05).outcome, GateOutcome::CannotTell);
+    assert_eq!(gate(&comparison, 0.05).outcome, GateOutcome::Undecided);
 }
 
 #[test]
@@ -323,8 +335,8 @@ fn what_surrounds_the_runs_is_said_before_the_numbers() {
     let mut b = run(5, 2, QUIET, 1.0);
     let features: &[(&str, bool)] = &[("tx-tcp-segmentation", true)];
     let set = |run: &mut Fixture, mtu: u32, on: bool| {
-        for cell in CELLS {
-            run.each(cell, |trial| {
+        for result in CELLS {
+            run.each(result, |trial| {
                 trial.devices = vec![device("a:eth0", mtu, features)];
                 trial.devices[0].features.insert("tx-tcp-segmentation".into(), on);
             });
@@ -340,8 +352,9 @@ fn what_surrounds_the_runs_is_said_before_the_numbers() {
     b.record.header.tool = "0.2.0".into();
     b.record.header.scenario.digest = "f00".into();
     a.record.header.scenario.digest = "ba5".into();
-    let contrast = contrast(&a.record, &b.record);
-    let what: Vec<&str> = contrast.surroundings.iter().map(|change| change.what.as_str()).collect();
+    let comparison = compare(&a.record, &b.record);
+    let what: Vec<&str> =
+        comparison.environment_changes.iter().map(|change| change.property.as_str()).collect();
     assert_eq!(
         what,
         [
@@ -355,20 +368,23 @@ fn what_surrounds_the_runs_is_said_before_the_numbers() {
         ]
     );
     assert!(
-        contrast.surroundings[..5].iter().all(|change| change.weighty)
-            && contrast.surroundings[5..].iter().all(|change| !change.weighty),
-        "relevant differences are listed separately: {contrast:#?}"
+        comparison.environment_changes[..5].iter().all(|change| change.important)
+            && comparison.environment_changes[5..].iter().all(|change| !change.important),
+        "relevant differences are listed separately: {comparison:#?}"
     );
     assert!(
-        contrast.caveats.iter().any(|caveat| caveat.contains("5 things differ between the runs")),
-        "{contrast:#?}"
+        comparison
+            .limitations
+            .iter()
+            .any(|limitation| limitation.contains("5 things differ between the runs")),
+        "{comparison:#?}"
     );
 }
 
 #[test]
 fn equal_surroundings_are_not_spoken_of() {
-    let contrast = contrast(&run(5, 1, QUIET, 1.0).record, &run(5, 2, QUIET, 1.0).record);
-    assert_eq!((contrast.surroundings, contrast.caveats), (Vec::new(), Vec::new()));
+    let comparison = compare(&run(5, 1, QUIET, 1.0).record, &run(5, 2, QUIET, 1.0).record);
+    assert_eq!((comparison.environment_changes, comparison.limitations), (Vec::new(), Vec::new()));
 }
 
 #[test]
@@ -376,11 +392,11 @@ fn a_loss_against_another_machine_is_not_established() {
     let a = run(6, 1, QUIET, 1.0);
     let mut b = run(6, 2, QUIET, 0.5);
     b.environment().cpus = 64;
-    let contrast = contrast(&a.record, &b.record);
-    assert_eq!(cell(&contrast, "tunnel/bulk").verdict, Verdict::Worse);
-    assert!(contrast.caveats[0].contains("different machines"), "{:?}", contrast.caveats);
-    let gate = gate(&contrast, 0.05);
-    assert_eq!((gate.outcome, gate.lost.len()), (GateOutcome::CannotTell, 0));
+    let comparison = compare(&a.record, &b.record);
+    assert_eq!(result(&comparison, "tunnel/bulk").verdict, Verdict::Worse);
+    assert!(comparison.limitations[0].contains("different machines"), "{:?}", comparison.limitations);
+    let gate = gate(&comparison, 0.05);
+    assert_eq!((gate.outcome, gate.regressions.len()), (GateOutcome::Undecided, 0));
 }
 
 #[test]
@@ -392,14 +408,14 @@ fn other_metrics_and_silence_have_no_ratio() {
             trial.measurement = stream_of(0.0);
         }
     });
-    for cell in b.record.header.cells.iter_mut().filter(|cell| cell.id == "plain/bulk") {
-        cell.sent = samples::WorkloadSource::Load(crate::fixtures::ping_settings());
+    for result in b.record.header.results.iter_mut().filter(|result| result.id == "plain/bulk") {
+        result.sent = samples::WorkloadSource::Load(crate::fixtures::ping_settings());
     }
     b.each("plain/bulk", |trial| trial.measurement = ping_of(1e4));
-    let contrast = contrast(&a.record, &b.record);
-    let why = |id: &str| cell(&contrast, id).why.clone().unwrap_or_default();
-    assert!(why("plain/bulk").contains("throughput, B by its round trip"), "{contrast:#?}");
-    assert!(why("tunnel/bulk").contains("Nothing arrived"), "{contrast:#?}");
+    let comparison = compare(&a.record, &b.record);
+    let reason = |id: &str| result(&comparison, id).reason.clone().unwrap_or_default();
+    assert!(reason("plain/bulk").contains("throughput, B by its round trip"), "{comparison:#?}");
+    assert!(reason("tunnel/bulk").contains("Nothing arrived"), "{comparison:#?}");
 }
 
 #[test]
@@ -408,18 +424,21 @@ fn a_complete_outage_is_a_loss() {
     let mut b = run(5, 2, QUIET, 1.0);
     b.each("tunnel/bulk", |trial| trial.measurement = stream_of(0.0));
     b.each("tunnel/ping", |trial| trial.measurement = Measurement::PingPong(PingPongData::default()));
-    let out = contrast(&a.record, &b.record);
+    let out = compare(&a.record, &b.record);
     for id in ["tunnel/bulk", "tunnel/ping"] {
-        let cell = cell(&out, id);
-        assert_eq!((cell.verdict, cell.comparison), (Verdict::Worse, None), "{cell:#?}");
-        assert!(cell.why.as_ref().is_some_and(|why| why.contains("any of the 5 trials of B")), "{cell:#?}");
+        let result = result(&out, id);
+        assert_eq!((result.verdict, result.comparison), (Verdict::Worse, None), "{result:#?}");
+        assert!(
+            result.reason.as_ref().is_some_and(|reason| reason.contains("any of the 5 trials of B")),
+            "{result:#?}"
+        );
     }
     let gate_of_it = gate(&out, 0.05);
-    assert_eq!((gate_of_it.outcome, gate_of_it.lost.len()), (GateOutcome::Lost, 2));
-    let back = contrast(&b.record, &a.record);
-    assert_eq!(cell(&back, "tunnel/bulk").verdict, Verdict::Better);
+    assert_eq!((gate_of_it.outcome, gate_of_it.regressions.len()), (GateOutcome::Regressed, 2));
+    let back = compare(&b.record, &a.record);
+    assert_eq!(result(&back, "tunnel/bulk").verdict, Verdict::Better);
     b.record.trials.retain(|trial| trial.block < 3);
-    assert_eq!(gate(&contrast(&a.record, &b.record), 0.05).outcome, GateOutcome::CannotTell, "three trials");
+    assert_eq!(gate(&compare(&a.record, &b.record), 0.05).outcome, GateOutcome::Undecided, "three trials");
 }
 
 #[test]
@@ -427,11 +446,15 @@ fn a_loss_against_another_scenario_is_not_established() {
     let a = run(6, 1, QUIET, 1.0);
     let mut b = run(6, 2, QUIET, 0.5);
     b.record.header.scenario.name = "other".into();
-    let contrast = contrast(&a.record, &b.record);
-    assert!(contrast.caveats[0].contains("no regression can be established"), "{:?}", contrast.caveats);
-    assert!(contrast.caveats[0].contains("small in A, other in B"), "{:?}", contrast.caveats);
-    let gate = gate(&contrast, 0.05);
-    assert_eq!((gate.outcome, gate.lost.len()), (GateOutcome::CannotTell, 0));
+    let comparison = compare(&a.record, &b.record);
+    assert!(
+        comparison.limitations[0].contains("no regression can be established"),
+        "{:?}",
+        comparison.limitations
+    );
+    assert!(comparison.limitations[0].contains("small in A, other in B"), "{:?}", comparison.limitations);
+    let gate = gate(&comparison, 0.05);
+    assert_eq!((gate.outcome, gate.regressions.len()), (GateOutcome::Undecided, 0));
 }
 
 #[test]
@@ -439,38 +462,46 @@ fn imports_are_of_no_scenario() {
     let (mut a, mut b) = (imported(about(1e9)), imported(about(1e9)));
     (a.record.header.scenario.digest, b.record.header.scenario.digest) = ("f00".into(), "ba5".into());
     b.record.header.scenario.name = "other".into();
-    let contrast = contrast(&a.record, &b.record);
-    assert_eq!(contrast.surroundings, Vec::new());
-    assert!(contrast.caveats.iter().all(|caveat| !caveat.contains("scenario")), "{:?}", contrast.caveats);
+    let comparison = compare(&a.record, &b.record);
+    assert_eq!(comparison.environment_changes, Vec::new());
+    assert!(
+        comparison.limitations.iter().all(|limitation| !limitation.contains("scenario")),
+        "{:?}",
+        comparison.limitations
+    );
 }
 
 #[test]
 fn an_allowance_for_what_is_not_known_is_said_with_its_size() {
-    let contrast = contrast(&imported(about(1e9)).record, &imported(about(1.002e9)).record);
-    let only = &contrast.cells[0];
-    let why = only.why.as_deref().unwrap_or_default();
+    let comparison = compare(&imported(about(1e9)).record, &imported(about(1.002e9)).record);
+    let only = &comparison.results[0];
+    let reason = only.reason.as_deref().unwrap_or_default();
     assert!(
         only.verdict == Verdict::Same
-            && why.contains("tolerance of 25")
-            && why.contains("with 5 of each the tolerance is smaller"),
+            && reason.contains("tolerance of 25")
+            && reason.contains("with 5 of each the tolerance is smaller"),
         "{only:#?}"
     );
-    assert_eq!(gate(&contrast, 0.05).outcome, GateOutcome::CannotTell);
+    assert_eq!(gate(&comparison, 0.05).outcome, GateOutcome::Undecided);
 }
 
 #[test]
 fn a_same_that_leaves_much_open_says_how_much() {
     let noise = Noise { trial: 0.06, block: 0.0, run: 0.0 };
-    let contrast = contrast(&run(5, 31, noise, 1.0).record, &run(5, 32, noise, 1.0).record);
-    for cell in contrast.cells.iter().filter(|cell| cell.verdict == Verdict::Same) {
-        let interval = cell.comparison.and_then(|it| it.ratio_interval).expect("five trials each");
-        assert!(interval.high <= 1.35 && interval.low >= 1.0 / 1.35, "{cell:#?}");
+    let comparison = compare(&run(5, 31, noise, 1.0).record, &run(5, 32, noise, 1.0).record);
+    for result in comparison.results.iter().filter(|result| result.verdict == Verdict::Same) {
+        let interval = result.comparison.and_then(|it| it.ratio_interval).expect("five trials each");
+        assert!(interval.high <= 1.35 && interval.low >= 1.0 / 1.35, "{result:#?}");
         let much = interval.high > 1.1 || interval.low < 1.0 / 1.1;
-        assert_eq!(cell.why.as_ref().is_some_and(|why| why.contains("more trials")), much, "{cell:#?}");
+        assert_eq!(
+            result.reason.as_ref().is_some_and(|reason| reason.contains("more trials")),
+            much,
+            "{result:#?}"
+        );
     }
     assert!(
-        contrast.cells.iter().any(|cell| cell.verdict == Verdict::Same && cell.why.is_some()),
-        "{contrast:#?}"
+        comparison.results.iter().any(|result| result.verdict == Verdict::Same && result.reason.is_some()),
+        "{comparison:#?}"
     );
 }
 
@@ -495,18 +526,18 @@ fn single_trials_are_judged_with_an_allowance_and_nothing_unknown_is_called_a_ch
         ([20e9, 18.18e9], Verdict::Unknown),
         ([20e9, 16.5e9], Verdict::Unknown),
     ] {
-        let contrast = contrast(&imported(about(rates[0])).record, &imported(about(rates[1])).record);
-        let only = &contrast.cells[0];
+        let comparison = compare(&imported(about(rates[0])).record, &imported(about(rates[1])).record);
+        let only = &comparison.results[0];
         assert_eq!(
             (only.verdict, only.comparison.expect("series").basis),
             (wanted, Basis::Intervals),
             "{only:#?}"
         );
-        assert_eq!((only.floor, only.p, contrast.surroundings.len()), (Some(0.25), None, 0));
+        assert_eq!((only.floor, only.p, comparison.environment_changes.len()), (Some(0.25), None, 0));
         assert!(
-            contrast.caveats[0].contains("The machine of either run is unknown"),
+            comparison.limitations[0].contains("The machine of either run is unknown"),
             "{:?}",
-            contrast.caveats
+            comparison.limitations
         );
     }
 }
@@ -514,27 +545,30 @@ fn single_trials_are_judged_with_an_allowance_and_nothing_unknown_is_called_a_ch
 #[test]
 fn single_numbers_of_tables_tell_nothing() {
     let row = |rate: f64| imported(reported_of(&[("Rate", Quantity::BitRate, rate)]));
-    let contrast = contrast(&row(1e9).record, &row(5e8).record);
-    let only = &contrast.cells[0];
+    let comparison = compare(&row(1e9).record, &row(5e8).record);
+    let only = &comparison.results[0];
     let ratio = only.comparison.expect("a ratio").ratio;
     assert!(only.verdict == Verdict::Unknown && (ratio - 0.5).abs() < 1e-9, "{only:#?}");
-    assert!(only.why.as_ref().is_some_and(|why| why.contains("without samples to estimate")), "{only:#?}");
+    assert!(
+        only.reason.as_ref().is_some_and(|reason| reason.contains("without samples to estimate")),
+        "{only:#?}"
+    );
 }
 
 #[test]
 fn runs_without_anything_in_common_say_so() {
     let mut other = Fixture::new(5);
     other.path("elsewhere", &["wire"]).stream("elsewhere", &[], 1e9);
-    other.each("elsewhere/bulk", |trial| trial.doubts.push(ValidityWarning::Stolen { share: 0.1 }));
-    let contrast = contrast(&run(5, 1, QUIET, 1.0).record, &other.record);
-    assert_eq!((contrast.cells.len(), contrast.only_a.len(), contrast.only_b.len()), (0, 4, 1));
-    assert!(contrast.caveats[0].contains("no result in common"), "{:?}", contrast.caveats);
-    assert_eq!(gate(&contrast, 0.05).outcome, GateOutcome::CannotTell);
+    other.each("elsewhere/bulk", |trial| trial.warnings.push(ValidityWarning::Stolen { share: 0.1 }));
+    let comparison = compare(&run(5, 1, QUIET, 1.0).record, &other.record);
+    assert_eq!((comparison.results.len(), comparison.only_a.len(), comparison.only_b.len()), (0, 4, 1));
+    assert!(comparison.limitations[0].contains("no result in common"), "{:?}", comparison.limitations);
+    assert_eq!(gate(&comparison, 0.05).outcome, GateOutcome::Undecided);
 }
 
 #[test]
 fn a_run_against_itself_is_the_same_everywhere() {
     let a = run(5, 1, QUIET, 1.0);
-    let contrast = contrast(&a.record, &a.record);
-    assert!(contrast.cells.iter().all(|cell| cell.verdict == Verdict::Same), "{contrast:#?}");
+    let comparison = compare(&a.record, &a.record);
+    assert!(comparison.results.iter().all(|result| result.verdict == Verdict::Same), "{comparison:#?}");
 }

@@ -1,6 +1,6 @@
 //! Limitations of a comparison, in full sentences.
 
-use findings::{CellComparison, RunComparison, SurroundingChange};
+use findings::{EnvironmentChange, ResultComparison, RunComparison};
 use samples::{RunRecord, RunState};
 
 use super::environment;
@@ -13,26 +13,26 @@ use crate::{
 const MUCH_NOISE: f64 = 0.1;
 
 /// All limitations, general ones first.
-pub(super) fn caveats(a: &RunRecord, b: &RunRecord, contrast: &RunComparison) -> Vec<String> {
-    let mut caveats = Vec::new();
-    caveats.extend(nothing_in_common(contrast));
-    caveats.extend(machines(a, b, contrast));
-    caveats.extend(scenarios(contrast));
-    caveats.extend(unfinished(a, b));
-    caveats.extend(several_changes(contrast));
-    caveats.extend(few_trials(contrast));
-    caveats.extend(noisy(contrast));
-    caveats
+pub(super) fn limitations(a: &RunRecord, b: &RunRecord, comparison: &RunComparison) -> Vec<String> {
+    let mut limitations = Vec::new();
+    limitations.extend(nothing_in_common(comparison));
+    limitations.extend(machines(a, b, comparison));
+    limitations.extend(scenarios(comparison));
+    limitations.extend(unfinished(a, b));
+    limitations.extend(several_changes(comparison));
+    limitations.extend(few_trials(comparison));
+    limitations.extend(noisy(comparison));
+    limitations
 }
 
-fn nothing_in_common(contrast: &RunComparison) -> Option<String> {
-    contrast.cells.is_empty().then(|| {
+fn nothing_in_common(comparison: &RunComparison) -> Option<String> {
+    comparison.results.is_empty().then(|| {
         "The runs have no result in common, neither by name nor by path, workload and levels.".to_owned()
     })
 }
 
-fn machines(a: &RunRecord, b: &RunRecord, contrast: &RunComparison) -> Option<String> {
-    if environment::other_machine(contrast) {
+fn machines(a: &RunRecord, b: &RunRecord, comparison: &RunComparison) -> Option<String> {
+    if environment::other_machine(comparison) {
         return Some(
             "The runs come from different machines, which may explain any difference; no regression can be \
              established."
@@ -51,9 +51,10 @@ fn machines(a: &RunRecord, b: &RunRecord, contrast: &RunComparison) -> Option<St
     ))
 }
 
-fn scenarios(contrast: &RunComparison) -> Option<String> {
-    let changed = contrast.surroundings.iter().find(|change| change.what.starts_with("scenario"))?;
-    Some(if environment::other_scenario(contrast) {
+fn scenarios(comparison: &RunComparison) -> Option<String> {
+    let changed =
+        comparison.environment_changes.iter().find(|change| change.property.starts_with("scenario"))?;
+    Some(if environment::other_scenario(comparison) {
         format!(
             "The runs have different scenarios ({} in A, {} in B), which may explain any difference; no regression \
              can be established.",
@@ -73,9 +74,9 @@ fn unfinished(a: &RunRecord, b: &RunRecord) -> Option<String> {
         .then(|| format!("Unfinished: {}. Results have different numbers of trials.", list(&runs)))
 }
 
-fn several_changes(contrast: &RunComparison) -> Option<String> {
-    let weighty = |change: &&SurroundingChange| change.weighty;
-    let changes = contrast.surroundings.iter().filter(weighty).count();
+fn several_changes(comparison: &RunComparison) -> Option<String> {
+    let important = |change: &&EnvironmentChange| change.important;
+    let changes = comparison.environment_changes.iter().filter(important).count();
     (changes > 1).then(|| {
         format!(
             "{changes} things differ between the runs, and each may explain a difference; these runs cannot show \
@@ -84,9 +85,9 @@ fn several_changes(contrast: &RunComparison) -> Option<String> {
     })
 }
 
-fn noisy(contrast: &RunComparison) -> Option<String> {
-    let judged = contrast.cells.iter().filter(|cell| !is_of_few(cell));
-    let floors: Vec<f64> = judged.filter_map(|cell| cell.floor).filter(|it| *it > MUCH_NOISE).collect();
+fn noisy(comparison: &RunComparison) -> Option<String> {
+    let judged = comparison.results.iter().filter(|result| !is_of_few(result));
+    let floors: Vec<f64> = judged.filter_map(|result| result.floor).filter(|it| *it > MUCH_NOISE).collect();
     let (least, most) =
         floors.iter().fold((f64::INFINITY, 0.0_f64), |(least, most), it| (least.min(*it), most.max(*it)));
     (!floors.is_empty()).then(|| {
@@ -103,18 +104,18 @@ fn noisy(contrast: &RunComparison) -> Option<String> {
 }
 
 /// Whether it was judged by a tolerance.
-fn is_of_few(cell: &CellComparison) -> bool {
-    cell.p.is_none() && cell.comparison.is_some_and(|it| it.ratio_interval.is_some())
+fn is_of_few(result: &ResultComparison) -> bool {
+    result.p.is_none() && result.comparison.is_some_and(|it| it.ratio_interval.is_some())
 }
 
-fn few_trials(contrast: &RunComparison) -> Option<String> {
-    let cells = contrast.cells.iter().filter(|cell| is_of_few(cell)).count();
-    (cells > 0).then(|| {
+fn few_trials(comparison: &RunComparison) -> Option<String> {
+    let results = comparison.results.iter().filter(|result| is_of_few(result)).count();
+    (results > 0).then(|| {
         format!(
             "{} {} one trial in a run, or fewer than {FEWEST_TOLD} from another tool. The variation between trials \
              is unknown, so a difference is significant only beyond a tolerance of {}.",
-            count(cells, "result"),
-            if cells == 1 { "has" } else { "have" },
+            count(results, "result"),
+            if results == 1 { "has" } else { "have" },
             percent(ALLOWANCE)
         )
     })

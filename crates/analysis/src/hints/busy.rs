@@ -10,7 +10,7 @@ pub(super) const GENERATOR: Rule = Rule { id: "generator-limited", look: sending
 pub(super) const RECEIVER: Rule = Rule { id: "receiver-limited", look: receiving };
 
 fn sending(trial: &SingleTrial<'_>) -> Vec<Finding> {
-    let limited = trial.single.doubts.iter().find_map(|doubt| match doubt {
+    let limited = trial.single.warnings.iter().find_map(|warning| match warning {
         ValidityWarning::GeneratorLimited { end, busy } => Some(finding("sending", end, *busy)),
         _ => None,
     });
@@ -18,7 +18,7 @@ fn sending(trial: &SingleTrial<'_>) -> Vec<Finding> {
 }
 
 fn receiving(trial: &SingleTrial<'_>) -> Vec<Finding> {
-    let limited = trial.single.doubts.iter().find_map(|doubt| match doubt {
+    let limited = trial.single.warnings.iter().find_map(|warning| match warning {
         ValidityWarning::ReceiverLimited { end, busy } => Some(finding("receiving", end, *busy)),
         _ => None,
     });

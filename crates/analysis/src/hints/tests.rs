@@ -15,7 +15,7 @@ use crate::{
 struct Trial {
     load: WorkloadSettings,
     measurement: Measurement,
-    doubts: Vec<ValidityWarning>,
+    warnings: Vec<ValidityWarning>,
     environment: Environment,
     devices: Vec<DeviceState>,
 }
@@ -23,8 +23,8 @@ struct Trial {
 impl Trial {
     fn new(change: impl FnOnce(&mut Self)) -> Self {
         let (load, measurement) = (stream_settings(), stream_at(&[9e9; 20]));
-        let (doubts, devices, environment) = (Vec::new(), Vec::new(), environment());
-        let mut trial = Self { load, measurement, doubts, environment, devices };
+        let (warnings, devices, environment) = (Vec::new(), Vec::new(), environment());
+        let mut trial = Self { load, measurement, warnings, environment, devices };
         change(&mut trial);
         trial
     }
@@ -54,7 +54,7 @@ impl Trial {
             placement: &Placement::CrossCpu,
             measurement: &self.measurement,
             cpu: &cpu(),
-            doubts: &self.doubts,
+            warnings: &self.warnings,
             environment: Some(&self.environment),
             devices: &self.devices,
         })
@@ -126,15 +126,15 @@ const CASES: &[Case] = &[
     },
     Case {
         hint: "generator-limited",
-        given: |trial| trial.doubts = vec![limited("client", 0.99, true)],
-        spared: |trial| trial.doubts = vec![limited("server", 0.99, false)],
+        given: |trial| trial.warnings = vec![limited("client", 0.99, true)],
+        spared: |trial| trial.warnings = vec![limited("server", 0.99, false)],
         severity: Severity::Note,
         says: &["The client's sending thread was busy 99.0 %", "-P 2"],
     },
     Case {
         hint: "receiver-limited",
-        given: |trial| trial.doubts = vec![limited("server", 0.98, false)],
-        spared: |trial| trial.doubts = vec![limited("client", 0.98, true)],
+        given: |trial| trial.warnings = vec![limited("server", 0.98, false)],
+        spared: |trial| trial.warnings = vec![limited("client", 0.98, true)],
         severity: Severity::Note,
         says: &["The server's receiving thread was busy 98.0 %"],
     },

@@ -1,4 +1,4 @@
-//! The memory that moved in a cell.
+//! The memory that moved in a result.
 
 use findings::{BalloonSummary, SingleOutcome};
 use samples::CpuUsage;
@@ -20,9 +20,9 @@ impl KindAnalysis for BalloonData {
 }
 
 /// `None` if no memory moved.
-pub(crate) fn summary(cell: &Observations<'_>) -> Option<BalloonSummary> {
+pub(crate) fn summary(result: &Observations<'_>) -> Option<BalloonSummary> {
     let all: Vec<&BalloonData> =
-        cell.trials().filter_map(|trial| BalloonData::of(&trial.measurement)).collect();
+        result.trials().filter_map(|trial| BalloonData::of(&trial.measurement)).collect();
     let first = all.iter().find(|data| data.rate().is_some())?;
     let median = |figure: fn(&BalloonData) -> f64| {
         let figures: Vec<f64> =
@@ -31,7 +31,7 @@ pub(crate) fn summary(cell: &Observations<'_>) -> Option<BalloonSummary> {
     };
     Some(BalloonSummary {
         method: first.method,
-        way: first.way,
+        direction: first.direction,
         first: median(|data| data.first.0 as f64),
         touching: median(|data| data.touching.0 as f64 / data.elapsed.0.max(1) as f64),
         resident_per_byte: median(|data| data.freed().unsigned_abs() as f64 / data.moved.0.max(1) as f64),

@@ -1,4 +1,4 @@
-//! The connections of a cell: histograms merged, failures added up.
+//! The connections of a result: histograms merged, failures added up.
 
 use findings::{ConnectSummary, SingleConnect, SingleOutcome, SingleRate};
 use samples::{Arm, CpuUsage};
@@ -33,12 +33,12 @@ impl KindAnalysis for ConnectData {
     }
 }
 
-/// The connections of all trials of a cell; `None` when there are none.
-pub(crate) fn summary(cell: &Observations<'_>) -> Option<ConnectSummary> {
+/// The connections of all trials of a result; `None` when there are none.
+pub(crate) fn summary(result: &Observations<'_>) -> Option<ConnectSummary> {
     // Trials in which none succeeded count too: they are where most failed.
-    let barren = cell.unusable.iter().copied().filter(|trial| trial.arm == Arm::Measure);
+    let barren = result.unusable.iter().copied().filter(|trial| trial.arm == Arm::Measure);
     together(
-        &cell
+        &result
             .trials()
             .chain(barren)
             .filter_map(|trial| ConnectData::of(&trial.measurement))

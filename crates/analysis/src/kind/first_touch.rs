@@ -1,4 +1,4 @@
-//! The first touches of a cell: page faults added up.
+//! The first touches of a result: page faults added up.
 
 use findings::{FirstTouchSummary, SingleOutcome};
 use samples::CpuUsage;
@@ -33,10 +33,10 @@ impl KindAnalysis for FirstTouchData {
     }
 }
 
-/// The first touches of all trials of a cell; `None` when nothing was touched.
-pub(crate) fn summary(cell: &Observations<'_>) -> Option<FirstTouchSummary> {
+/// The first touches of all trials of a result; `None` when nothing was touched.
+pub(crate) fn summary(result: &Observations<'_>) -> Option<FirstTouchSummary> {
     let all: Vec<&FirstTouchData> =
-        cell.trials().filter_map(|trial| FirstTouchData::of(&trial.measurement)).collect();
+        result.trials().filter_map(|trial| FirstTouchData::of(&trial.measurement)).collect();
     let sum =
         |figure: fn(&FirstTouchData) -> u64| all.iter().copied().map(figure).fold(0, u64::saturating_add);
     let together = FirstTouchData {

@@ -31,11 +31,11 @@ impl KindAnalysis for PingPongData {
     }
 }
 
-/// The round trips of all trials of a cell; `None` when there are none.
-pub(crate) fn summary(cell: &Observations<'_>) -> Option<LatencySummary> {
+/// The round trips of all trials of a result; `None` when there are none.
+pub(crate) fn summary(result: &Observations<'_>) -> Option<LatencySummary> {
     // Trials from which nothing came back count too: they are where most was lost.
-    let silent = cell.unusable.iter().copied().filter(|trial| trial.arm == Arm::Measure);
-    let all: Vec<&PingPongData> = cell.trials().chain(silent).filter_map(ping_pong).collect();
+    let silent = result.unusable.iter().copied().filter(|trial| trial.arm == Arm::Measure);
+    let all: Vec<&PingPongData> = result.trials().chain(silent).filter_map(ping_pong).collect();
     together(&all)
 }
 

@@ -1,6 +1,6 @@
 //! Columns reported by another tool: medians over the trials.
 
-use findings::{OwnerCost, OwnerUnit, SingleOutcome};
+use findings::{ConsumerCost, ConsumerUnit, SingleOutcome};
 use samples::CpuUsage;
 use stats::describe;
 use workload::{Quantity, ReportedData, ReportedValue};
@@ -17,26 +17,26 @@ impl KindAnalysis for ReportedData {
         None
     }
 
-    fn owners(&self, _: &CpuUsage) -> Vec<OwnerCost> {
-        self.values.iter().filter_map(owner).collect()
+    fn consumers(&self, _: &CpuUsage) -> Vec<ConsumerCost> {
+        self.values.iter().filter_map(consumer).collect()
     }
 }
 
 /// Owner of a CPU column such as `Server VM CPU`; `None` for other columns.
-fn owner(column: &ReportedValue) -> Option<OwnerCost> {
+fn consumer(column: &ReportedValue) -> Option<ConsumerCost> {
     let is_cpu = |word: &&str| word.eq_ignore_ascii_case("cpu") || word.eq_ignore_ascii_case("cpus");
     if column.quantity != Quantity::Share || !column.name.split_whitespace().any(|word| is_cpu(&word)) {
         return None;
     }
     let rest: Vec<&str> = column.name.split_whitespace().filter(|word| !is_cpu(word)).collect();
-    let owner = if rest.is_empty() { "CPU".to_owned() } else { rest.join(" ") };
-    Some(OwnerCost { owner, value: column.value, unit: OwnerUnit::Share })
+    let consumer = if rest.is_empty() { "CPU".to_owned() } else { rest.join(" ") };
+    Some(ConsumerCost { consumer, value: column.value, unit: ConsumerUnit::Share })
 }
 
 /// All columns in order of appearance; empty for measured results.
-pub(crate) fn columns(cell: &Observations<'_>) -> Vec<ReportedValue> {
+pub(crate) fn columns(result: &Observations<'_>) -> Vec<ReportedValue> {
     let rows: Vec<&ReportedData> =
-        cell.trials().filter_map(|trial| ReportedData::of(&trial.measurement)).collect();
+        result.trials().filter_map(|trial| ReportedData::of(&trial.measurement)).collect();
     let mut columns: Vec<ReportedValue> = Vec::new();
     for column in rows.iter().flat_map(|row| &row.values) {
         let same = |other: &&ReportedValue| other.name == column.name && other.quantity == column.quantity;

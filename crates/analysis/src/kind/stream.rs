@@ -43,25 +43,25 @@ impl KindAnalysis for StreamData {
     }
 }
 
-/// The streams of a cell with this value; `None` when no trial has one.
-pub(crate) fn summary(cell: &Observations<'_>, value: Estimate) -> Option<StreamSummary> {
-    let trials: Vec<&[Flow]> = cell.trials().map(flows).filter(|flows| !flows.is_empty()).collect();
+/// The streams of a result with this value; `None` when no trial has one.
+pub(crate) fn summary(result: &Observations<'_>, value: Estimate) -> Option<StreamSummary> {
+    let trials: Vec<&[Flow]> = result.trials().map(flows).filter(|flows| !flows.is_empty()).collect();
     (!trials.is_empty()).then(|| StreamSummary {
-        sent: over_trials(cell, sent),
+        sent: over_trials(result, sent),
         // Based on the sent rate if no receiver reported.
         received: trials.iter().any(|flows| received(flows, None).is_some()).then_some(value),
-        forward: over_trials(cell, |flows| received(flows, Some(Direction::Forward))),
-        reverse: over_trials(cell, |flows| received(flows, Some(Direction::Reverse))),
+        forward: over_trials(result, |flows| received(flows, Some(Direction::Forward))),
+        reverse: over_trials(result, |flows| received(flows, Some(Direction::Reverse))),
         tcp: tcp(&trials),
         datagrams: datagrams(&trials),
         lateness: lateness(&trials),
-        stability: stability(cell),
+        stability: stability(result),
     })
 }
 
 /// Whether the intervals contain so few datagrams that counts look like levels.
-pub(crate) fn is_granular(cell: &Observations<'_>, series: &Series) -> bool {
-    let load = cell.record.sent.load();
+pub(crate) fn is_granular(result: &Observations<'_>, series: &Series) -> bool {
+    let load = result.record.sent.load();
     load.is_some_and(|load| modality::is_granular(load, series.length, &series.rates))
 }
 
@@ -151,14 +151,14 @@ fn has_tcp(end: &EndSeries) -> bool {
     end.measured().any(|interval| interval.tcp.is_some())
 }
 
-fn over_trials(cell: &Observations<'_>, rate: impl Fn(&[Flow]) -> Option<f64>) -> Option<Estimate> {
-    compare::estimate(&cell.trials().filter_map(|trial| rate(flows(trial))).collect::<Vec<_>>())
+fn over_trials(result: &Observations<'_>, rate: impl Fn(&[Flow]) -> Option<f64>) -> Option<Estimate> {
+    compare::estimate(&result.trials().filter_map(|trial| rate(flows(trial))).collect::<Vec<_>>())
 }
 
-fn stability(cell: &Observations<'_>) -> Option<f64> {
-    let spreads: Vec<f64> = cell
+fn stability(result: &Observations<'_>) -> Option<f64> {
+    let spreads: Vec<f64> = result
         .trials()
-        .filter_map(|trial| describe::coefficient_of_variation(&series::of_trial(cell, trial).rates))
+        .filter_map(|trial| describe::coefficient_of_variation(&series::of_trial(result, trial).rates))
         .collect();
     describe::median(&spreads)
 }

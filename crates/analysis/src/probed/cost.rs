@@ -14,23 +14,23 @@ use crate::{
 /// One cost for each workload that has a pair of trials, in the order of the scenario.
 pub(super) fn costs(measured: &[Observations<'_>]) -> Vec<ProbeCost> {
     let mut workloads: Vec<&str> = Vec::new();
-    for cell in measured.iter().filter(|cell| !cell.probed.is_empty()) {
-        if !workloads.contains(&cell.record.workload.as_str()) {
-            workloads.push(&cell.record.workload);
+    for result in measured.iter().filter(|result| !result.probed.is_empty()) {
+        if !workloads.contains(&result.record.workload.as_str()) {
+            workloads.push(&result.record.workload);
         }
     }
     workloads.into_iter().filter_map(|workload| of_workload(workload, measured)).collect()
 }
 
 fn of_workload(workload: &str, measured: &[Observations<'_>]) -> Option<ProbeCost> {
-    let cells: Vec<&Observations<'_>> =
-        measured.iter().filter(|cell| cell.record.workload == workload).collect();
-    let metric = cells.first()?.metric;
+    let results: Vec<&Observations<'_>> =
+        measured.iter().filter(|result| result.record.workload == workload).collect();
+    let metric = results.first()?.metric;
     // Pairs with a zero have no ratio.
-    let pairs: Vec<(f64, f64)> = cells
+    let pairs: Vec<(f64, f64)> = results
         .iter()
-        .filter(|cell| cell.metric == metric)
-        .flat_map(|cell| observations::pairs(&cell.points, &cell.probed))
+        .filter(|result| result.metric == metric)
+        .flat_map(|result| observations::pairs(&result.points, &result.probed))
         .filter(|(without, with)| *without > 0.0 && *with > 0.0)
         .collect();
     let estimate = ratio::paired_ratio(&pairs, CONFIDENCE)?;
@@ -42,7 +42,7 @@ fn of_workload(workload: &str, measured: &[Observations<'_>]) -> Option<ProbeCos
         ratio: estimate.value,
         cost: worse(estimate.value),
         interval: estimate.interval.map(compare::named).map(|interval| turned(interval, worse)),
-        cpu: cpu_cost(&cells),
+        cpu: cpu_cost(&results),
     })
 }
 
@@ -56,12 +56,13 @@ fn turned(interval: Interval, of: impl Fn(f64) -> f64) -> Interval {
     Interval { low: one.min(other), high: one.max(other), ..interval }
 }
 
-fn cpu_cost(cells: &[&Observations<'_>]) -> Option<CpuProbeCost> {
-    let of_cell = |cell: &&Observations<'_>| -> Vec<(f64, f64)> {
-        let both = cell.points.iter().filter_map(|(block, without)| Some((without, cell.probed.get(block)?)));
+fn cpu_cost(results: &[&Observations<'_>]) -> Option<CpuProbeCost> {
+    let of_result = |result: &&Observations<'_>| -> Vec<(f64, f64)> {
+        let both =
+            result.points.iter().filter_map(|(block, without)| Some((without, result.probed.get(block)?)));
         both.filter_map(|(without, with)| Some((spent(without.trial)?, spent(with.trial)?))).collect()
     };
-    let pairs: Vec<(f64, f64)> = cells.iter().flat_map(of_cell).collect();
+    let pairs: Vec<(f64, f64)> = results.iter().flat_map(of_result).collect();
     let estimate = ratio::paired_ratio(&pairs, CONFIDENCE)?;
     let more = |ratio: f64| ratio - 1.0;
     Some(CpuProbeCost {

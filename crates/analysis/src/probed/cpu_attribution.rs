@@ -1,63 +1,72 @@
 //! CPU attribution over probed trials, compared with the kernel's busy time. Times of all trials are added up before dividing,
 //! because medians of owners would not add up to the median of busy.
 
-use findings::{CpuAttribution, MachineTimes, OwnerPart, OwnerTime};
-use samples::{CpuOwner, OwnedCpu, OwnerShare, Trial};
+use findings::{ConsumerPart, ConsumerTime, CpuAttribution, MachineTimes};
+use samples::{AttributedCpu, ConsumerShare, CpuConsumer, Trial};
 use units::Nanos;
 
 use super::{ProbedTrial, volume};
 use crate::guest_cpu;
 
 /// Who works for the guests of a host: the monitors' own threads, vhost, and the host's kernel.
-const CARRIERS: [CpuOwner; 6] =
-    [CpuOwner::Vmm, CpuOwner::Vhost, CpuOwner::Softirq, CpuOwner::Ksoftirqd, CpuOwner::Irq, CpuOwner::Kernel];
+const CARRIERS: [CpuConsumer; 6] = [
+    CpuConsumer::Vmm,
+    CpuConsumer::Vhost,
+    CpuConsumer::Softirq,
+    CpuConsumer::Ksoftirqd,
+    CpuConsumer::Irq,
+    CpuConsumer::Kernel,
+];
 
 /// `None` without CPU attribution.
 pub(super) fn by_owner(watched: &[ProbedTrial<'_>]) -> Option<CpuAttribution> {
-    let known: Vec<(&Trial, &OwnedCpu)> =
+    let known: Vec<(&Trial, &AttributedCpu)> =
         watched.iter().filter_map(|(trial, seen)| Some((*trial, seen.cpu.as_ref()?))).collect();
     let source = known.first()?.1.source;
-    let alike: Vec<(&Trial, &OwnedCpu)> = known.into_iter().filter(|(_, cpu)| cpu.source == source).collect();
-    let seconds = |of: fn(&OwnedCpu) -> Nanos| alike.iter().map(|(_, cpu)| of(cpu).seconds()).sum::<f64>();
+    let alike: Vec<(&Trial, &AttributedCpu)> =
+        known.into_iter().filter(|(_, cpu)| cpu.source == source).collect();
+    let seconds =
+        |of: fn(&AttributedCpu) -> Nanos| alike.iter().map(|(_, cpu)| of(cpu).seconds()).sum::<f64>();
     let elapsed = seconds(|cpu| cpu.elapsed);
     if elapsed <= 0.0 {
         return None;
     }
     let busy = seconds(|cpu| cpu.busy);
-    let owned = seconds(owned);
+    let attributed = seconds(attributed);
     let carried = volume::together(alike.iter().map(|(trial, _)| *trial));
     let scale = Scale { elapsed, busy, units: carried.map(|(work, carried)| carried / work.for_cpu().0) };
     let shares = || alike.iter().flat_map(|(_, cpu)| &cpu.shares);
-    let mut owners: Vec<CpuOwner> = shares().map(|share| share.owner).collect();
-    owners.sort_unstable();
-    owners.dedup();
+    let mut consumers: Vec<CpuConsumer> = shares().map(|share| share.consumer).collect();
+    consumers.sort_unstable();
+    consumers.dedup();
     let trials: Vec<&Trial> = alike.iter().map(|(trial, _)| *trial).collect();
-    let owners: Vec<OwnerTime> = owners
+    let consumers: Vec<ConsumerTime> = consumers
         .into_iter()
-        .map(|owner| scale.owner(owner, shares().filter(|share| share.owner == owner)))
+        .map(|consumer| scale.consumer(consumer, shares().filter(|share| share.consumer == consumer)))
         .collect();
     Some(CpuAttribution {
         source,
-        because: alike.iter().find_map(|(_, cpu)| cpu.because.clone()),
+        reason: alike.iter().find_map(|(_, cpu)| cpu.reason.clone()),
         cpus: alike.iter().map(|(_, cpu)| cpu.cpus).max()?,
         busy: busy / elapsed,
-        owned: owned / elapsed,
-        unexplained: (busy - owned) / elapsed,
-        unexplained_share: share(busy - owned, busy),
+        attributed: attributed / elapsed,
+        unexplained: (busy - attributed) / elapsed,
+        unexplained_share: share(busy - attributed, busy),
         steal: seconds(|cpu| cpu.steal) / elapsed,
         work: carried.map(|(work, _)| work),
         busy_cost: scale.cost(busy),
-        machines: machines(&owners),
+        machines: machines(&consumers),
         guests: guest_cpu::together(&trials),
-        owners,
+        consumers,
     })
 }
 
 /// Virtual machines and hypervisor; `None` without virtual machines.
-fn machines(owners: &[OwnerTime]) -> Option<MachineTimes> {
-    let had = |owner: CpuOwner| owners.iter().find(|time| time.owner == owner).map(|time| time.cpus);
-    let (server, client) = (had(CpuOwner::ServerVm), had(CpuOwner::ClientVm));
-    let carriers = CARRIERS.iter().filter_map(|owner| had(*owner));
+fn machines(consumers: &[ConsumerTime]) -> Option<MachineTimes> {
+    let had =
+        |consumer: CpuConsumer| consumers.iter().find(|time| time.consumer == consumer).map(|time| time.cpus);
+    let (server, client) = (had(CpuConsumer::ServerVm), had(CpuConsumer::ClientVm));
+    let carriers = CARRIERS.iter().filter_map(|consumer| had(*consumer));
     (server.is_some() || client.is_some()).then(|| MachineTimes {
         server,
         hypervisor: carriers.sum(),
@@ -66,12 +75,12 @@ fn machines(owners: &[OwnerTime]) -> Option<MachineTimes> {
 }
 
 /// The share of a trial's busy time that no owner explains; `None` where the kernel counted none.
-pub(super) fn unexplained(cpu: &OwnedCpu) -> Option<f64> {
+pub(super) fn unexplained(cpu: &AttributedCpu) -> Option<f64> {
     let busy = cpu.busy.seconds();
-    (busy > 0.0).then(|| share(busy - owned(cpu).seconds(), busy))
+    (busy > 0.0).then(|| share(busy - attributed(cpu).seconds(), busy))
 }
 
-fn owned(cpu: &OwnedCpu) -> Nanos {
+fn attributed(cpu: &AttributedCpu) -> Nanos {
     Nanos(cpu.shares.iter().fold(0, |sum, share| sum.saturating_add(share.time.0)))
 }
 
@@ -94,15 +103,19 @@ impl Scale {
         self.units.map(|units| seconds / units)
     }
 
-    fn owner<'a>(&self, owner: CpuOwner, shares: impl Iterator<Item = &'a OwnerShare>) -> OwnerTime {
-        let mut parts: Vec<OwnerPart> = Vec::new();
+    fn consumer<'a>(
+        &self,
+        consumer: CpuConsumer,
+        shares: impl Iterator<Item = &'a ConsumerShare>,
+    ) -> ConsumerTime {
+        let mut parts: Vec<ConsumerPart> = Vec::new();
         let mut seconds = 0.0;
         for share in shares {
             let (time, cpus) = (share.time.seconds(), share.time.seconds() / self.elapsed);
             seconds += time;
             match parts.iter_mut().find(|part| is_of(part, share)) {
                 Some(part) => part.cpus += cpus,
-                None => parts.push(OwnerPart {
+                None => parts.push(ConsumerPart {
                     process: share.process.clone(),
                     thread: share.thread.clone(),
                     cpu: share.cpu,
@@ -111,8 +124,8 @@ impl Scale {
             }
         }
         parts.sort_by(|one, other| other.cpus.total_cmp(&one.cpus));
-        OwnerTime {
-            owner,
+        ConsumerTime {
+            consumer,
             cpus: seconds / self.elapsed,
             share: share(seconds, self.busy),
             cost: self.cost(seconds),
@@ -121,6 +134,6 @@ impl Scale {
     }
 }
 
-fn is_of(part: &OwnerPart, share: &OwnerShare) -> bool {
+fn is_of(part: &ConsumerPart, share: &ConsumerShare) -> bool {
     (&part.process, &part.thread, part.cpu) == (&share.process, &share.thread, share.cpu)
 }

@@ -22,7 +22,7 @@ fn lost(record: &RunRecord, probe: ProbeKind) -> Option<LostProbe> {
     let count = |trials: usize| u32::try_from(trials).unwrap_or(u32::MAX);
     Some(LostProbe {
         probe,
-        because: missing.because.clone(),
+        reason: missing.reason.clone(),
         from: first.index,
         trials: count(lacking().count()),
         again: count(later.filter(|trial| lack(trial, probe).is_none()).count()),

@@ -13,23 +13,28 @@ use crate::{distribution, kind::ping_pong::ping_pong, observations::Observations
 type TracedTrial<'a> = (&'a Trial, &'a MessagePath);
 
 /// The way that most messages took; `None` where none was followed.
-pub(super) fn together(cell: &Observations<'_>, watched: &[ProbedTrial<'_>]) -> Option<LatencyBreakdown> {
+pub(super) fn together(result: &Observations<'_>, watched: &[ProbedTrial<'_>]) -> Option<LatencyBreakdown> {
     let all: Vec<TracedTrial<'_>> =
-        watched.iter().filter_map(|(trial, seen)| Some((*trial, seen.way.as_ref()?))).collect();
+        watched.iter().filter_map(|(trial, seen)| Some((*trial, seen.latency_breakdown.as_ref()?))).collect();
     let most = most_taken(&all)?;
     let (taken, others): (Vec<TracedTrial<'_>>, Vec<TracedTrial<'_>>) =
-        all.iter().partition(|(_, way)| is_same(way, most));
-    let whole = distribution::of(&distribution::merged(taken.iter().map(|(_, way)| &way.whole)))?;
+        all.iter().partition(|(_, latency_breakdown)| is_same(latency_breakdown, most));
+    let whole = distribution::of(&distribution::merged(
+        taken.iter().map(|(_, latency_breakdown)| &latency_breakdown.whole),
+    ))?;
     let engine = distribution::merged(taken.iter().filter_map(|(trial, _)| round_trips(trial)));
     let engine = engine.quantile(0.5);
     let reference = engine.or(whole.at(0.5))?;
-    let steps = steps(cell, &taken, most, reference);
+    let steps = steps(result, &taken, most, reference);
     let sum = steps.iter().map(|step| step.p50).sum();
     Some(LatencyBreakdown {
         every: most.every,
-        followed: taken.iter().map(|(_, way)| way.followed).sum(),
-        strayed: taken.iter().map(|(_, way)| way.strayed).sum::<u64>()
-            + others.iter().map(|(_, way)| way.followed + way.strayed).sum::<u64>(),
+        followed: taken.iter().map(|(_, latency_breakdown)| latency_breakdown.followed).sum(),
+        not_followed: taken.iter().map(|(_, latency_breakdown)| latency_breakdown.not_followed).sum::<u64>()
+            + others
+                .iter()
+                .map(|(_, latency_breakdown)| latency_breakdown.followed + latency_breakdown.not_followed)
+                .sum::<u64>(),
         whole,
         engine,
         sum,
@@ -41,17 +46,23 @@ pub(super) fn together(cell: &Observations<'_>, watched: &[ProbedTrial<'_>]) -> 
 
 /// A trial along the most frequent path.
 fn most_taken<'a>(all: &[TracedTrial<'a>]) -> Option<&'a MessagePath> {
-    let followed = |way: &MessagePath| -> u64 {
-        all.iter().filter(|(_, other)| is_same(other, way)).map(|(_, other)| other.followed).sum()
+    let followed = |latency_breakdown: &MessagePath| -> u64 {
+        all.iter()
+            .filter(|(_, other)| is_same(other, latency_breakdown))
+            .map(|(_, other)| other.followed)
+            .sum()
     };
-    let known = all.iter().map(|(_, way)| *way).filter(|way| way.followed > 0 && !way.steps.is_empty());
+    let known = all
+        .iter()
+        .map(|(_, latency_breakdown)| *latency_breakdown)
+        .filter(|latency_breakdown| latency_breakdown.followed > 0 && !latency_breakdown.steps.is_empty());
     // The first of equals, so that equal records give equal findings.
-    known.rev().max_by_key(|way| followed(way))
+    known.rev().max_by_key(|latency_breakdown| followed(latency_breakdown))
 }
 
 fn is_same(one: &MessagePath, other: &MessagePath) -> bool {
-    let points = |way: &MessagePath| -> Vec<(HopPoint, HopPoint)> {
-        way.steps.iter().map(|step| (step.from.clone(), step.to.clone())).collect()
+    let points = |latency_breakdown: &MessagePath| -> Vec<(HopPoint, HopPoint)> {
+        latency_breakdown.steps.iter().map(|step| (step.from.clone(), step.to.clone())).collect()
     };
     points(one) == points(other)
 }
@@ -61,31 +72,33 @@ fn round_trips(trial: &Trial) -> Option<&LatencyHistogram> {
 }
 
 fn steps(
-    cell: &Observations<'_>,
+    result: &Observations<'_>,
     taken: &[TracedTrial<'_>],
     most: &MessagePath,
     whole: Nanos,
 ) -> Vec<StepSummary> {
     let trials: Vec<&Trial> = taken.iter().map(|(trial, _)| *trial).collect();
-    let names = Steps::of(cell, &trials, most);
+    let names = Steps::of(result, &trials, most);
     let mut leg = Leg::There;
     let mut begins = Nanos(0);
     let mut steps = Vec::new();
     for (index, step) in most.steps.iter().enumerate() {
-        let times = distribution::merged(taken.iter().map(|(_, way)| &way.steps[index].times));
+        let times = distribution::merged(
+            taken.iter().map(|(_, latency_breakdown)| &latency_breakdown.steps[index].times),
+        );
         let (Some(p50), Some(p99)) = (times.quantile(0.5), times.quantile(0.99)) else { continue };
         leg = match step.from.event {
             HopEvent::ServerReceives => Leg::Server,
             HopEvent::ServerSends => Leg::Back,
             _ => leg,
         };
-        let (kind, what) = names.named(&step.from, &step.to);
+        let (kind, label) = names.named(&step.from, &step.to);
         steps.push(StepSummary {
             from: step.from.clone(),
             to: step.to.clone(),
             leg,
             kind,
-            what,
+            label,
             p50,
             p99,
             share: of(p50, whole),
@@ -98,18 +111,20 @@ fn steps(
 }
 
 fn unexplained_in_trial(taken: &[TracedTrial<'_>]) -> Option<f64> {
-    let rest = |(trial, way): &TracedTrial<'_>| Some(1.0 - of(way.sum_of_medians()?, reference(trial, way)?));
+    let rest = |(trial, latency_breakdown): &TracedTrial<'_>| {
+        Some(1.0 - of(latency_breakdown.sum_of_medians()?, reference(trial, latency_breakdown)?))
+    };
     describe::median(&taken.iter().filter_map(rest).collect::<Vec<_>>())
 }
 
 /// The median round trip of a trial as the engine measured it, or else as the probe saw it.
-fn reference(trial: &Trial, way: &MessagePath) -> Option<Nanos> {
-    round_trips(trial).and_then(|times| times.quantile(0.5)).or(way.whole.quantile(0.5))
+fn reference(trial: &Trial, latency_breakdown: &MessagePath) -> Option<Nanos> {
+    round_trips(trial).and_then(|times| times.quantile(0.5)).or(latency_breakdown.whole.quantile(0.5))
 }
 
 /// Share of a step in its trial's round trip.
-fn share_in((trial, way): &TracedTrial<'_>, index: usize) -> Option<f64> {
-    Some(of(way.steps[index].times.quantile(0.5)?, reference(trial, way)?))
+fn share_in((trial, latency_breakdown): &TracedTrial<'_>, index: usize) -> Option<f64> {
+    Some(of(latency_breakdown.steps[index].times.quantile(0.5)?, reference(trial, latency_breakdown)?))
 }
 
 fn of(part: Nanos, whole: Nanos) -> f64 {

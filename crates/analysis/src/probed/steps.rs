@@ -16,16 +16,20 @@ pub(super) struct Steps<'a> {
 }
 
 impl<'a> Steps<'a> {
-    pub(super) fn of(cell: &Observations<'a>, trials: &[&'a Trial], way: &MessagePath) -> Self {
+    pub(super) fn of(
+        result: &Observations<'a>,
+        trials: &[&'a Trial],
+        latency_breakdown: &MessagePath,
+    ) -> Self {
         let seen = |device: &str| {
             let at = |point: &HopPoint| point.device.as_deref() == Some(device);
-            way.steps.iter().any(|step| at(&step.from) || at(&step.to))
+            latency_breakdown.steps.iter().any(|step| at(&step.from) || at(&step.to))
         };
         let bridge = |device: &str| {
             let mut states = trials.iter().flat_map(|trial| &trial.devices);
             states.any(|state| state.device == device && state.kind == "bridge")
         };
-        let devices = cell.path.map(|path| path.devices.as_slice()).unwrap_or_default();
+        let devices = result.path.map(|path| path.devices.as_slice()).unwrap_or_default();
         let passed = devices.iter().filter(|device| bridge(device) && !seen(device));
         let hosts = trials.iter().filter_map(|trial| trial.counters.as_ref()).flat_map(|it| &it.hosts);
         Self {

@@ -1,10 +1,10 @@
 //! Made records against what is said of what probes saw.
 
-use findings::{CellSummary, Findings, GuestTime, Leg, StepKind};
+use findings::{Findings, GuestTime, Leg, ResultSummary, StepKind};
 use samples::{
-    Arm, AttributionSource, CallTimes, CpuOwner, DeviceState, GuestCpu, HopEvent, HopPoint, HopStep,
-    HostCounters, MachineCpu, MessagePath, MissingProbe, OwnedCpu, OwnerShare, PathCounters, ProbeKind,
-    SyscallCount, ValidityWarning,
+    Arm, AttributedCpu, AttributionSource, CallTimes, ConsumerShare, CpuConsumer, DeviceState, GuestCpu,
+    HopEvent, HopPoint, HopStep, HostCounters, MachineCpu, MessagePath, MissingProbe, PathCounters,
+    ProbeKind, SyscallCount, ValidityWarning,
 };
 use units::Nanos;
 use workload::{LatencyHistogram, Measurement, Work};
@@ -24,8 +24,8 @@ fn run(blocks: u32) -> Fixture {
     run
 }
 
-fn cell<'a>(findings: &'a Findings, id: &str) -> &'a CellSummary {
-    findings.cells.iter().find(|cell| cell.id == id).expect("a measured result")
+fn result<'a>(findings: &'a Findings, id: &str) -> &'a ResultSummary {
+    findings.results.iter().find(|result| result.id == id).expect("a measured result")
 }
 
 fn near(value: f64, wanted: f64) -> bool {
@@ -33,15 +33,15 @@ fn near(value: f64, wanted: f64) -> bool {
 }
 
 #[test]
-fn a_probed_trial_changes_no_number_of_its_cell() {
+fn a_probed_trial_changes_no_number_of_its_result() {
     let mut plain = Fixture::new(6);
     plain.path("plain", &["wire"]).stream("plain", &[], 8e9).ping("plain", &[], 20_000.0);
     let without = analyse(&plain.record);
     let mut probed = run(6);
     for trial in probed.record.trials.iter_mut().filter(|trial| trial.arm == Arm::Probed) {
-        let is_stream = trial.cell == BULK;
+        let is_stream = trial.result == BULK;
         trial.measurement = if is_stream { stream_of(1e9) } else { ping_of(90_000.0) };
-        trial.doubts.push(ValidityWarning::Stolen { share: 0.5 });
+        trial.warnings.push(ValidityWarning::Stolen { share: 0.5 });
         trial.cpu.machine.steal = trial.cpu.machine.elapsed;
         trial.path_check.mtu = Some(576);
         trial.devices.push(DeviceState {
@@ -55,20 +55,20 @@ fn a_probed_trial_changes_no_number_of_its_cell() {
     }
     let with = analyse(&probed.record);
     let others = |findings: &Findings| -> Vec<String> {
-        let ids = findings.claims.iter().map(|claim| claim.id.clone());
+        let ids = findings.findings.iter().map(|claim| claim.id.clone());
         ids.filter(|id| id != "probe-cost").collect()
     };
     assert_eq!(others(&with), others(&without));
-    assert_eq!((with.cells, with.noise, with.effects), (without.cells, without.noise, without.effects));
-    assert_eq!((with.ladders, with.caveats), (without.ladders, without.caveats));
+    assert_eq!((with.results, with.noise, with.effects), (without.results, without.noise, without.effects));
+    assert_eq!((with.cost_breakdowns, with.limitations), (without.cost_breakdowns, without.limitations));
 }
 
 #[test]
-fn a_cell_that_only_probes_watched_is_not_measured() {
+fn a_result_that_only_probes_watched_is_not_measured() {
     let mut run = run(3);
-    run.record.trials.retain(|trial| trial.arm == Arm::Probed || trial.cell == PING);
+    run.record.trials.retain(|trial| trial.arm == Arm::Probed || trial.result == PING);
     let findings = analyse(&run.record);
-    assert_eq!(findings.cells.iter().map(|cell| cell.id.as_str()).collect::<Vec<_>>(), [PING]);
+    assert_eq!(findings.results.iter().map(|result| result.id.as_str()).collect::<Vec<_>>(), [PING]);
 }
 
 #[test]
@@ -80,23 +80,23 @@ fn probed_trials_without_a_value_are_named_and_hurt_nothing() {
         }
     });
     let findings = analyse(&run.record);
-    let [caveat] = findings.caveats.as_slice() else { panic!("{:#?}", findings.caveats) };
-    assert!(caveat.contains("2 trials with probes, of plain/bulk"), "{caveat}");
-    let probed = cell(&findings, BULK).probed.as_ref().expect("four remain");
+    let [limitation] = findings.limitations.as_slice() else { panic!("{:#?}", findings.limitations) };
+    assert!(limitation.contains("2 trials with probes, of plain/bulk"), "{limitation}");
+    let probed = result(&findings, BULK).probed.as_ref().expect("four remain");
     assert_eq!(probed.trials, 4);
 }
 
-fn owned(busy: u64, shares: &[(CpuOwner, Option<u32>, u64)]) -> OwnedCpu {
-    let share = |&(owner, cpu, millis): &(CpuOwner, Option<u32>, u64)| OwnerShare {
-        owner,
+fn attributed(busy: u64, shares: &[(CpuConsumer, Option<u32>, u64)]) -> AttributedCpu {
+    let share = |&(consumer, cpu, millis): &(CpuConsumer, Option<u32>, u64)| ConsumerShare {
+        consumer,
         process: None,
         thread: None,
         cpu,
         time: Nanos::from_millis(millis),
     };
-    OwnedCpu {
+    AttributedCpu {
         source: AttributionSource::Traced,
-        because: None,
+        reason: None,
         elapsed: Nanos::from_secs(2),
         cpus: 2,
         busy: Nanos::from_millis(busy),
@@ -111,26 +111,26 @@ fn owners_and_the_rest_add_up_to_what_the_kernel_counted() {
     run.seen(BULK, |block, seen| {
         let client = if block == 3 { 1000 } else { 200 };
         let shares = [
-            (CpuOwner::Softirq, Some(0), 300),
-            (CpuOwner::Softirq, Some(1), 100),
-            (CpuOwner::Client, None, client),
+            (CpuConsumer::Softirq, Some(0), 300),
+            (CpuConsumer::Softirq, Some(1), 100),
+            (CpuConsumer::Client, None, client),
         ];
-        seen.cpu = Some(owned(client + 500, &shares));
+        seen.cpu = Some(attributed(client + 500, &shares));
     });
     let findings = analyse(&run.record);
     let cpu =
-        cell(&findings, BULK).probed.as_ref().and_then(|probed| probed.cpu.as_ref()).expect("it is known");
-    let sum: f64 = cpu.owners.iter().map(|owner| owner.cpus).sum();
-    assert!(near(sum + cpu.unexplained, cpu.busy) && near(sum, cpu.owned), "{cpu:?}");
+        result(&findings, BULK).probed.as_ref().and_then(|probed| probed.cpu.as_ref()).expect("it is known");
+    let sum: f64 = cpu.consumers.iter().map(|consumer| consumer.cpus).sum();
+    assert!(near(sum + cpu.unexplained, cpu.busy) && near(sum, cpu.attributed), "{cpu:?}");
     // 1600 ms of the client in four trials of two seconds; 400 ms that nobody had.
-    assert_eq!(cpu.owners[0].owner, CpuOwner::Client);
-    assert!(near(cpu.owners[0].cpus, 0.2) && near(cpu.unexplained, 0.05), "{cpu:?}");
+    assert_eq!(cpu.consumers[0].consumer, CpuConsumer::Client);
+    assert!(near(cpu.consumers[0].cpus, 0.2) && near(cpu.unexplained, 0.05), "{cpu:?}");
     assert!(near(cpu.unexplained_share, 0.4 / 3.6) && near(cpu.steal, 0.01), "{cpu:?}");
-    let softirq = &cpu.owners[1];
+    let softirq = &cpu.consumers[1];
     let parts: Vec<_> = softirq.parts.iter().map(|part| (part.cpu, (part.cpus * 1000.0).round())).collect();
     assert_eq!(parts, [(Some(0), 150.0), (Some(1), 50.0)]);
     // Five quarters of a second of 10^9 bytes each, the warm-up's included.
-    let cost = cpu.owners[0].cost.expect("bytes flowed");
+    let cost = cpu.consumers[0].cost.expect("bytes flowed");
     assert!((cost / (1.6 / 5.0) - 1.0).abs() < 0.01 && cpu.work == Some(Work::Bytes), "{cost}");
 }
 
@@ -167,7 +167,8 @@ fn threads_of_a_process_are_one_row_of_their_end_and_the_most_frequent_call_is_f
         ];
     });
     let findings = analyse(&run.record);
-    let rates = findings.cells[0].probed.as_ref().and_then(|probed| probed.calls.as_ref()).expect("counted");
+    let rates =
+        findings.results[0].probed.as_ref().and_then(|probed| probed.calls.as_ref()).expect("counted");
     let rows: Vec<_> = rates
         .processes
         .iter()
@@ -207,13 +208,13 @@ fn calls_are_added_over_probed_trials_and_held_against_all_that_these_carried() 
         seen.syscalls = vec![calls("client", "sendto", 1250 + more), calls("server", "recvfrom", 2500)];
     });
     let findings = analyse(&run.record);
-    let cell = cell(&findings, PING);
-    let said: Vec<_> = cell.syscalls.iter().map(|it| (it.call.as_str(), it.calls, it.pid)).collect();
+    let result = result(&findings, PING);
+    let said: Vec<_> = result.syscalls.iter().map(|it| (it.call.as_str(), it.calls, it.pid)).collect();
     assert_eq!(said, [("recvfrom", 5000, Some(2500)), ("sendto", 2501, None)]);
-    assert_eq!(cell.syscalls[1].running, Some(Nanos(2501 * 400)));
-    assert_eq!(cell.syscalls[1].times.0.iter().sum::<u64>(), 2501);
-    assert_eq!(cell.syscalls[1].bytes, Some(units::Bytes(25_010)));
-    let rates = cell.probed.as_ref().and_then(|probed| probed.calls.as_ref()).expect("messages came back");
+    assert_eq!(result.syscalls[1].running, Some(Nanos(2501 * 400)));
+    assert_eq!(result.syscalls[1].times.0.iter().sum::<u64>(), 2501);
+    assert_eq!(result.syscalls[1].bytes, Some(units::Bytes(25_010)));
+    let rates = result.probed.as_ref().and_then(|probed| probed.calls.as_ref()).expect("messages came back");
     assert!(near(rates.each[0], 2.0) && near(rates.each[1], 2501.0 / 2500.0), "{rates:?}");
     let ends: Vec<_> = rates.ends.iter().map(|end| (end.end.as_deref(), end.calls)).collect();
     assert_eq!((rates.work, ends), (Work::Messages, vec![(Some("client"), 2501), (Some("server"), 5000)]));
@@ -269,7 +270,7 @@ fn points() -> Vec<HopPoint> {
     ]
 }
 
-fn way(points: &[HopPoint], nanos: u64, followed: u64) -> MessagePath {
+fn latency_breakdown(points: &[HopPoint], nanos: u64, followed: u64) -> MessagePath {
     let times = |nanos: u64| {
         let mut times = LatencyHistogram::new();
         times.record_many(Nanos(nanos), followed);
@@ -279,7 +280,7 @@ fn way(points: &[HopPoint], nanos: u64, followed: u64) -> MessagePath {
     MessagePath {
         every: 4,
         followed,
-        strayed: 2,
+        not_followed: 2,
         whole: times(nanos * 17),
         steps: points.windows(2).map(step).collect(),
     }
@@ -308,10 +309,10 @@ fn on_the_way(blocks: u32) -> Fixture {
 #[test]
 fn steps_have_the_names_that_an_operator_knows() {
     let mut run = on_the_way(3);
-    run.seen(PING, |_, seen| seen.way = Some(way(&points(), 1000, 100)));
+    run.seen(PING, |_, seen| seen.latency_breakdown = Some(latency_breakdown(&points(), 1000, 100)));
     let findings = analyse(&run.record);
-    let way = cell(&findings, PING).way().expect("messages were followed");
-    let names: Vec<&str> = way.steps.iter().map(|step| step.what.as_str()).collect();
+    let latency_breakdown = result(&findings, PING).latency_breakdown().expect("messages were followed");
+    let names: Vec<&str> = latency_breakdown.steps.iter().map(|step| step.label.as_str()).collect();
     assert_eq!(
         names,
         [
@@ -333,10 +334,10 @@ fn steps_have_the_names_that_an_operator_knows() {
             "client wake-up",
         ]
     );
-    let legs: Vec<Leg> = way.steps.iter().map(|step| step.leg).collect();
+    let legs: Vec<Leg> = latency_breakdown.steps.iter().map(|step| step.leg).collect();
     assert!(legs[..12].iter().all(|leg| *leg == Leg::There) && legs[12] == Leg::Server, "{legs:?}");
     assert!(legs[13..].iter().all(|leg| *leg == Leg::Back));
-    assert_eq!(way.steps[9].kind, StepKind::Forwarding);
+    assert_eq!(latency_breakdown.steps[9].kind, StepKind::Forwarding);
 }
 
 #[test]
@@ -348,76 +349,96 @@ fn equal_ways_are_merged_and_their_medians_held_against_the_engines() {
     let short: Vec<HopPoint> = points().into_iter().filter(|point| point.event != HopEvent::Queued).collect();
     run.seen(PING, |block, seen| {
         let (points, followed) = if block == 4 { (short.clone(), 150) } else { (points(), 100) };
-        seen.way = Some(way(&points, if block == 0 { 3000 } else { 1000 }, followed));
+        seen.latency_breakdown =
+            Some(latency_breakdown(&points, if block == 0 { 3000 } else { 1000 }, followed));
     });
     let findings = analyse(&run.record);
-    let way = cell(&findings, PING).way().expect("messages were followed");
+    let latency_breakdown = result(&findings, PING).latency_breakdown().expect("messages were followed");
     // Of five trials one took another way, and of the others one was slower.
-    assert_eq!((way.followed, way.strayed, way.steps.len()), (400, 2 * 4 + 152, 16));
-    assert!(way.steps.iter().all(|step| step.p50.0.abs_diff(1000) < 2 && step.p99.0.abs_diff(3000) < 3));
-    // The engine's median is that of the probed trials, and not of those that measure the cell.
-    let engine = way.engine.expect("round trips were made").0 as f64;
+    assert_eq!(
+        (latency_breakdown.followed, latency_breakdown.not_followed, latency_breakdown.steps.len()),
+        (400, 2 * 4 + 152, 16)
+    );
+    assert!(
+        latency_breakdown
+            .steps
+            .iter()
+            .all(|step| step.p50.0.abs_diff(1000) < 2 && step.p99.0.abs_diff(3000) < 3)
+    );
+    // The engine's median is that of the probed trials, and not of those that measure the result.
+    let engine = latency_breakdown.engine.expect("round trips were made").0 as f64;
     assert!((engine / 20_000.0 - 1.0).abs() < 0.01, "{engine}");
-    assert!((way.unexplained - (1.0 - 16_000.0 / engine)).abs() < 0.01, "{way:?}");
+    assert!(
+        (latency_breakdown.unexplained - (1.0 - 16_000.0 / engine)).abs() < 0.01,
+        "{latency_breakdown:?}"
+    );
     // Within the slow trial the sum is 48 µs, within each of the others 16.
-    assert!((way.unexplained_in_trial - (1.0 - 16_000.0 / engine)).abs() < 0.01, "{way:?}");
-    let last = way.steps.last().expect("sixteen");
+    assert!(
+        (latency_breakdown.unexplained_in_trial - (1.0 - 16_000.0 / engine)).abs() < 0.01,
+        "{latency_breakdown:?}"
+    );
+    let last = latency_breakdown.steps.last().expect("sixteen");
     assert!((last.begins - 15_000.0 / engine).abs() < 0.01 && last.by_trial.len() == 4, "{last:?}");
 }
 
 #[test]
 fn what_was_not_followed_or_counted_has_no_summary() {
     let mut run = run(3);
-    run.seen(PING, |_, seen| seen.way = Some(MessagePath::default()));
+    run.seen(PING, |_, seen| seen.latency_breakdown = Some(MessagePath::default()));
     run.seen(BULK, |_, seen| {
         let probe = ProbeKind::Syscalls;
         seen.overflowed = vec![samples::Overflow { probe, events: 5 }];
     });
     let findings = analyse(&run.record);
-    assert_eq!(cell(&findings, PING).way(), None);
-    let probed = cell(&findings, BULK).probed.as_ref().expect("it was watched");
+    assert_eq!(result(&findings, PING).latency_breakdown(), None);
+    let probed = result(&findings, BULK).probed.as_ref().expect("it was watched");
     assert_eq!((probed.cpu.is_some(), probed.calls.is_some(), probed.trials), (false, false, 3));
     assert_eq!(probed.overflowed[0].events, 15);
-    assert!(findings.caveats.iter().any(|caveat| caveat.contains("system calls")), "{:#?}", findings.caveats);
+    assert!(
+        findings.limitations.iter().any(|limitation| limitation.contains("system calls")),
+        "{:#?}",
+        findings.limitations
+    );
 }
 
 #[test]
-fn a_cell_of_guests_says_what_they_had_what_carried_them_and_what_they_saw() {
+fn a_result_of_guests_says_what_they_had_what_carried_them_and_what_they_saw() {
     let mut run = run(2);
     let times = [
-        (CpuOwner::ClientVm, 600),
-        (CpuOwner::ServerVm, 800),
-        (CpuOwner::Vmm, 100),
-        (CpuOwner::Vhost, 200),
-        (CpuOwner::Irq, 20),
+        (CpuConsumer::ClientVm, 600),
+        (CpuConsumer::ServerVm, 800),
+        (CpuConsumer::Vmm, 100),
+        (CpuConsumer::Vhost, 200),
+        (CpuConsumer::Irq, 20),
     ];
-    let others = [(CpuOwner::Kernel, 4), (CpuOwner::Plumb, 50), (CpuOwner::Other, 70)];
+    let others = [(CpuConsumer::Kernel, 4), (CpuConsumer::Plumb, 50), (CpuConsumer::Other, 70)];
     let shares: Vec<_> =
-        times.into_iter().chain(others).map(|(owner, millis)| (owner, None, millis)).collect();
-    run.seen(BULK, |_, seen| seen.cpu = Some(owned(1900, &shares)));
+        times.into_iter().chain(others).map(|(consumer, millis)| (consumer, None, millis)).collect();
+    run.seen(BULK, |_, seen| seen.cpu = Some(attributed(1900, &shares)));
     run.each(BULK, |trial| {
         let probed = trial.arm == Arm::Probed;
         let user = Nanos::from_millis(if probed { 500 } else { 300 });
         let cpu = MachineCpu { cpus: 2, elapsed: Nanos::from_secs(1), user, ..MachineCpu::default() };
         trial.cpu.guests = vec![GuestCpu { end: "server".into(), cpu }];
     });
-    run.seen(PING, |_, seen| seen.cpu = Some(owned(500, &[(CpuOwner::Client, None, 500)])));
+    run.seen(PING, |_, seen| seen.cpu = Some(attributed(500, &[(CpuConsumer::Client, None, 500)])));
     let findings = analyse(&run.record);
-    let cpu = |id| cell(&findings, id).probed.as_ref().and_then(|probed| probed.cpu.as_ref()).expect("known");
+    let cpu =
+        |id| result(&findings, id).probed.as_ref().and_then(|probed| probed.cpu.as_ref()).expect("known");
     let machines = cpu(BULK).machines.expect("there are guests");
     assert!(machines.server == Some(0.4) && machines.client == Some(0.3), "{machines:?}");
     assert!(near(machines.hypervisor, 0.162), "{machines:?}");
     let busy = |guests: &[GuestTime]| guests.iter().map(|it| (it.end.clone(), it.busy)).collect::<Vec<_>>();
     assert_eq!(busy(&cpu(BULK).guests), [("server".to_owned(), 0.5)], "same trials as for its host");
-    assert_eq!(busy(&cell(&findings, BULK).guests), [("server".to_owned(), 0.3)]);
-    assert_eq!((cpu(PING).machines, cell(&findings, PING).guests.len()), (None, 0));
+    assert_eq!(busy(&result(&findings, BULK).guests), [("server".to_owned(), 0.3)]);
+    assert_eq!((cpu(PING).machines, result(&findings, PING).guests.len()), (None, 0));
 }
 
 #[test]
 fn no_call_is_none_a_message_where_a_probe_looked_and_unknown_where_it_was_lost() {
     let mut run = run(3);
     let all = |findings: &Findings| -> Option<f64> {
-        cell(findings, PING).probed.as_ref()?.calls.as_ref().map(|calls| calls.all)
+        result(findings, PING).probed.as_ref()?.calls.as_ref().map(|calls| calls.all)
     };
     assert_eq!(all(&analyse(&run.record)), Some(0.0));
     run.seen(PING, |_, seen| seen.lost = vec![lost(ProbeKind::Syscalls)]);
@@ -425,7 +446,7 @@ fn no_call_is_none_a_message_where_a_probe_looked_and_unknown_where_it_was_lost(
 }
 
 fn lost(probe: ProbeKind) -> MissingProbe {
-    MissingProbe { probe, because: "no memory".into() }
+    MissingProbe { probe, reason: "no memory".into() }
 }
 
 #[test]
@@ -442,9 +463,10 @@ fn a_probe_that_was_lost_is_told_with_its_first_trial_and_how_many_lack_it() {
     });
     run.record.trials.sort_by_key(|trial| trial.index);
     let probes = analyse(&run.record).probes;
-    let first = |cell: &str, block| {
-        let of_cell = |it: &&samples::Trial| it.arm == Arm::Probed && it.cell == cell && it.block == block;
-        run.record.trials.iter().find(of_cell).map(|trial| trial.index)
+    let first = |result: &str, block| {
+        let of_result =
+            |it: &&samples::Trial| it.arm == Arm::Probed && it.result == result && it.block == block;
+        run.record.trials.iter().find(of_result).map(|trial| trial.index)
     };
     let told: Vec<_> = probes.lost.iter().map(|it| (it.probe, Some(it.from), it.trials, it.again)).collect();
     assert_eq!(told, [(ProbeKind::Cpu, first(BULK, 1), 2, 5), (ProbeKind::PacketWay, first(PING, 0), 4, 0)]);
@@ -460,8 +482,8 @@ fn a_trial_by_whose_end_no_probe_was_left_is_none_of_the_watched() {
     });
     run.seen(PING, |_, seen| seen.lost = ProbeKind::ALL.map(lost).to_vec());
     let findings = analyse(&run.record);
-    assert_eq!(cell(&findings, BULK).probed.as_ref().map(|probed| probed.trials), Some(1));
-    assert_eq!(cell(&findings, PING).probed, None);
+    assert_eq!(result(&findings, BULK).probed.as_ref().map(|probed| probed.trials), Some(1));
+    assert_eq!(result(&findings, PING).probed, None);
     assert!(findings.probes.costs.iter().all(|cost| cost.pairs == 1), "{:?}", findings.probes.costs);
     assert!(findings.probes.lost.iter().all(|lost| lost.trials == 5), "{:?}", findings.probes.lost);
 }
@@ -479,12 +501,12 @@ fn calls_under_way_are_counted_by_thread_and_in_no_other_number() {
         seen.under_way = vec![asleep("futex", 5), asleep("ppoll", 300 + u64::from(block))];
     });
     let findings = analyse(&run.record);
-    let cell = cell(&findings, PING);
-    let probed = cell.probed.as_ref().expect("it was watched");
+    let result = result(&findings, PING);
+    let probed = result.probed.as_ref().expect("it was watched");
     let told: Vec<_> = probed.under_way.iter().map(|it| (it.call.as_str(), it.calls, it.waiting)).collect();
     assert_eq!(
         told,
         [("ppoll", 3, Some(Nanos::from_millis(903))), ("futex", 3, Some(Nanos::from_millis(15)))]
     );
-    assert_eq!((cell.syscalls.len(), probed.calls.as_ref().map(|calls| calls.all)), (0, Some(0.0)));
+    assert_eq!((result.syscalls.len(), probed.calls.as_ref().map(|calls| calls.all)), (0, Some(0.0)));
 }

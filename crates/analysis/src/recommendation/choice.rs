@@ -33,14 +33,14 @@ pub(super) fn recommendations(
     ];
     let told = |choice: Choice| {
         let setting = &sweep.settings[choice.chosen];
-        let id = |place: &usize| sweep.settings[*place].cell.id.clone();
+        let id = |place: &usize| sweep.settings[*place].result.id.clone();
         Recommendation {
             objective: choice.objective,
-            cell: setting.cell.id.clone(),
-            levels: setting.cell.levels.clone(),
+            result: setting.result.id.clone(),
+            levels: setting.result.levels.clone(),
             value: setting.value,
             cpu: setting.cpu.as_ref().map(|cpu| cpu.total),
-            why: reasons::sentences(sweep, &choice, knees, frontier),
+            reason: reasons::sentences(sweep, &choice, knees, frontier),
             ties: choice.ties.iter().map(id).collect(),
             withheld: None,
         }

@@ -1,6 +1,6 @@
 //! Total CPU time of settings, over the owners known for all of them.
 
-use findings::{OwnerCost, OwnerUnit};
+use findings::{ConsumerCost, ConsumerUnit};
 use samples::Trial;
 
 use crate::{
@@ -13,22 +13,24 @@ pub(super) struct Cpu {
     /// All owners added; positive.
     pub(super) total: f64,
     /// The median over the trials, by owner.
-    pub(super) owners: Vec<OwnerCost>,
+    pub(super) consumers: Vec<ConsumerCost>,
     /// All owners added, trial by trial.
     pub(super) trials: Vec<f64>,
 }
 
 /// Owners known for every result, in one unit. The machine's time includes its threads.
-pub(super) fn owners(cells: &[&Observations<'_>]) -> (Vec<String>, Option<OwnerUnit>) {
-    let all: Vec<Vec<OwnerCost>> = cells.iter().map(|cell| cpu_attribution::costs(cell)).collect();
+pub(super) fn consumers(results: &[&Observations<'_>]) -> (Vec<String>, Option<ConsumerUnit>) {
+    let all: Vec<Vec<ConsumerCost>> = results.iter().map(|result| cpu_attribution::costs(result)).collect();
     let Some(first) = all.first().and_then(|costs| costs.last().or(costs.first())) else {
         return Default::default();
     };
-    let everywhere = |cost: &&OwnerCost| {
+    let everywhere = |cost: &&ConsumerCost| {
         cost.unit == first.unit
-            && all.iter().all(|costs| costs.iter().any(|it| it.owner == cost.owner && it.unit == cost.unit))
+            && all
+                .iter()
+                .all(|costs| costs.iter().any(|it| it.consumer == cost.consumer && it.unit == cost.unit))
     };
-    let mut names: Vec<String> = all[0].iter().filter(everywhere).map(|cost| cost.owner.clone()).collect();
+    let mut names: Vec<String> = all[0].iter().filter(everywhere).map(|cost| cost.consumer.clone()).collect();
     if names.iter().any(|name| name == MACHINE) {
         names = vec![MACHINE.to_owned()];
     }
@@ -36,18 +38,18 @@ pub(super) fn owners(cells: &[&Observations<'_>]) -> (Vec<String>, Option<OwnerU
     (names, unit)
 }
 
-/// CPU time of a cell; `None` without owners, or when they spent none that could be seen.
-pub(super) fn of(cell: &Observations<'_>, names: &[String]) -> Option<Cpu> {
-    let owners: Vec<OwnerCost> =
-        cpu_attribution::costs(cell).into_iter().filter(|cost| names.contains(&cost.owner)).collect();
-    let total: f64 = owners.iter().map(|cost| cost.value).sum();
-    let trials = cell.trials().filter_map(|trial| of_trial(trial, names)).collect();
-    (total > 0.0 && total.is_finite()).then_some(Cpu { total, owners, trials })
+/// CPU time of a result; `None` without owners, or when they spent none that could be seen.
+pub(super) fn of(result: &Observations<'_>, names: &[String]) -> Option<Cpu> {
+    let consumers: Vec<ConsumerCost> =
+        cpu_attribution::costs(result).into_iter().filter(|cost| names.contains(&cost.consumer)).collect();
+    let total: f64 = consumers.iter().map(|cost| cost.value).sum();
+    let trials = result.trials().filter_map(|trial| of_trial(trial, names)).collect();
+    (total > 0.0 && total.is_finite()).then_some(Cpu { total, consumers, trials })
 }
 
 fn of_trial(trial: &Trial, names: &[String]) -> Option<f64> {
     let costs = cpu_attribution::of_trial(trial);
-    let of = |name: &String| costs.iter().find(|cost| cost.owner == *name).map(|cost| cost.value);
+    let of = |name: &String| costs.iter().find(|cost| cost.consumer == *name).map(|cost| cost.value);
     let total: f64 = names.iter().map(of).sum::<Option<f64>>()?;
     (total > 0.0).then_some(total)
 }

@@ -33,11 +33,11 @@ pub(super) fn frontier(sweep: &Sweep<'_>) -> Vec<FrontierPoint> {
 
 fn point(setting: &Setting<'_>, cpu: &Cpu, before: Option<&FrontierPoint>) -> FrontierPoint {
     FrontierPoint {
-        cell: setting.cell.id.clone(),
-        levels: setting.cell.levels.clone(),
+        result: setting.result.id.clone(),
+        levels: setting.result.levels.clone(),
         value: setting.value,
         cpu: cpu.total,
-        owners: cpu.owners.clone(),
+        consumers: cpu.consumers.clone(),
         marginal: before.and_then(|before| {
             let more = cpu.total - before.cpu;
             (more > LEAST_STEP * cpu.total).then(|| (setting.value - before.value) / more)

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use findings::{FrontierPoint, Knee, Objective, OwnerUnit};
+use findings::{ConsumerUnit, FrontierPoint, Knee, Objective};
 use units::significant;
 
 use super::{
@@ -22,22 +22,22 @@ pub(super) fn sentences(
     knees: &[Knee],
     frontier: &[FrontierPoint],
 ) -> Vec<String> {
-    let why = Reasons { sweep, choice, setting: &sweep.settings[choice.chosen] };
+    let reason = Reasons { sweep, choice, setting: &sweep.settings[choice.chosen] };
     let mut sentences = match choice.objective {
-        Objective::Max => why.most(),
-        Objective::Efficient => why.efficient(),
-        Objective::LowCpu => why.low_cpu(),
+        Objective::Max => reason.most(),
+        Objective::Efficient => reason.efficient(),
+        Objective::LowCpu => reason.low_cpu(),
     };
     match choice.objective {
-        Objective::Max => sentences.extend(knees.iter().map(|knee| why.knee(knee))),
-        Objective::Efficient => sentences.extend(why.steps(frontier)),
+        Objective::Max => sentences.extend(knees.iter().map(|knee| reason.knee(knee))),
+        Objective::Efficient => sentences.extend(reason.steps(frontier)),
         Objective::LowCpu => {}
     }
-    sentences.extend(why.ties());
+    sentences.extend(reason.ties());
     sentences.extend(left_out(sweep));
     if choice.objective != Objective::Max {
         sentences.extend(alike_cpu(sweep));
-        sentences.extend(why.owners());
+        sentences.extend(reason.consumers());
     }
     sentences
 }
@@ -74,7 +74,7 @@ impl Reasons<'_, '_> {
         let most = if self.sweep.more_is_better() { "highest" } else { "lowest" };
         let best = self.best();
         let all = count(self.sweep.settings.len(), "setting");
-        if best.cell.id == self.setting.cell.id {
+        if best.result.id == self.setting.result.id {
             return vec![format!("{} is the {most} of {all}.", self.value(best))];
         }
         let cost = |setting: &Setting<'_>| setting.cpu.as_ref().map(|cpu| self.cpu(cpu.total));
@@ -84,7 +84,7 @@ impl Reasons<'_, '_> {
             "The {most} of {all} is {} with {}; this one, {}, is the cheapest of the {} that are statistically \
              tied{}.",
             self.value(best),
-            name(&best.cell.levels),
+            name(&best.result.levels),
             self.value(self.setting),
             self.choice.ties.len() + 1,
             instead.unwrap_or_default()
@@ -95,7 +95,7 @@ impl Reasons<'_, '_> {
         let others = self.others_by(|setting| Some(setting.good() / setting.cpu.as_ref()?.total));
         let next = others
             .first()
-            .map(|other| format!("; next: {} with {}", name(&other.cell.levels), self.yields(other)));
+            .map(|other| format!("; next: {} with {}", name(&other.result.levels), self.yields(other)));
         let own = self.yields(self.setting);
         let most = format!("{}: {own}{}.", self.of_those("Most efficient"), next.unwrap_or_default());
         vec![self.beside_the_best(), most]
@@ -105,7 +105,7 @@ impl Reasons<'_, '_> {
         let others = self.others_by(|setting| Some(setting.cpu.as_ref()?.total.recip()));
         let next = others
             .first()
-            .map(|other| format!("; next: {} with {}", name(&other.cell.levels), self.cost(other)));
+            .map(|other| format!("; next: {} with {}", name(&other.result.levels), self.cost(other)));
         let own = self.cost(self.setting);
         let least = format!("{}: {own}{}.", self.of_those("Cheapest"), next.unwrap_or_default());
         vec![least, self.beside_the_best()]
@@ -122,7 +122,7 @@ impl Reasons<'_, '_> {
 
     fn beside_the_best(&self) -> String {
         let best = self.best();
-        if best.cell.id == self.setting.cell.id {
+        if best.result.id == self.setting.result.id {
             return format!("{} is also the best value.", self.value(best));
         }
         let off = (self.setting.value / best.value - 1.0).abs();
@@ -132,7 +132,7 @@ impl Reasons<'_, '_> {
             self.value(self.setting),
             percent(off),
             self.value(best),
-            name(&best.cell.levels),
+            name(&best.result.levels),
             self.cost(self.setting),
             self.cost(best)
         )
@@ -140,7 +140,7 @@ impl Reasons<'_, '_> {
 
     /// The frontier on both sides of the chosen setting.
     fn steps(&self, frontier: &[FrontierPoint]) -> Vec<String> {
-        let Some(at) = frontier.iter().position(|point| point.cell == self.setting.cell.id) else {
+        let Some(at) = frontier.iter().position(|point| point.result == self.setting.result.id) else {
             return Vec::new();
         };
         let below = at.checked_sub(1).map(|below| {
@@ -148,9 +148,9 @@ impl Reasons<'_, '_> {
             let off = percent((point.value / self.best().value - 1.0).abs());
             let before = format!("Next cheaper on the Pareto front: {},", name(&point.levels));
             let value = words::value(self.sweep.metric, point.value);
-            let brought = self.marginal(&frontier[at]).map(|brought| format!("; from there, {brought}"));
+            let effects = self.marginal(&frontier[at]).map(|effects| format!("; from there, {effects}"));
             let cpu = self.cpu(point.cpu);
-            format!("{before} {value} ({off} off the best) for {cpu}{}.", brought.unwrap_or_default())
+            format!("{before} {value} ({off} off the best) for {cpu}{}.", effects.unwrap_or_default())
         });
         let above = frontier.get(at + 1).and_then(|point| {
             Some(format!("Next larger, {}: {}.", name(&point.levels), self.marginal(point)?))
@@ -161,9 +161,9 @@ impl Reasons<'_, '_> {
     /// `each 1 % of CPU more brings 0.913 Gbit/s`.
     fn marginal(&self, point: &FrontierPoint) -> Option<String> {
         let (size, unit) = self.unit();
-        let brought = point.marginal?.abs() * size;
+        let effects = point.marginal?.abs() * size;
         let verb = if self.sweep.more_is_better() { "brings" } else { "saves" };
-        Some(format!("each additional {unit} {verb} {}", words::value(self.sweep.metric, brought)))
+        Some(format!("each additional {unit} {verb} {}", words::value(self.sweep.metric, effects)))
     }
 
     fn knee(&self, knee: &Knee) -> String {
@@ -189,19 +189,23 @@ impl Reasons<'_, '_> {
     }
 
     /// Owners of the CPU time, and whether one of them leads to another setting.
-    fn owners(&self) -> Vec<String> {
+    fn consumers(&self) -> Vec<String> {
         let Some(cpu) = &self.setting.cpu else { return Vec::new() };
-        let owners: Vec<String> =
-            cpu.owners.iter().map(|cost| format!("{} ({})", cost.owner, self.cpu(cost.value))).collect();
-        if self.sweep.owners.len() < 2 {
-            return vec![format!("CPU time of {}.", list(&owners))];
+        let consumers: Vec<String> = cpu
+            .consumers
+            .iter()
+            .map(|cost| format!("{} ({})", cost.consumer, self.cpu(cost.value)))
+            .collect();
+        if self.sweep.consumers.len() < 2 {
+            return vec![format!("CPU time of {}.", list(&consumers))];
         }
         let shares = match self.sweep.unit {
-            Some(OwnerUnit::Share) => ", each a share of its own CPUs (number unknown)",
+            Some(ConsumerUnit::Share) => ", each a share of its own CPUs (number unknown)",
             _ => "",
         };
-        let mut said = vec![format!("CPU time is the sum of {}{shares}.", list(&owners))];
-        let others: Vec<String> = self.sweep.owners.iter().filter_map(|owner| self.by_one(owner)).collect();
+        let mut said = vec![format!("CPU time is the sum of {}{shares}.", list(&consumers))];
+        let others: Vec<String> =
+            self.sweep.consumers.iter().filter_map(|consumer| self.by_one(consumer)).collect();
         said.push(if others.is_empty() {
             "Each of them alone leads to the same setting.".to_owned()
         } else {
@@ -211,16 +215,16 @@ impl Reasons<'_, '_> {
     }
 
     /// The setting by this owner's CPU time, if different.
-    fn by_one(&self, owner: &str) -> Option<String> {
+    fn by_one(&self, consumer: &str) -> Option<String> {
         let score = |setting: &Setting<'_>| {
-            let cost = setting.cpu.as_ref()?.owners.iter().find(|cost| cost.owner == owner)?.value;
+            let cost = setting.cpu.as_ref()?.consumers.iter().find(|cost| cost.consumer == consumer)?.value;
             let good = if self.choice.objective == Objective::LowCpu { 1.0 } else { setting.good() };
             (cost > 0.0).then(|| good / cost)
         };
         let own = score(self.setting)?;
         let first = *self.others_by(score).first()?;
         (score(first)? > own)
-            .then(|| format!("the CPU time of {owner} alone leads to {}", name(&first.cell.levels)))
+            .then(|| format!("the CPU time of {consumer} alone leads to {}", name(&first.result.levels)))
     }
 
     /// The other considered settings, the highest score first.
@@ -260,7 +264,7 @@ impl Reasons<'_, '_> {
 
     fn cpu(&self, cpu: f64) -> String {
         match self.sweep.unit {
-            Some(OwnerUnit::Share) => format!("{} % of CPU", significant(cpu * 100.0, 3)),
+            Some(ConsumerUnit::Share) => format!("{} % of CPU", significant(cpu * 100.0, 3)),
             _ => format!("{} CPUs", significant(cpu, 3)),
         }
     }
@@ -268,7 +272,7 @@ impl Reasons<'_, '_> {
     /// Unit of CPU time for efficiency, and its name.
     fn unit(&self) -> (f64, &'static str) {
         match self.sweep.unit {
-            Some(OwnerUnit::Share) => (0.01, "1 % of CPU"),
+            Some(ConsumerUnit::Share) => (0.01, "1 % of CPU"),
             _ => (1.0, "CPU"),
         }
     }

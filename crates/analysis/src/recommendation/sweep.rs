@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use findings::OwnerUnit;
-use samples::CellRecord;
+use findings::ConsumerUnit;
+use samples::ResultRecord;
 use stats::describe;
 use workload::Metric;
 
@@ -22,14 +22,14 @@ pub(super) struct Sweep<'a> {
     pub(super) metric: Metric,
     /// In the order of the scenario.
     pub(super) settings: Vec<Setting<'a>>,
-    /// Cells that are none, since a trial of theirs brought nothing.
+    /// Results that are none, since a trial of theirs brought nothing.
     pub(super) silent: Vec<&'a str>,
     /// Numeric factors with sorted levels.
     pub(super) factors: Vec<Factor<'a>>,
     /// Owners of CPU time known for every setting; empty if not recorded.
-    pub(super) owners: Vec<String>,
+    pub(super) consumers: Vec<String>,
     /// Unit of their time.
-    pub(super) unit: Option<OwnerUnit>,
+    pub(super) unit: Option<ConsumerUnit>,
 }
 
 /// A numeric factor.
@@ -39,9 +39,9 @@ pub(super) struct Factor<'a> {
     pub(super) levels: Vec<(f64, &'a str)>,
 }
 
-/// One cell of a sweep.
+/// One result of a sweep.
 pub(super) struct Setting<'a> {
-    pub(super) cell: &'a CellRecord,
+    pub(super) result: &'a ResultRecord,
     /// The median of its trials, in the metric's unit; positive.
     pub(super) value: f64,
     /// Each trial's goodness: its value, or its reciprocal where less is better.
@@ -53,24 +53,27 @@ pub(super) struct Setting<'a> {
 impl<'a> Sweep<'a> {
     /// `None` without a sweep: too few results, no numeric factor, or a metric without a better direction.
     pub(super) fn of(workload: &'a str, path: &'a str, measured: &[Observations<'a>]) -> Option<Self> {
-        let own = |cell: &&Observations<'_>| cell.record.workload == workload && cell.record.path == path;
-        let cells: Vec<&Observations<'a>> = measured.iter().filter(own).collect();
-        let metric = cells.first()?.metric;
+        let own =
+            |result: &&Observations<'_>| result.record.workload == workload && result.record.path == path;
+        let results: Vec<&Observations<'a>> = measured.iter().filter(own).collect();
+        let metric = results.first()?.metric;
         let more = metric.more_is_better()?;
-        let cells: Vec<&Observations<'a>> = cells.into_iter().filter(|cell| cell.metric == metric).collect();
-        let (owners, unit) = cpu::owners(&cells);
+        let results: Vec<&Observations<'a>> =
+            results.into_iter().filter(|result| result.metric == metric).collect();
+        let (consumers, unit) = cpu::consumers(&results);
         let settings: Vec<Setting<'a>> =
-            cells.iter().filter_map(|cell| Setting::of(cell, more, &owners)).collect();
-        let is_silent = |cell: &&&Observations<'_>| cell.points.values().any(|point| point.value <= 0.0);
-        let silent = cells.iter().filter(is_silent).map(|cell| cell.record.id.as_str()).collect();
+            results.iter().filter_map(|result| Setting::of(result, more, &consumers)).collect();
+        let is_silent = |result: &&&Observations<'_>| result.points.values().any(|point| point.value <= 0.0);
+        let silent = results.iter().filter(is_silent).map(|result| result.record.id.as_str()).collect();
         // Results from different files or sections have unknown differences.
-        let place = |cell: &Observations<'_>, level: &str| cell.record.levels.get(level).cloned();
-        let apart = |level: &str| cells.iter().any(|cell| place(cell, level) != place(cells[0], level));
+        let place = |result: &Observations<'_>, level: &str| result.record.levels.get(level).cloned();
+        let apart =
+            |level: &str| results.iter().any(|result| place(result, level) != place(results[0], level));
         if ["file", "section"].into_iter().any(apart) {
             return None;
         }
         let factors = factors(&settings);
-        let sweep = Self { workload, path, metric, settings, silent, factors, owners, unit };
+        let sweep = Self { workload, path, metric, settings, silent, factors, consumers, unit };
         (sweep.settings.len() >= FEWEST && !sweep.factors.is_empty()).then_some(sweep)
     }
 
@@ -86,14 +89,14 @@ impl<'a> Sweep<'a> {
 }
 
 impl<'a> Setting<'a> {
-    fn of(cell: &Observations<'a>, more: bool, owners: &[String]) -> Option<Self> {
-        let values = cell.values();
+    fn of(result: &Observations<'a>, more: bool, consumers: &[String]) -> Option<Self> {
+        let values = result.values();
         let value = describe::median(&values).filter(|_| values.iter().all(|value| *value > 0.0))?;
         Some(Self {
-            cell: cell.record,
+            result: result.record,
             value,
             goods: if more { values } else { values.iter().map(|value| value.recip()).collect() },
-            cpu: cpu::of(cell, owners),
+            cpu: cpu::of(result, consumers),
         })
     }
 
@@ -104,14 +107,14 @@ impl<'a> Setting<'a> {
 
     /// Its level's number of a factor.
     pub(super) fn number(&self, factor: &str) -> Option<f64> {
-        self.cell.levels.get(factor).and_then(|label| number::of(label))
+        self.result.levels.get(factor).and_then(|label| number::of(label))
     }
 }
 
 /// Factors with at least two levels, all numeric.
 fn factors<'a>(settings: &[Setting<'a>]) -> Vec<Factor<'a>> {
     let mut levels: BTreeMap<&'a str, Option<Vec<(f64, &'a str)>>> = BTreeMap::new();
-    for (factor, label) in settings.iter().flat_map(|setting| &setting.cell.levels) {
+    for (factor, label) in settings.iter().flat_map(|setting| &setting.result.levels) {
         let known = levels.entry(factor).or_insert_with(|| Some(Vec::new()));
         match (number::of(label), known.as_mut()) {
             (Some(number), Some(known)) if !known.iter().any(|(other, _)| *other == number) => {

@@ -12,7 +12,7 @@ use crate::{
 /// The table of a published sweep; its head names the source.
 const TABLE: &str = include_str!("../../tests/data/queues_by_streams.tsv");
 
-/// The published table as an import makes it: a cell a row, a column each for rate and CPU.
+/// The published table as an import makes it: a result a row, a column each for rate and CPU.
 fn published() -> Answer {
     let mut run = Fixture::new(1);
     run.path("bridge", &[]);
@@ -58,11 +58,11 @@ fn the_published_sweep_saturates_from_sixteen_queues_on() {
 #[test]
 fn the_published_sweep_is_most_efficient_at_sixteen_queues_one_step_above_eight() {
     let answer = published();
-    assert_eq!(answer.owners, ["Server VM", "Proxmox", "Client VM"]);
+    assert_eq!(answer.consumers, ["Server VM", "Proxmox", "Client VM"]);
     let efficient = recommended(&answer, Objective::Efficient);
     assert_eq!(setting(&efficient.levels), ("16", "16"), "{efficient:#?}");
     assert!((efficient.value - 71.4e9).abs() < 1.0 && efficient.ties.is_empty(), "{efficient:#?}");
-    let why = efficient.why.join(" ");
+    let reason = efficient.reason.join(" ");
     for said in [
         "71.4 Gbit/s is 7.51 % below the best (77.2 Gbit/s with queues=40, streams=40), for 44.0 % of CPU instead of 106 %",
         "1.62 Gbit/s per 1 % of CPU",
@@ -72,7 +72,7 @@ fn the_published_sweep_is_most_efficient_at_sixteen_queues_one_step_above_eight(
         "each a share of its own CPUs",
         "Each of them alone leads to the same setting",
     ] {
-        assert!(why.contains(said), "`{said}` is not in {why}");
+        assert!(reason.contains(said), "`{said}` is not in {reason}");
     }
 }
 
@@ -115,14 +115,14 @@ fn swept(levels: &[(&str, f64, f64)], blocks: u32) -> Vec<Answer> {
 fn a_measured_sweep_counts_the_machine_once_and_names_ties() {
     let answers = swept(&[("1", 20e9, 1.0), ("2", 38e9, 1.4), ("4", 60e9, 1.8), ("8", 60.1e9, 2.0)], 5);
     let [answer] = answers.as_slice() else { panic!("{answers:#?}") };
-    assert_eq!(answer.owners, ["machine"]);
+    assert_eq!(answer.consumers, ["machine"]);
     let most = recommended(answer, Objective::Max);
     assert_eq!(
         (most.levels["streams"].as_str(), &*most.ties),
         ("4", &["plain/bulk/streams=8".to_owned()][..])
     );
     assert!(
-        most.why[0]
+        most.reason[0]
             .contains("is the cheapest of the 2 that are statistically tied, 1.80 CPUs instead of 2.00"),
         "{most:#?}"
     );
@@ -135,8 +135,8 @@ fn a_measured_sweep_counts_the_machine_once_and_names_ties() {
 fn cpu_time_that_is_alike_everywhere_is_said_to_tell_nothing() {
     let said = |busy: [f64; 3]| {
         let answers = swept(&[("1", 10e9, busy[0]), ("2", 20e9, busy[1]), ("4", 40e9, busy[2])], 5);
-        let why = recommended(&answers[0], Objective::Efficient).why.join(" ");
-        why.contains("All settings use the same CPU time")
+        let reason = recommended(&answers[0], Objective::Efficient).reason.join(" ");
+        reason.contains("All settings use the same CPU time")
     };
     assert!(said([2.0, 1.99, 2.0]) && !said([1.9, 2.0, 2.0]));
 }
@@ -153,10 +153,10 @@ fn a_setting_with_a_silent_trial_is_named() {
             trial.measurement = stream_at(&[0.0; 5]);
         }
     });
-    let why = recommended(&analyse(&run.record).answers[0], Objective::Max).why.join(" ");
+    let reason = recommended(&analyse(&run.record).answers[0], Objective::Max).reason.join(" ");
     assert!(
-        why.contains("Excluded because nothing arrived") && why.contains("plain/bulk/streams=8"),
-        "{why}"
+        reason.contains("Excluded because nothing arrived") && reason.contains("plain/bulk/streams=8"),
+        "{reason}"
     );
 }
 
@@ -165,7 +165,7 @@ fn a_curve_that_still_grows_says_so() {
     let answers = swept(&[("1", 10e9, 1.0), ("2", 20e9, 1.2), ("10", 40e9, 1.5)], 3);
     let most = recommended(&answers[0], Objective::Max);
     assert!(
-        most.why.iter().any(|why| why.contains("streams has no plateau up to its last level, 10")),
+        most.reason.iter().any(|reason| reason.contains("streams has no plateau up to its last level, 10")),
         "{most:#?}"
     );
 }
@@ -180,7 +180,7 @@ fn round_trips_are_best_where_they_are_shortest() {
     let answers = analyse(&run.record).answers;
     let most = recommended(&answers[0], Objective::Max);
     assert_eq!(most.levels["size"], "64");
-    assert!(most.why[0].contains("is the lowest of 3 settings"), "{most:#?}");
+    assert!(most.reason[0].contains("is the lowest of 3 settings"), "{most:#?}");
     let knee = &answers[0].knees[0];
     assert_eq!((knee.level.as_str(), knee.falls_at.as_deref()), ("64", Some("1K")), "{knee:#?}");
 }
@@ -194,13 +194,13 @@ fn what_nobody_recorded_is_not_recommended_by() {
         run.told("a-to-b", "tcp", &[("streams", streams)], stream_at(&[rate; 12]));
     }
     let answers = analyse(&run.record).answers;
-    assert_eq!((answers[0].owners.len(), answers[0].frontier.len()), (0, 0));
+    assert_eq!((answers[0].consumers.len(), answers[0].frontier.len()), (0, 0));
     let [only] = answers[0].recommendations.as_slice() else { panic!("{answers:#?}") };
     assert_eq!((only.objective, only.cpu), (Objective::Max, None));
 }
 
 #[test]
-fn settings_without_numbers_and_few_cells_are_no_sweep() {
+fn settings_without_numbers_and_few_results_are_no_sweep() {
     assert_eq!(swept(&[("1", 1e9, 1.0), ("2", 2e9, 1.0)], 5), []);
     assert_eq!(swept(&[("few", 1e9, 1.0), ("some", 2e9, 1.0), ("many", 3e9, 1.0)], 5), []);
 }
@@ -215,17 +215,19 @@ fn nothing_is_recommended_whose_numbers_a_serious_finding_says_cannot_be_trusted
         });
         run.each("plain/bulk/streams=4", |trial| {
             let by = vec![samples::Disturber { process: Some("cc1".into()), cpus: 1.2 }];
-            trial.doubts.extend(busy.then_some(samples::ValidityWarning::Disturbed { share: 0.6, by }));
+            trial
+                .warnings
+                .extend(busy.then_some(samples::ValidityWarning::Disturbed { share: 0.6, processes: by }));
         });
         let answers = analyse(&run.record).answers;
         recommended(&answers[0], Objective::Max).clone()
     };
     let (quiet, busy) = (sweep(false), sweep(true));
-    assert_eq!((quiet.cell.as_str(), quiet.withheld), ("plain/bulk/streams=4", None));
-    assert_eq!((busy.cell, busy.value), (quiet.cell, quiet.value), "the numbers are still reported");
-    let why = busy.withheld.expect("it is disturbed");
+    assert_eq!((quiet.result.as_str(), quiet.withheld), ("plain/bulk/streams=4", None));
+    assert_eq!((busy.result, busy.value), (quiet.result, quiet.value), "the numbers are still reported");
+    let reason = busy.withheld.expect("it is disturbed");
     assert!(
-        why.contains("`cc1` used up to 1.20 CPUs") && why.contains("--path plain --workload bulk`."),
-        "{why}"
+        reason.contains("`cc1` used up to 1.20 CPUs") && reason.contains("--path plain --workload bulk`."),
+        "{reason}"
     );
 }

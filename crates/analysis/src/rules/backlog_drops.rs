@@ -1,6 +1,6 @@
 //! `backlog-drops`: a CPU's queue of packets that wait for a soft interrupt was full, and packets were dropped.
 
-use findings::{CellSummary, Evidence, Finding, Remedy, Severity};
+use findings::{Evidence, Finding, Remedy, ResultSummary, Severity};
 use samples::SoftnetCounters;
 
 use super::{Context, Rule};
@@ -11,12 +11,15 @@ pub(crate) const RULE: Rule = Rule { id: "backlog-drops", look };
 /// From this share of the packets on it is worth acting on.
 const MUCH: f64 = 1e-4;
 
-type BacklogDrops<'a> = (&'a CellSummary, SoftnetCounters);
+type BacklogDrops<'a> = (&'a ResultSummary, SoftnetCounters);
 
 /// One finding for all results, naming the one with the largest loss.
 fn look(context: &Context<'_>) -> Vec<Finding> {
-    let counted =
-        context.findings.cells.iter().filter_map(|cell| Some((cell, cell.counters.as_ref()?.softnet?)));
+    let counted = context
+        .findings
+        .results
+        .iter()
+        .filter_map(|result| Some((result, result.counters.as_ref()?.softnet?)));
     let mut found: Vec<BacklogDrops<'_>> = counted.filter(|(_, softnet)| softnet.dropped > 0).collect();
     found.sort_by(|(_, one), (_, other)| share(other).total_cmp(&share(one)));
     found.first().map(|worst| finding(worst, &found)).into_iter().collect()
@@ -27,26 +30,26 @@ fn share(softnet: &SoftnetCounters) -> f64 {
 }
 
 /// Whether a device of the path lost packets as well: else another program's may have been dropped.
-fn is_on_path(cell: &CellSummary) -> bool {
-    let mut devices = cell.counters.iter().flat_map(|counters| &counters.devices);
+fn is_on_path(result: &ResultSummary) -> bool {
+    let mut devices = result.counters.iter().flat_map(|counters| &counters.devices);
     devices.any(|device| device.rx_dropped > 0 || device.tx_dropped > 0)
 }
 
-fn finding((cell, softnet): &BacklogDrops<'_>, found: &[BacklogDrops<'_>]) -> Finding {
+fn finding((result, softnet): &BacklogDrops<'_>, found: &[BacklogDrops<'_>]) -> Finding {
     let others = so_in(found.len());
     Finding {
         id: String::new(),
-        severity: if is_on_path(cell) && share(softnet) >= MUCH { Severity::Warning } else { Severity::Note },
+        severity: if is_on_path(result) && share(softnet) >= MUCH { Severity::Warning } else { Severity::Note },
         claim: format!(
             "CPU backlog queues overflowed: {} dropped, {} of all packets queued there, in {}.{others}",
             count(usize::try_from(softnet.dropped).unwrap_or(usize::MAX), "packet"),
             percent(share(softnet)),
-            cell.id
+            result.id
         ),
-        cells: found.iter().map(|(cell, _)| cell.id.clone()).collect(),
+        results: found.iter().map(|(result, _)| result.id.clone()).collect(),
         evidence: found.iter().map(evidence).collect(),
-        caveats: vec![
-            if is_on_path(cell) {
+        limitations: vec![
+            if is_on_path(result) {
                 "The queues belong to the machine, so packets of other programs count too.".into()
             } else {
                 "No device of the path counted a drop, so the packets may belong to another program.".into()
@@ -66,8 +69,8 @@ fn finding((cell, softnet): &BacklogDrops<'_>, found: &[BacklogDrops<'_>]) -> Fi
     }
 }
 
-fn evidence((cell, softnet): &BacklogDrops<'_>) -> Evidence {
-    Evidence::new(format!("softnet_stat during {}", cell.id))
+fn evidence((result, softnet): &BacklogDrops<'_>) -> Evidence {
+    Evidence::new(format!("softnet_stat during {}", result.id))
         .count(softnet.dropped)
         .text(" of ")
         .count(softnet.processed.saturating_add(softnet.dropped))

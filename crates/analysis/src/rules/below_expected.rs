@@ -1,6 +1,6 @@
 //! `below-expected`: the baseline itself is too slow, so everything compared with it looks too good.
 
-use findings::{CellSummary, CostStep, Evidence, Finding, Interval, Ladder, Remedy, Severity};
+use findings::{CostBreakdown, CostStep, Evidence, Finding, Interval, Remedy, ResultSummary, Severity};
 use units::{BitRate, Nanos};
 use workload::{PingPongSettings, Quantity, Schedule, Waiting};
 
@@ -27,121 +27,121 @@ const TIMES_THE_FLOOR: f64 = 4.0;
 
 /// A reason to expect more of a baseline.
 struct Short {
-    cell: String,
+    result: String,
     /// The claim, without its end.
     claim: String,
     evidence: Evidence,
     sure: bool,
-    caveat: Option<&'static str>,
+    limitation: Option<&'static str>,
 }
 
 /// One finding per run, significant ones first.
 fn look(context: &Context<'_>) -> Vec<Finding> {
-    let baselines = context.cells().filter(|(cell, _)| cell.baseline);
+    let baselines = context.results().filter(|(result, _)| result.baseline);
     let mut found: Vec<Short> = baselines
-        .flat_map(|(cell, measured)| {
-            [of_asked(cell, measured), of_link(cell), of_floor(cell, measured, context)]
+        .flat_map(|(result, measured)| {
+            [of_asked(result, measured), of_link(result), of_floor(result, measured, context)]
         })
         .flatten()
         .collect();
-    found.extend(context.findings.ladders.iter().flat_map(|ladder| outdone(ladder, context)));
+    found.extend(context.findings.cost_breakdowns.iter().flat_map(|breakdown| outdone(breakdown, context)));
     found.sort_by_key(|short| std::cmp::Reverse(short.sure));
     found.first().map(|worst| finding(worst, &found, &context.commands())).into_iter().collect()
 }
 
 /// Senders had a rate, and it did not arrive.
-fn of_asked(cell: &CellSummary, measured: &Observations<'_>) -> Option<Short> {
+fn of_asked(result: &ResultSummary, measured: &Observations<'_>) -> Option<Short> {
     let load = measured.asked()?;
     let asked = BitRate(load.rate?.0 * f64::from(load.connections()));
-    short_of(cell, asked, OF_ASKED, "requested", "requested rate")
+    short_of(result, asked, OF_ASKED, "requested", "requested rate")
 }
 
 /// The link rate comes from a factor level.
-fn of_link(cell: &CellSummary) -> Option<Short> {
+fn of_link(result: &ResultSummary) -> Option<Short> {
     let (factor, level) =
-        cell.levels.iter().find(|(factor, _)| LINKS.contains(&factor.to_lowercase().as_str()))?;
+        result.levels.iter().find(|(factor, _)| LINKS.contains(&factor.to_lowercase().as_str()))?;
     let link: BitRate = level.parse().ok()?;
-    short_of(cell, link, OF_LINK, "on the link", &format!("{factor} of the link"))
+    short_of(result, link, OF_LINK, "on the link", &format!("{factor} of the link"))
 }
 
-fn short_of(cell: &CellSummary, wanted: BitRate, share: f64, has: &str, what: &str) -> Option<Short> {
+fn short_of(result: &ResultSummary, wanted: BitRate, share: f64, has: &str, what: &str) -> Option<Short> {
     let least = wanted.0 * share;
-    let below = cell.metric.quantity() == Quantity::BitRate && cell.value.median < least;
-    let sure = cell
+    let below = result.metric.quantity() == Quantity::BitRate && result.value.median < least;
+    let sure = result
         .value
         .interval
         .is_some_and(|Interval { high, confidence, .. }| high < least && confidence >= 0.9);
     below.then(|| Short {
-        cell: cell.id.clone(),
-        claim: format!("{} carries {} of {wanted} {has}", cell.id, value(cell.metric, cell.value.median)),
-        evidence: Evidence::new(format!("{what}, {}", cell.id))
+        result: result.id.clone(),
+        claim: format!("{} carries {} of {wanted} {has}", result.id, value(result.metric, result.value.median)),
+        evidence: Evidence::new(format!("{what}, {}", result.id))
             .text(format!("{wanted}; "))
-            .metric(cell.metric, cell.value.median)
+            .metric(result.metric, result.value.median)
             .text(" arrived"),
         sure,
-        caveat: (!sure).then_some(
+        limitation: (!sure).then_some(
             "The baseline's interval includes the expected rate, or there are too few trials for an interval.",
         ),
     })
 }
 
 /// Time for wake-ups and system calls on this machine.
-fn of_floor(cell: &CellSummary, measured: &Observations<'_>, context: &Context<'_>) -> Option<Short> {
+fn of_floor(result: &ResultSummary, measured: &Observations<'_>, context: &Context<'_>) -> Option<Short> {
     let load = measured.record.sent.load().and_then(PingPongSettings::of)?;
     let engine = context.findings.run.environment.as_ref()?.engine?;
     let blocks = load.waiting == Waiting::Block && load.under.is_none() && load.schedule == Schedule::Closed;
     let floor = 2.0 * engine.wake_ns + 4.0 * engine.syscall_ns;
-    (blocks && floor > 0.0 && cell.value.median > TIMES_THE_FLOOR * floor).then(|| Short {
-        cell: cell.id.clone(),
+    (blocks && floor > 0.0 && result.value.median > TIMES_THE_FLOOR * floor).then(|| Short {
+        result: result.id.clone(),
         claim: format!(
             "a round trip of {} takes {}, {} times the cost of two wake-ups and four system calls",
-            cell.id,
-            value(cell.metric, cell.value.median),
-            units::significant(cell.value.median / floor, 2)
+            result.id,
+            value(result.metric, result.value.median),
+            units::significant(result.value.median / floor, 2)
         ),
         evidence: Evidence::new("two wake-ups and four system calls on this machine")
             .time(Nanos(floor.round() as u64)),
         sure: false,
-        caveat: Some("A physical link, a bridge or a slow device adds time that this sum leaves out."),
+        limitation: Some("A physical link, a bridge or a slow device adds time that this sum leaves out."),
     })
 }
 
-/// A path that has more layers than the baseline, the lowest rung, and does better all the same.
-fn outdone(ladder: &Ladder, context: &Context<'_>) -> Vec<Short> {
-    let is_baseline = |rung: &&CostStep| {
-        context.findings.run.paths.iter().any(|path| path.baseline && path.name == rung.path)
+/// A path that has more layers than the baseline, the lowest step, and does better all the same.
+fn outdone(breakdown: &CostBreakdown, context: &Context<'_>) -> Vec<Short> {
+    let is_baseline = |step: &&CostStep| {
+        context.findings.run.paths.iter().any(|path| path.baseline && path.name == step.path)
     };
-    let Some(lowest) = ladder.rungs.first().filter(is_baseline) else { return Vec::new() };
-    let better = if ladder.metric.more_is_better() == Some(true) { Side::Higher } else { Side::Lower };
-    let short = |rung: &CostStep| {
-        let cost = rung.cost.as_ref().filter(|_| rung.below.as_ref() == Some(&lowest.path))?;
+    let Some(lowest) = breakdown.steps.first().filter(is_baseline) else { return Vec::new() };
+    let better = if breakdown.metric.more_is_better() == Some(true) { Side::Higher } else { Side::Lower };
+    let short = |step: &CostStep| {
+        let cost = step.cost.as_ref().filter(|_| step.below.as_ref() == Some(&lowest.path))?;
         let weighed = significance::weigh(cost).filter(|weighed| weighed.side == better)?;
-        let layers = count(rung.adds.len(), "layer");
+        let layers = count(step.adds.len(), "layer");
         Some(Short {
-            cell: lowest.cell.clone(),
+            result: lowest.result.clone(),
             claim: format!(
                 "{} has {layers} more than {} but performs better ({})",
-                rung.cell, lowest.cell, cost
+                step.result, lowest.result, cost
             ),
-            evidence: Evidence::new(format!("{} against {}", rung.cell, lowest.cell)).ratio(cost),
+            evidence: Evidence::new(format!("{} against {}", step.result, lowest.result)).ratio(cost),
             sure: weighed.sure,
-            caveat: Some("The path with more layers may also differ in hosts, CPUs or placement."),
+            limitation: Some("The path with more layers may also differ in hosts, CPUs or placement."),
         })
     };
-    ladder.rungs.iter().filter_map(short).collect()
+    breakdown.steps.iter().filter_map(short).collect()
 }
 
 fn finding(worst: &Short, found: &[Short], commands: &Commands<'_>) -> Finding {
-    let mut cells: Vec<String> = found.iter().map(|short| short.cell.clone()).collect();
-    cells.dedup();
+    let mut results: Vec<String> = found.iter().map(|short| short.result.clone()).collect();
+    results.dedup();
     Finding {
         id: String::new(),
         severity: if worst.sure { Severity::Warning } else { Severity::Note },
         claim: format!("The baseline is too slow: {}. Everything compared with it looks better than it \
              is.", worst.claim),
-        cells,
+        results,
         evidence: found.iter().map(|short| short.evidence.clone()).collect(),
-        caveats: worst.caveat.map(str::to_owned).into_iter().collect(),
+        limitations: worst.limitation.map(str::to_owned).into_iter().collect(),
         remedy: Some(Remedy::manual(
             "Fix the baseline first, then measure the layers again. Check its own findings: a busy sender or \
              receiver, retransmits, offloads, placement."

@@ -1,6 +1,6 @@
 //! `bimodal`: a result has two levels, so its median describes one of them or neither.
 
-use findings::{CellSummary, Change, Evidence, Finding, Remedy, Severity};
+use findings::{Change, Evidence, Finding, Remedy, ResultSummary, Severity};
 use samples::RunId;
 use workload::Metric;
 
@@ -19,36 +19,36 @@ const FEW_SHIFTS: usize = 3;
 /// One finding for all results, with the levels of each as evidence.
 fn look(context: &Context<'_>) -> Vec<Finding> {
     let found: Vec<(&Observations<'_>, Modality)> = context
-        .cells()
-        .filter_map(|(told, cell)| Some((cell, unexplained(told, modality(cell)?)?)))
+        .results()
+        .filter_map(|(told, result)| Some((result, unexplained(told, modality(result)?)?)))
         .collect();
-    let apart = |humps: &Modality| humps.levels.high / humps.levels.low;
+    let apart = |modality: &Modality| modality.levels.high / modality.levels.low;
     let widest = found.iter().max_by(|one, other| apart(&one.1).total_cmp(&apart(&other.1)));
     widest.map(|widest| finding(widest, &found, &context.findings.run.id)).into_iter().collect()
 }
 
 /// Levels explained by a few shifts within trials are left to `level-shift`.
-fn unexplained(cell: &CellSummary, humps: Modality) -> Option<Modality> {
-    let most = cell
+fn unexplained(result: &ResultSummary, modality: Modality) -> Option<Modality> {
+    let most = result
         .shifts
         .iter()
-        .map(|shift| cell.shifts.iter().filter(|other| other.trial == shift.trial).count())
+        .map(|shift| result.shifts.iter().filter(|other| other.trial == shift.trial).count())
         .max();
     let few = most.is_some_and(|most| most <= FEW_SHIFTS);
-    (humps.of != SamplingUnit::Intervals || !few).then_some(humps)
+    (modality.of != SamplingUnit::Intervals || !few).then_some(modality)
 }
 
 fn finding(
-    (widest, humps): &(&Observations<'_>, Modality),
+    (widest, modality): &(&Observations<'_>, Modality),
     found: &[(&Observations<'_>, Modality)],
     run: &RunId,
 ) -> Finding {
-    let (low, high) = levels(widest, humps);
+    let (low, high) = levels(widest, modality);
     let id = &widest.record.id;
     let claim = match found {
         [_] => format!(
             "The {} of {id} are bimodal ({low} and {high}): do not use {}.",
-            humps.of,
+            modality.of,
             shown(widest, "its median", "its average")
         ),
         several => format!(
@@ -61,33 +61,33 @@ fn finding(
         id: String::new(),
         severity: Severity::Serious,
         claim,
-        cells: found.iter().map(|(cell, _)| cell.record.id.clone()).collect(),
-        evidence: found.iter().map(|(cell, humps)| evidence(cell, humps)).collect(),
-        caveats: vec![
+        results: found.iter().map(|(result, _)| result.record.id.clone()).collect(),
+        evidence: found.iter().map(|(result, modality)| evidence(result, modality)).collect(),
+        limitations: vec![
             "Bimodality is judged by the distance between the levels; a single level shift halfway through a trial \
              looks the same."
                 .into(),
         ],
         remedy: Some(remedy(
-            found.iter().any(|(cell, _)| cell.record.placement == "free"),
+            found.iter().any(|(result, _)| result.record.placement == "free"),
             (widest.metric == Metric::Throughput).then_some(run),
         )),
     }
 }
 
 /// The published number: the median over trials, or the mean of a single stream.
-fn shown<'a>(cell: &Observations<'_>, median: &'a str, average: &'a str) -> &'a str {
-    if cell.points.len() == 1 && cell.metric != Metric::RoundTrip { average } else { median }
+fn shown<'a>(result: &Observations<'_>, median: &'a str, average: &'a str) -> &'a str {
+    if result.points.len() == 1 && result.metric != Metric::RoundTrip { average } else { median }
 }
 
-fn levels(cell: &Observations<'_>, humps: &Modality) -> (String, String) {
-    (value(cell.metric, humps.levels.low), value(cell.metric, humps.levels.high))
+fn levels(result: &Observations<'_>, modality: &Modality) -> (String, String) {
+    (value(result.metric, modality.levels.low), value(result.metric, modality.levels.high))
 }
 
-fn evidence(cell: &Observations<'_>, humps: &Modality) -> Evidence {
-    let (low, high) = levels(cell, humps);
-    let share = humps.levels.share_high;
-    Evidence::new(format!("{} of {}", humps.of, cell.record.id))
+fn evidence(result: &Observations<'_>, modality: &Modality) -> Evidence {
+    let (low, high) = levels(result, modality);
+    let share = modality.levels.share_high;
+    Evidence::new(format!("{} of {}", modality.of, result.record.id))
         .share(1.0 - share)
         .text(format!(" at {low}, "))
         .share(share)

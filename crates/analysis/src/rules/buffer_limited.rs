@@ -1,6 +1,6 @@
 //! `buffer-limited`: a socket's buffer, and not the path, held the senders back.
 
-use findings::{CellSummary, Change, Evidence, Finding, Remedy, Severity, StreamSummary, TcpSummary};
+use findings::{Change, Evidence, Finding, Remedy, ResultSummary, Severity, StreamSummary, TcpSummary};
 use samples::{CpuUsage, ThreadRole, WorkloadSource};
 use units::{Bytes, Nanos};
 
@@ -68,9 +68,9 @@ pub(crate) fn receivers_had_time(usage: &CpuUsage) -> Option<bool> {
     Some(busiest < BUSY && machine.is_none_or(|busy| busy < BUSY))
 }
 
-/// A cell that is held back.
-struct LimitedCell<'a> {
-    cell: &'a CellSummary,
+/// A result that is held back.
+struct LimitedResult<'a> {
+    result: &'a ResultSummary,
     buffer: Buffer,
     share: Above,
     /// Requested size.
@@ -81,20 +81,20 @@ struct LimitedCell<'a> {
 
 /// One finding for all results, naming the one limited longest.
 fn look(context: &Context<'_>) -> Vec<Finding> {
-    let mut found: Vec<LimitedCell<'_>> =
-        context.cells().filter_map(|(cell, measured)| held(cell, measured)).collect();
+    let mut found: Vec<LimitedResult<'_>> =
+        context.results().filter_map(|(result, measured)| held(result, measured)).collect();
     found.sort_by(|one, other| {
         other.share.sure.cmp(&one.share.sure).then(other.share.median.total_cmp(&one.share.median))
     });
     found.first().map(|worst| finding(worst, &found)).into_iter().collect()
 }
 
-fn held<'a>(cell: &'a CellSummary, measured: &Observations<'_>) -> Option<LimitedCell<'a>> {
+fn held<'a>(result: &'a ResultSummary, measured: &Observations<'_>) -> Option<LimitedResult<'a>> {
     let fixed = match &measured.record.sent {
         WorkloadSource::Load(load) => load.kind().socket()?.window,
-        WorkloadSource::Told(_) => None,
+        WorkloadSource::Imported(_) => None,
     };
-    let (buffer, _) = Buffer::that_holds(StreamSummary::of(cell)?.tcp.as_ref()?, fixed.is_some())?;
+    let (buffer, _) = Buffer::that_holds(StreamSummary::of(result)?.tcp.as_ref()?, fixed.is_some())?;
     let trials = measured.trials().filter_map(|trial| kind::stream::tcp(&[kind::stream::flows(trial)]));
     let shares: Vec<f64> = trials
         .filter_map(|tcp| match buffer {
@@ -107,7 +107,7 @@ fn held<'a>(cell: &'a CellSummary, measured: &Observations<'_>) -> Option<Limite
         Buffer::Receive => receivers(measured),
         Buffer::Send => Some(true),
     };
-    (in_time != Some(false)).then_some(LimitedCell { cell, buffer, share, fixed, in_time })
+    (in_time != Some(false)).then_some(LimitedResult { result, buffer, share, fixed, in_time })
 }
 
 /// Whether the receivers had time in at least half of the trials; `None` if unknown.
@@ -117,7 +117,7 @@ fn receivers(measured: &Observations<'_>) -> Option<bool> {
     (!told.is_empty()).then_some(2 * in_time >= told.len())
 }
 
-fn finding(worst: &LimitedCell<'_>, found: &[LimitedCell<'_>]) -> Finding {
+fn finding(worst: &LimitedResult<'_>, found: &[LimitedResult<'_>]) -> Finding {
     let setting = worst.fixed.map(|size| format!(" (fixed at {size})")).unwrap_or_default();
     let others = if found.len() > 1 {
         format!(
@@ -139,7 +139,7 @@ fn finding(worst: &LimitedCell<'_>, found: &[LimitedCell<'_>]) -> Finding {
         claim: format!(
             "The {}{setting} limited the senders of {} for {} of the time{others}. {}",
             worst.buffer.in_words(),
-            worst.cell.id,
+            worst.result.id,
             percent(worst.share.median),
             if worst.share.median >= HALF {
                 "The path is not the bottleneck."
@@ -147,37 +147,37 @@ fn finding(worst: &LimitedCell<'_>, found: &[LimitedCell<'_>]) -> Finding {
                 "During that time, the path was not the bottleneck."
             }
         ),
-        cells: found.iter().map(|held| held.cell.id.clone()).collect(),
+        results: found.iter().map(|held| held.result.id.clone()).collect(),
         evidence: found.iter().flat_map(evidence).collect(),
-        caveats: caveats(worst),
+        limitations: limitations(worst),
         remedy: Some(remedy(worst)),
     }
 }
 
-fn caveats(worst: &LimitedCell<'_>) -> Vec<String> {
+fn limitations(worst: &LimitedResult<'_>) -> Vec<String> {
     let slow = "A slow reader also fills its window.";
     let unknown = "The receivers' CPU time is unknown, so they may be the limit: check it first.";
     let unknown = worst.in_time.is_none().then_some(unknown);
     [slow].into_iter().chain(unknown).map(str::to_owned).collect()
 }
 
-fn evidence(held: &LimitedCell<'_>) -> Vec<Evidence> {
-    let share = Evidence::new(format!("{} limited by the {}", held.cell.id, held.buffer.in_words()))
+fn evidence(held: &LimitedResult<'_>) -> Vec<Evidence> {
+    let share = Evidence::new(format!("{} limited by the {}", held.result.id, held.buffer.in_words()))
         .share(held.share.median)
         .text(" of the time");
     let end = held.buffer.end();
-    let socket = held.cell.sockets.iter().find(|known| known.end == end).map(|known| &known.socket);
+    let socket = held.result.sockets.iter().find(|known| known.end == end).map(|known| &known.socket);
     let size = socket.and_then(|socket| match held.buffer {
         Buffer::Receive => socket.receive_buffer,
         Buffer::Send => socket.send_buffer,
     });
     let size = size.map(|size| {
-        Evidence::new(format!("the {end}'s buffer as reported by the kernel, {}", held.cell.id)).size(size)
+        Evidence::new(format!("the {end}'s buffer as reported by the kernel, {}", held.result.id)).size(size)
     });
     [share].into_iter().chain(size).collect()
 }
 
-fn remedy(worst: &LimitedCell<'_>) -> Remedy {
+fn remedy(worst: &LimitedResult<'_>) -> Remedy {
     if worst.fixed.is_some() {
         let action =
             "Leave the window unset so that buffers autotune, or set it to at least rate times round trip.";

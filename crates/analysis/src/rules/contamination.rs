@@ -27,12 +27,12 @@ fn finding(matrix: &PairMatrix) -> Option<Finding> {
              pairs alone.",
             matrix.workload
         ),
-        cells: matrix.pairs.iter().map(|pair| pair.cell.clone()).collect(),
+        results: matrix.pairs.iter().map(|pair| pair.result.clone()).collect(),
         evidence: vec![
             Evidence::new(format!("{trials} pairs of trials, up to {at_once} pairs of hosts at once"))
                 .ratio(change),
         ],
-        caveats: weighed.caveat.map(str::to_owned).into_iter().collect(),
+        limitations: weighed.limitation.map(str::to_owned).into_iter().collect(),
         remedy: Some(Remedy::manual(
             "They share a switch, an uplink or a hypervisor's CPUs. Declare it so that no two pairs use it at the \
              same time, or measure one pair at a time."

@@ -1,6 +1,6 @@
 //! `cpu-per-byte`: a path is slower than the one below it because each byte costs more of a CPU that is full on both.
 
-use findings::{CellSummary, CostStep, CpuCost, Difference, Evidence, Finding, Remedy, Severity, Unit};
+use findings::{CostStep, CpuCost, Difference, Evidence, Finding, Remedy, ResultSummary, Severity, Unit};
 use samples::ValidityWarning;
 use workload::{Metric, Work};
 
@@ -16,8 +16,8 @@ const IDLE: f64 = 0.5;
 
 /// A step that adds a layer, and both of its paths.
 struct DearStep<'a> {
-    cell: &'a CellSummary,
-    below: &'a CellSummary,
+    result: &'a ResultSummary,
+    below: &'a ResultSummary,
     /// CPU-seconds a GB, over the step and below it.
     seconds: [f64; 2],
     cpu: CpuCost,
@@ -34,39 +34,41 @@ impl DearStep<'_> {
 
 /// One claim for each workload, of the dearest step; the others are evidence.
 fn look(context: &Context<'_>) -> Vec<Finding> {
-    let ladders = &context.findings.ladders;
-    let first = |workload: &str| ladders.iter().find(|ladder| ladder.workload == workload);
-    let mut workloads: Vec<&str> = ladders.iter().map(|ladder| ladder.workload.as_str()).collect();
+    let cost_breakdowns = &context.findings.cost_breakdowns;
+    let first = |workload: &str| cost_breakdowns.iter().find(|breakdown| breakdown.workload == workload);
+    let mut workloads: Vec<&str> =
+        cost_breakdowns.iter().map(|breakdown| breakdown.workload.as_str()).collect();
     workloads.dedup();
     let claims = workloads.into_iter().filter_map(|workload| {
-        let ladder = first(workload).filter(|ladder| ladder.metric == Metric::Throughput)?;
+        let breakdown = first(workload).filter(|breakdown| breakdown.metric == Metric::Throughput)?;
         let mut steps: Vec<DearStep<'_>> =
-            ladder.rungs.iter().filter_map(|rung| dear(rung, &context.findings.cells)).collect();
+            breakdown.steps.iter().filter_map(|step| dear(step, &context.findings.results)).collect();
         steps.sort_by(|one, other| other.dearer().total_cmp(&one.dearer()));
         Some(finding(steps.first()?, &steps, context))
     });
     claims.collect()
 }
 
-fn dear<'a>(rung: &CostStep, cells: &'a [CellSummary]) -> Option<DearStep<'a>> {
-    let lost = rung.cost.filter(|cost| cost.verdict == Difference::Lower)?.ratio.recip();
-    let cell = cells.iter().find(|cell| cell.id == rung.cell)?;
-    let below = cells.iter().find(|below| {
-        Some(&below.path) == rung.below.as_ref()
-            && below.workload == cell.workload
-            && below.levels.iter().all(|(factor, level)| cell.levels.get(factor) == Some(level))
+fn dear<'a>(step: &CostStep, results: &'a [ResultSummary]) -> Option<DearStep<'a>> {
+    let lost = step.cost.filter(|cost| cost.verdict == Difference::Lower)?.ratio.recip();
+    let result = results.iter().find(|result| result.id == step.result)?;
+    let below = results.iter().find(|below| {
+        Some(&below.path) == step.below.as_ref()
+            && below.workload == result.workload
+            && below.levels.iter().all(|(factor, level)| result.levels.get(factor) == Some(level))
     })?;
-    let (busy, _) = (full(cell)?, full(below)?);
-    let seconds = |cell: &CellSummary| {
-        cell.cpu?.per_work.filter(|cost| cost.work == Work::Bytes).map(|cost| cost.seconds)
+    let (busy, _) = (full(result)?, full(below)?);
+    let seconds = |result: &ResultSummary| {
+        result.cpu?.per_work.filter(|cost| cost.work == Work::Bytes).map(|cost| cost.seconds)
     };
-    let step = DearStep { cell, below, seconds: [seconds(cell)?, seconds(below)?], cpu: cell.cpu?, busy };
+    let step =
+        DearStep { result, below, seconds: [seconds(result)?, seconds(below)?], cpu: result.cpu?, busy };
     (step.dearer().ln() >= MOST * lost.ln()).then_some(step)
 }
 
 /// The busiest thread's share of a CPU where it had none left in most trials.
-fn full(cell: &CellSummary) -> Option<f64> {
-    limited::mostly(cell, |doubt| match doubt {
+fn full(result: &ResultSummary) -> Option<f64> {
+    limited::mostly(result, |warning| match warning {
         ValidityWarning::GeneratorLimited { end, busy } | ValidityWarning::ReceiverLimited { end, busy } => {
             Some((end, *busy))
         }
@@ -83,15 +85,15 @@ fn finding(dearest: &DearStep<'_>, steps: &[DearStep<'_>], context: &Context<'_>
         claim: format!(
             "{} needs {over} CPU-s per GB, {} {under}: both are CPU-bound, and one thread of {} is busy {} of the \
              time.",
-            dearest.cell.path,
+            dearest.result.path,
             dearest.below.path,
-            dearest.cell.id,
+            dearest.result.id,
             percent(dearest.busy)
         ),
         // For the others, the added layer cannot be distinguished from the layers below.
-        cells: vec![dearest.cell.id.clone()],
+        results: vec![dearest.result.id.clone()],
         evidence: steps.iter().map(evidence).collect(),
-        caveats: vec![
+        limitations: vec![
             "CPU time is that of the whole machine, for both ends, without known other programs.".into(),
         ],
         remedy: Some(remedy(dearest, context)),
@@ -99,7 +101,7 @@ fn finding(dearest: &DearStep<'_>, steps: &[DearStep<'_>], context: &Context<'_>
 }
 
 fn evidence(step: &DearStep<'_>) -> Evidence {
-    Evidence::new(format!("{} vs {}", step.cell.id, step.below.path))
+    Evidence::new(format!("{} vs {}", step.result.id, step.below.path))
         .rounded(step.seconds[0], Unit::Count)
         .text(" CPU-s/GB instead of ")
         .rounded(step.seconds[1], Unit::Count)
@@ -114,7 +116,7 @@ fn remedy(step: &DearStep<'_>, context: &Context<'_>) -> Remedy {
     let idle = f64::from(step.cpu.cpus) - step.cpu.busy - step.cpu.others;
     let cheaper = "Reduce CPU per byte: enable TSO, GRO and checksum offload on every layer, or raise the MTU. The \
          whole path has to carry the larger MTU.";
-    match limited::more_streams(&step.cell.id, context).filter(|_| idle >= IDLE) {
+    match limited::more_streams(&step.result.id, context).filter(|_| idle >= IDLE) {
         Some(more) => Remedy {
             change: Some(more),
             ..Remedy::manual(

@@ -1,6 +1,6 @@
 //! `cpu-unexplained`: the owners' CPU time does not add up to the kernel's busy time.
 
-use findings::{CellSummary, CpuAttribution, Evidence, Finding, Remedy, Severity, Unit};
+use findings::{CpuAttribution, Evidence, Finding, Remedy, ResultSummary, Severity, Unit};
 
 use super::{
     Context, Rule,
@@ -18,19 +18,19 @@ pub(crate) const RULE: Rule = Rule { id: "cpu-unexplained", look };
 const MOST: f64 = 0.05;
 
 struct Open<'a> {
-    cell: &'a CellSummary,
+    result: &'a ResultSummary,
     cpu: &'a CpuAttribution,
     rest: Above,
 }
 
-/// One claim for all cells, the one with the largest rest named.
+/// One claim for all results, the one with the largest rest named.
 fn look(context: &Context<'_>) -> Vec<Finding> {
     let mut found: Vec<Open<'_>> = context
-        .cells()
-        .filter_map(|(cell, measured)| {
+        .results()
+        .filter_map(|(result, measured)| {
             let rests: Vec<f64> = probed::unexplained(measured).into_iter().map(f64::abs).collect();
-            let cpu = cell.probed.as_ref()?.cpu.as_ref()?;
-            Some(Open { cell, cpu, rest: significance::above(&rests, MOST)? })
+            let cpu = result.probed.as_ref()?.cpu.as_ref()?;
+            Some(Open { result, cpu, rest: significance::above(&rests, MOST)? })
         })
         .collect();
     found.sort_by(|one, other| other.rest.median.total_cmp(&one.rest.median));
@@ -47,12 +47,12 @@ fn finding(worst: &Open<'_>, found: &[Open<'_>], commands: &Commands<'_>) -> Fin
         claim: format!(
             "CPU attribution of {} accounts for {} {which} the kernel's busy time, so its shares are no more \
              precise than that.{others}",
-            worst.cell.id,
+            worst.result.id,
             percent(worst.rest.median)
         ),
-        cells: found.iter().map(|open| open.cell.id.clone()).collect(),
+        results: found.iter().map(|open| open.result.id.clone()).collect(),
         evidence: found.iter().map(evidence).collect(),
-        caveats: vec![
+        limitations: vec![
             "Busy is non-idle time in /proc/stat, which has a resolution of 10 ms. Attribution from /proc alone is \
              compared with it at arbitrary moments, so half a second may be off by several percent; the exact \
              probe waits for the counter to advance."
@@ -71,10 +71,10 @@ fn finding(worst: &Open<'_>, found: &[Open<'_>], commands: &Commands<'_>) -> Fin
 }
 
 fn evidence(open: &Open<'_>) -> Evidence {
-    Evidence::new(format!("CPUs busy in {}", open.cell.id))
+    Evidence::new(format!("CPUs busy in {}", open.result.id))
         .rounded(open.cpu.busy, Unit::Cpus)
         .text(" according to the kernel, ")
-        .rounded(open.cpu.owned, Unit::Cpus)
+        .rounded(open.cpu.attributed, Unit::Cpus)
         .text(" attributed; unexplained in the median trial: ")
         .share(open.rest.median)
 }

@@ -1,6 +1,6 @@
 //! `cwnd-limited`: the congestion window, and not the path, sets the rate.
 
-use findings::{CellSummary, Change, Evidence, Finding, Remedy, Severity, StreamSummary, TcpSummary};
+use findings::{Change, Evidence, Finding, Remedy, ResultSummary, Severity, StreamSummary, TcpSummary};
 use samples::Trial;
 use stats::describe;
 use units::Nanos;
@@ -29,7 +29,7 @@ const MOST_STREAMS: u32 = 128;
 
 /// A result with a full window but no full queue.
 struct Full<'a> {
-    cell: &'a CellSummary,
+    result: &'a ResultSummary,
     measured: &'a Observations<'a>,
     tcp: TcpSummary,
     /// Data in flight as a share of the window.
@@ -41,15 +41,15 @@ struct Full<'a> {
 /// One finding for all results, naming the one with the fullest window.
 fn look(context: &Context<'_>) -> Vec<Finding> {
     let mut found: Vec<Full<'_>> =
-        context.cells().filter_map(|(cell, measured)| full(cell, measured)).collect();
+        context.results().filter_map(|(result, measured)| full(result, measured)).collect();
     found.sort_by(|one, other| {
         is_sure(other).cmp(&is_sure(one)).then(other.fill.median.total_cmp(&one.fill.median))
     });
     found.first().map(|worst| finding(worst, &found, &context.commands())).into_iter().collect()
 }
 
-fn full<'a>(cell: &'a CellSummary, measured: &'a Observations<'a>) -> Option<Full<'a>> {
-    let tcp = StreamSummary::of(cell)?.tcp?;
+fn full<'a>(result: &'a ResultSummary, measured: &'a Observations<'a>) -> Option<Full<'a>> {
+    let tcp = StreamSummary::of(result)?.tcp?;
     let paced = measured.asked().is_some_and(|load| load.rate.is_some());
     let is_much = |share: Option<f64>| share.is_some_and(|share| share >= MUCH);
     if paced || is_much(tcp.receive_window_limited) || is_much(tcp.send_buffer_limited) {
@@ -61,7 +61,7 @@ fn full<'a>(cell: &'a CellSummary, measured: &'a Observations<'a>) -> Option<Ful
     let fill = significance::above(&median_of(under_way), FULL)?;
     let queued = describe::median(&median_of(|_, tcp| Some(tcp.rtt.0 as f64 / known(tcp.least_rtt?)?)));
     let path_is_full = queued.is_some_and(|times| times > QUEUED);
-    (!path_is_full).then_some(Full { cell, measured, tcp, fill, queued })
+    (!path_is_full).then_some(Full { result, measured, tcp, fill, queued })
 }
 
 /// Bytes in flight, by Little's law, as a share of the window.
@@ -86,13 +86,13 @@ fn is_sure(full: &Full<'_>) -> bool {
 fn finding(worst: &Full<'_>, found: &[Full<'_>], commands: &Commands<'_>) -> Finding {
     let others =
         if found.len() > 1 { format!(" ({} in total)", count(found.len(), "result")) } else { String::new() };
-    let mut caveats = vec![
+    let mut limitations = vec![
         "Data in flight is estimated as rate times smoothed round trip; both are sampled, so a share near the \
          threshold means little."
             .into(),
     ];
     if worst.queued.is_none() {
-        caveats.push(
+        limitations.push(
             "The minimum round trip is unknown. If a full queue on the path causes the long round trip, the path is \
              the limit and the window only follows it."
                 .into(),
@@ -104,12 +104,12 @@ fn finding(worst: &Full<'_>, found: &[Full<'_>], commands: &Commands<'_>) -> Fin
         claim: format!(
             "The congestion window limits {}: {} of it is always in flight, and no queue on the path is \
              full{others}.",
-            worst.cell.id,
+            worst.result.id,
             percent(worst.fill.median.min(1.0))
         ),
-        cells: found.iter().map(|full| full.cell.id.clone()).collect(),
+        results: found.iter().map(|full| full.result.id.clone()).collect(),
         evidence: found.iter().map(evidence).collect(),
-        caveats,
+        limitations,
         remedy: Some(remedy(worst, commands)),
     }
 }
@@ -120,7 +120,7 @@ fn evidence(full: &Full<'_>) -> Evidence {
     let times = full.queued.map_or("minimum unknown".into(), |times| {
         format!("{} times the minimum", units::significant(times, 3))
     });
-    Evidence::new(format!("window of {}", full.cell.id))
+    Evidence::new(format!("window of {}", full.result.id))
         .text(format!("{window}, "))
         .share(full.fill.median)
         .text(format!(" of it in flight; round trip {rtt}, {times}; "))

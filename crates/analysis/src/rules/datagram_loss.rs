@@ -1,6 +1,6 @@
 //! `datagram-loss`: many of a UDP stream's datagrams did not arrive.
 
-use findings::{CellSummary, DatagramSummary, Evidence, Finding, Remedy, Severity, StreamSummary};
+use findings::{DatagramSummary, Evidence, Finding, Remedy, ResultSummary, Severity, StreamSummary};
 
 use super::{Context, Rule};
 use crate::{
@@ -19,22 +19,22 @@ const FEWEST: u64 = 10;
 
 /// A result with losses.
 struct Lossy<'a> {
-    cell: &'a CellSummary,
+    result: &'a ResultSummary,
     stream: &'a StreamSummary,
     datagrams: DatagramSummary,
 }
 
-/// One claim for all cells together, the worst one named.
+/// One claim for all results together, the worst one named.
 fn look(context: &Context<'_>) -> Vec<Finding> {
-    let lossy = |cell: &'_ &CellSummary| {
-        let summary = StreamSummary::of(cell).and_then(|stream| stream.datagrams);
+    let lossy = |result: &'_ &ResultSummary| {
+        let summary = StreamSummary::of(result).and_then(|stream| stream.datagrams);
         summary.is_some_and(|it| it.lost >= FEWEST && it.loss >= WORTH_A_WARNING)
     };
-    let cells = context.findings.cells.iter().filter(lossy);
-    let mut found: Vec<Lossy<'_>> = cells
-        .filter_map(|cell| {
-            let stream = StreamSummary::of(cell)?;
-            Some(Lossy { cell, stream, datagrams: stream.datagrams? })
+    let results = context.findings.results.iter().filter(lossy);
+    let mut found: Vec<Lossy<'_>> = results
+        .filter_map(|result| {
+            let stream = StreamSummary::of(result)?;
+            Some(Lossy { result, stream, datagrams: stream.datagrams? })
         })
         .collect();
     found.sort_by(|one, other| other.datagrams.loss.total_cmp(&one.datagrams.loss));
@@ -52,13 +52,13 @@ fn finding(worst: &Lossy<'_>, found: &[Lossy<'_>], commands: &Commands<'_>) -> F
         severity: if worst.datagrams.loss >= SERIOUS { Severity::Serious } else { Severity::Warning },
         claim: format!(
             "{} lost {} of its datagrams: {}.{others}",
-            worst.cell.id,
+            worst.result.id,
             percent(worst.datagrams.loss),
             rates(worst)
         ),
-        cells: found.iter().map(|lossy| lossy.cell.id.clone()).collect(),
+        results: found.iter().map(|lossy| lossy.result.id.clone()).collect(),
         evidence: found.iter().map(evidence).collect(),
-        caveats: vec![
+        limitations: vec![
             "A test without a rate limit, or above the path's capacity, is expected to lose datagrams; the received \
              rate is then the path's capacity under that load."
                 .into(),
@@ -67,10 +67,10 @@ fn finding(worst: &Lossy<'_>, found: &[Lossy<'_>], commands: &Commands<'_>) -> F
             format!(
                 "Send at a rate that the path can carry and raise it until losses occur. Check for full queues and \
                  small receive buffers on {}.",
-                worst.cell.path
+                worst.result.path
             ),
             commands.at_sender(
-                &worst.cell.path,
+                &worst.result.path,
                 &["nstat -az UdpRcvbufErrors UdpInErrors", "ip -s -s link", "tc -s qdisc"],
             ),
         )),
@@ -80,7 +80,7 @@ fn finding(worst: &Lossy<'_>, found: &[Lossy<'_>], commands: &Commands<'_>) -> F
 /// `99.8 Mbit/s sent, 29.0 Mbit/s received`.
 fn rates(lossy: &Lossy<'_>) -> String {
     let told = |estimate: Option<findings::Estimate>, what: &str| {
-        estimate.map(|it| format!("{} {what}", value(lossy.cell.metric, it.median)))
+        estimate.map(|it| format!("{} {what}", value(lossy.result.metric, it.median)))
     };
     let both = [told(lossy.stream.sent, "sent"), told(lossy.stream.received, "received")];
     both.into_iter().flatten().collect::<Vec<_>>().join(", ")
@@ -88,7 +88,7 @@ fn rates(lossy: &Lossy<'_>) -> String {
 
 fn evidence(lossy: &Lossy<'_>) -> Evidence {
     let DatagramSummary { received, lost, loss, .. } = lossy.datagrams;
-    Evidence::new(format!("datagrams lost, {}", lossy.cell.id))
+    Evidence::new(format!("datagrams lost, {}", lossy.result.id))
         .count(lost)
         .text(" of ")
         .count(received.saturating_add(lost))

@@ -1,6 +1,6 @@
 //! `direction-asymmetry`: one way carries less than the other.
 
-use findings::{CellSummary, Change, Evidence, Finding, Number, Remedy, Severity, Unit};
+use findings::{Change, Evidence, Finding, Number, Remedy, ResultSummary, Severity, Unit};
 
 use super::{
     Context, Rule,
@@ -49,9 +49,9 @@ fn finding(
             worst.faster_way,
             value(metric, worst.faster_value),
         ),
-        cells: cells(found),
+        results: results(found),
         evidence: found.iter().map(evidence).collect(),
-        caveats: caveats(worst, looked),
+        limitations: limitations(worst, looked),
         remedy: Some(remedy(worst.slower, context)),
     }
 }
@@ -64,7 +64,7 @@ fn severity(worst: &DirectionPair<'_>) -> Severity {
     }
 }
 
-fn cells(found: &[DirectionPair<'_>]) -> Vec<String> {
+fn results(found: &[DirectionPair<'_>]) -> Vec<String> {
     let mut ids: Vec<String> = Vec::new();
     for id in found.iter().flat_map(|ways| [&ways.slower.id, &ways.faster.id]) {
         if !ids.contains(id) {
@@ -82,15 +82,15 @@ fn evidence(ways: &DirectionPair<'_>) -> Evidence {
     }
 }
 
-fn caveats(worst: &DirectionPair<'_>, looked: usize) -> Vec<String> {
+fn limitations(worst: &DirectionPair<'_>, looked: usize) -> Vec<String> {
     let apart = "Ends that differ by design, such as a host and its guest, need not be symmetric: the directions \
          cost different work.";
-    let own = worst.caveat.map(str::to_owned);
+    let own = worst.limitation.map(str::to_owned);
     [apart.to_owned()].into_iter().chain(own).chain(significance::of_many(looked)).collect()
 }
 
-fn remedy(slower: &CellSummary, context: &Context<'_>) -> Remedy {
-    let free = context.measured_of(&slower.id).is_some_and(|cell| cell.record.placement == "free");
+fn remedy(slower: &ResultSummary, context: &Context<'_>) -> Remedy {
+    let free = context.measured_of(&slower.id).is_some_and(|result| result.record.placement == "free");
     Remedy {
         change: free.then(|| Change::Placement { place: "cross-cpu".into() }),
         ..Remedy::manual(

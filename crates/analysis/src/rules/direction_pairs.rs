@@ -3,7 +3,7 @@
 
 use std::cmp::Ordering;
 
-use findings::{CellSummary, Comparison, Estimate, StreamSummary};
+use findings::{Comparison, Estimate, ResultSummary, StreamSummary};
 use samples::WorkloadSource;
 use workload::{Direction, StreamSettings};
 
@@ -20,8 +20,8 @@ const OPPOSITE: [(&str, &str); 3] = [("forward", "reverse"), ("upload", "downloa
 
 /// Two directions that differ.
 pub(crate) struct DirectionPair<'a> {
-    pub(crate) slower: &'a CellSummary,
-    pub(crate) faster: &'a CellSummary,
+    pub(crate) slower: &'a ResultSummary,
+    pub(crate) faster: &'a ResultSummary,
     /// How the ways are called.
     pub(crate) slower_way: String,
     pub(crate) faster_way: String,
@@ -32,18 +32,18 @@ pub(crate) struct DirectionPair<'a> {
     pub(crate) keeps: f64,
     /// Whether it is established.
     pub(crate) sure: bool,
-    pub(crate) caveat: Option<&'static str>,
+    pub(crate) limitation: Option<&'static str>,
     /// Slower relative to faster direction; `None` for bidirectional traffic, which is a single trial.
     pub(crate) change: Option<Comparison>,
 }
 
 /// Every pair of ways that were seen to differ.
 pub(crate) fn ways<'a>(context: &Context<'a>) -> Vec<DirectionPair<'a>> {
-    let cells: Vec<(&CellSummary, &Observations<'_>)> = context.cells().collect();
+    let results: Vec<(&ResultSummary, &Observations<'_>)> = context.results().collect();
     let mut ways: Vec<DirectionPair<'_>> = Vec::new();
-    for (index, one) in cells.iter().enumerate() {
+    for (index, one) in results.iter().enumerate() {
         ways.extend(at_once(one.0));
-        let others = cells[index + 1..].iter().filter(|other| opposite(one.1, other.1));
+        let others = results[index + 1..].iter().filter(|other| opposite(one.1, other.1));
         ways.extend(others.filter_map(|other| pair(context, *one, *other)));
     }
     ways
@@ -107,8 +107,8 @@ fn loads_reversed(one: &WorkloadSource, other: &WorkloadSource) -> bool {
 
 fn pair<'a>(
     context: &Context<'a>,
-    one: (&'a CellSummary, &'a Observations<'a>),
-    other: (&'a CellSummary, &'a Observations<'a>),
+    one: (&'a ResultSummary, &'a Observations<'a>),
+    other: (&'a ResultSummary, &'a Observations<'a>),
 ) -> Option<DirectionPair<'a>> {
     let more_is_better = one.0.metric.more_is_better()?;
     let one_is_worse = (one.0.value.median < other.0.value.median) == more_is_better;
@@ -125,7 +125,7 @@ fn pair<'a>(
         faster_value: faster.0.value.median,
         keeps: keeps(&change),
         sure: weighed.sure,
-        caveat: weighed.caveat,
+        limitation: weighed.limitation,
         change: Some(change),
     })
 }
@@ -135,8 +135,8 @@ fn keeps(change: &Comparison) -> f64 {
 }
 
 /// Both directions of a bidirectional result.
-fn at_once(cell: &CellSummary) -> Option<DirectionPair<'_>> {
-    let stream = StreamSummary::of(cell)?;
+fn at_once(result: &ResultSummary) -> Option<DirectionPair<'_>> {
+    let stream = StreamSummary::of(result)?;
     let (forward, reverse) = (stream.forward?, stream.reverse?);
     let forward_is_slower = forward.median.total_cmp(&reverse.median) == Ordering::Less;
     let (slower, faster) = if forward_is_slower { (forward, reverse) } else { (reverse, forward) };
@@ -144,15 +144,15 @@ fn at_once(cell: &CellSummary) -> Option<DirectionPair<'_>> {
         if forward_is_slower { ("forward", "reverse") } else { ("reverse", "forward") };
     let sure = apart(&slower, &faster);
     (slower.median > 0.0).then(|| DirectionPair {
-        slower: cell,
-        faster: cell,
-        slower_way: format!("{} {slower_name}", cell.id),
-        faster_way: format!("{} {faster_name}", cell.id),
+        slower: result,
+        faster: result,
+        slower_way: format!("{} {slower_name}", result.id),
+        faster_way: format!("{} {faster_name}", result.id),
         slower_value: slower.median,
         faster_value: faster.median,
         keeps: slower.median / faster.median,
         sure,
-        caveat: (!sure).then_some(
+        limitation: (!sure).then_some(
             "The intervals of the two directions overlap, or there are too few trials for intervals.",
         ),
         change: None,

@@ -13,16 +13,20 @@ pub(crate) const RULE: Rule = Rule { id: "disturbed", look };
 
 /// One finding per run. Repeated or excluded trials do not affect any number.
 fn look(context: &Context<'_>) -> Vec<Finding> {
-    let disturbed: Vec<&Trial> =
-        context.measured.iter().flat_map(|cell| cell.trials()).filter(|trial| is_disturbed(trial)).collect();
-    let all = context.measured.iter().flat_map(|cell| cell.trials()).count();
+    let disturbed: Vec<&Trial> = context
+        .measured
+        .iter()
+        .flat_map(|result| result.trials())
+        .filter(|trial| is_disturbed(trial))
+        .collect();
+    let all = context.measured.iter().flat_map(|result| result.trials()).count();
     if disturbed.is_empty() { Vec::new() } else { vec![finding(context, &disturbed, all)] }
 }
 
 fn finding(context: &Context<'_>, disturbed: &[&Trial], all: usize) -> Finding {
-    let of = |id: &str| disturbed.iter().filter(|trial| trial.cell == id).count();
-    let cells = || context.cells().filter(|(cell, _)| of(&cell.id) > 0);
-    let serious = cells().any(|(_, trials)| disturbance::is_mostly_disturbed(trials));
+    let of = |id: &str| disturbed.iter().filter(|trial| trial.result == id).count();
+    let results = || context.results().filter(|(result, _)| of(&result.id) > 0);
+    let serious = results().any(|(_, trials)| disturbance::is_mostly_disturbed(trials));
     let trials = by_workload(context, disturbed)
         .unwrap_or_else(|| format!("{} of {}", disturbed.len(), count(all, "trial")));
     Finding {
@@ -30,17 +34,17 @@ fn finding(context: &Context<'_>, disturbed: &[&Trial], all: usize) -> Finding {
         severity: if serious { Severity::Serious } else { Severity::Warning },
         claim: format!(
             "The machine was busy with other work in {trials}, so these numbers are for a shared machine. {}.",
-            capital(&by(disturbed.iter().flat_map(|trial| &trial.doubts)))
+            capital(&by(disturbed.iter().flat_map(|trial| &trial.warnings)))
         ),
-        cells: cells().map(|(cell, _)| cell.id.clone()).collect(),
-        evidence: cells()
-            .map(|(cell, trials)| {
-                Evidence::new(format!("Disturbed, {}", cell.id))
-                    .count(of(&cell.id) as u64)
+        results: results().map(|(result, _)| result.id.clone()).collect(),
+        evidence: results()
+            .map(|(result, trials)| {
+                Evidence::new(format!("Disturbed, {}", result.id))
+                    .count(of(&result.id) as u64)
                     .text(format!(" of {}", count(trials.points.len(), "trial")))
             })
             .collect(),
-        caveats: vec![
+        limitations: vec![
             "If both ends may run on any CPU, other work is ignored as long as it leaves twice the CPUs that the \
              path uses."
                 .into(),
@@ -49,7 +53,7 @@ fn finding(context: &Context<'_>, disturbed: &[&Trial], all: usize) -> Finding {
             action: "Stop the other work, or pin the ends to dedicated CPUs, and repeat the run.".into(),
             commands: Vec::new(),
             change: None,
-            brought: Vec::new(),
+            effects: Vec::new(),
         }),
     }
 }
@@ -57,12 +61,12 @@ fn finding(context: &Context<'_>, disturbed: &[&Trial], all: usize) -> Finding {
 /// `25 of 25 trials of throughput and 0 of 25 of latency`, where two workloads differ in it.
 fn by_workload(context: &Context<'_>, disturbed: &[&Trial]) -> Option<String> {
     let mut counts: Vec<(&str, usize, usize)> = Vec::new();
-    for (cell, measured) in context.cells() {
-        let hit = disturbed.iter().filter(|trial| trial.cell == cell.id).count();
+    for (result, measured) in context.results() {
+        let hit = disturbed.iter().filter(|trial| trial.result == result.id).count();
         let all = measured.trials().count();
-        match counts.iter_mut().find(|(workload, ..)| *workload == cell.workload) {
+        match counts.iter_mut().find(|(workload, ..)| *workload == result.workload) {
             Some(known) => *known = (known.0, known.1 + hit, known.2 + all),
-            None => counts.push((&cell.workload, hit, all)),
+            None => counts.push((&result.workload, hit, all)),
         }
     }
     match counts[..] {

@@ -1,6 +1,6 @@
 //! `emulated`: the processor is software, so counts hold and times do not compare with hardware.
 
-use findings::{CellSummary, Evidence, Finding, Remedy, Severity, Unit};
+use findings::{Evidence, Finding, Remedy, ResultSummary, Severity, Unit};
 use samples::{Environment, ValidityWarning};
 
 use super::{Context, Rule};
@@ -19,8 +19,8 @@ const SLOW_CALL_NANOS: f64 = 2000.0;
 struct Sign {
     evidence: Evidence,
     sure: bool,
-    /// The cells that it concerns; none means all.
-    cells: Vec<String>,
+    /// The results that it concerns; none means all.
+    results: Vec<String>,
 }
 
 /// One finding for certainly emulated results, one for possibly emulated ones.
@@ -30,14 +30,14 @@ fn look(context: &Context<'_>) -> Vec<Finding> {
         environment.into_iter().flat_map(|it| [model(it), slow(it)]).flatten().collect();
     signs.extend([doubted(context), named(context)].into_iter().flatten());
     let (sure, unsure): (Vec<Sign>, Vec<Sign>) = signs.into_iter().partition(|sign| sign.sure);
-    let known = cells(&sure, context);
-    let mut rest = cells(&unsure, context);
-    rest.retain(|cell| !known.contains(cell));
+    let known = results(&sure, context);
+    let mut rest = results(&unsure, context);
+    rest.retain(|result| !known.contains(result));
     let claims = [(sure, known), (unsure, rest)];
     claims
         .into_iter()
-        .filter(|(_, cells)| !cells.is_empty())
-        .map(|(signs, cells)| finding(&signs, cells))
+        .filter(|(_, results)| !results.is_empty())
+        .map(|(signs, results)| finding(&signs, results))
         .collect()
 }
 
@@ -47,7 +47,7 @@ fn model(environment: &Environment) -> Option<Sign> {
     known.then(|| Sign {
         evidence: Evidence::new("processor").text(model),
         sure: environment.virtual_machine,
-        cells: Vec::new(),
+        results: Vec::new(),
     })
 }
 
@@ -58,14 +58,16 @@ fn slow(environment: &Environment) -> Option<Sign> {
             .rounded(nanos, Unit::Nanoseconds)
             .text(" ns"),
         sure: false,
-        cells: Vec::new(),
+        results: Vec::new(),
     })
 }
 
 /// Results with the warning `emulated`.
 fn doubted(context: &Context<'_>) -> Option<Sign> {
-    let says = |cell: &&CellSummary| cell.doubts.iter().any(|(doubt, _)| *doubt == ValidityWarning::Emulated);
-    of_cells("an emulated machine at one end", context.findings.cells.iter().filter(says))
+    let says = |result: &&ResultSummary| {
+        result.warnings.iter().any(|(warning, _)| *warning == ValidityWarning::Emulated)
+    };
+    of_results("an emulated machine at one end", context.findings.results.iter().filter(says))
 }
 
 /// Results with a path or level named after emulation.
@@ -74,29 +76,28 @@ fn named(context: &Context<'_>) -> Option<Sign> {
         let text = text.to_lowercase();
         text.split(|letter: char| !letter.is_alphanumeric()).any(|word| WORDS.contains(&word))
     };
-    let named =
-        context.findings.cells.iter().filter(|cell| {
-            says(&cell.path) || cell.layers.iter().any(says) || cell.levels.values().any(says)
-        });
-    of_cells("named as emulated", named)
+    let named = context.findings.results.iter().filter(|result| {
+        says(&result.path) || result.layers.iter().any(says) || result.levels.values().any(says)
+    });
+    of_results("named as emulated", named)
 }
 
-fn of_cells<'a>(what: &str, cells: impl Iterator<Item = &'a CellSummary>) -> Option<Sign> {
-    let cells: Vec<String> = cells.map(|cell| cell.id.clone()).collect();
-    let evidence = Evidence::new(what).text(list(&cells));
-    (!cells.is_empty()).then_some(Sign { evidence, sure: true, cells })
+fn of_results<'a>(what: &str, results: impl Iterator<Item = &'a ResultSummary>) -> Option<Sign> {
+    let results: Vec<String> = results.map(|result| result.id.clone()).collect();
+    let evidence = Evidence::new(what).text(list(&results));
+    (!results.is_empty()).then_some(Sign { evidence, sure: true, results })
 }
 
-/// The cells that these signs concern, in the run's order.
-fn cells(signs: &[Sign], context: &Context<'_>) -> Vec<String> {
-    let concerned = |cell: &String| {
-        // A sign of the machine concerns every cell.
-        signs.iter().any(|sign| sign.cells.is_empty() || sign.cells.contains(cell))
+/// The results that these signs concern, in the run's order.
+fn results(signs: &[Sign], context: &Context<'_>) -> Vec<String> {
+    let concerned = |result: &String| {
+        // A sign of the machine concerns every result.
+        signs.iter().any(|sign| sign.results.is_empty() || sign.results.contains(result))
     };
-    context.findings.cells.iter().map(|cell| cell.id.clone()).filter(concerned).collect()
+    context.findings.results.iter().map(|result| result.id.clone()).filter(concerned).collect()
 }
 
-fn finding(signs: &[Sign], cells: Vec<String>) -> Finding {
+fn finding(signs: &[Sign], results: Vec<String>) -> Finding {
     let sure = signs.iter().any(|sign| sign.sure);
     Finding {
         id: String::new(),
@@ -105,11 +106,11 @@ fn finding(signs: &[Sign], cells: Vec<String>) -> Finding {
             "The processor {} emulated in {}: times and rates are not comparable with hardware. Counts and their \
              ratios are valid.",
             if sure { "was" } else { "may have been" },
-            count(cells.len(), "result")
+            count(results.len(), "result")
         ),
-        cells,
+        results,
         evidence: signs.iter().map(|sign| sign.evidence.clone()).collect(),
-        caveats: vec![
+        limitations: vec![
             "Emulation slows down some work more than other work, so ratios of times differ on hardware too."
                 .into(),
             "A machine can hide that it is emulated; the absence of this finding proves nothing.".into(),

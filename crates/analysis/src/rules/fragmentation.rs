@@ -1,6 +1,6 @@
 //! `fragmentation`: packets are larger than the path MTU and are fragmented.
 
-use findings::{CellSummary, Change, Evidence, Finding, LatencySummary, Remedy, Severity, StreamSummary};
+use findings::{Change, Evidence, Finding, LatencySummary, Remedy, ResultSummary, Severity, StreamSummary};
 use samples::WorkloadSource;
 use workload::Transport;
 
@@ -21,9 +21,9 @@ const TCP: u64 = 20;
 /// The largest MTU that most devices take.
 const MOST_MTU: u64 = 9000;
 
-/// A cell that sends packets in pieces.
+/// A result that sends packets in pieces.
 struct Pieces<'a> {
-    cell: &'a CellSummary,
+    result: &'a ResultSummary,
     /// Bytes of the IP packet of a datagram or segment.
     packet: u64,
     carried: u64,
@@ -40,52 +40,52 @@ impl Pieces<'_> {
     }
 }
 
-/// One claim for all cells, the one with most pieces named.
+/// One claim for all results, the one with most pieces named.
 fn look(context: &Context<'_>) -> Vec<Finding> {
     let mut found: Vec<Pieces<'_>> =
-        context.cells().filter_map(|(cell, measured)| pieces(cell, measured)).collect();
+        context.results().filter_map(|(result, measured)| pieces(result, measured)).collect();
     found.sort_by_key(|pieces| std::cmp::Reverse((pieces.probed, pieces.number())));
     found.first().map(|worst| finding(worst, &found)).into_iter().collect()
 }
 
-fn pieces<'a>(cell: &'a CellSummary, measured: &Observations<'_>) -> Option<Pieces<'a>> {
-    let promised = cell.devices.iter().map(|device| device.mtu).min();
-    let carried = u64::from(cell.path_mtu.or(promised)?);
+fn pieces<'a>(result: &'a ResultSummary, measured: &Observations<'_>) -> Option<Pieces<'a>> {
+    let promised = result.devices.iter().map(|device| device.mtu).min();
+    let carried = u64::from(result.path_mtu.or(promised)?);
     let (packet, of) = match datagram(&measured.record.sent) {
         Some(payload) => (payload.saturating_add(UDP + IP), "datagrams"),
         // Devices with a smaller MTU soon shrink a socket's segments, so only a probe shows fragmentation.
-        None => (cell.path_mtu.and_then(|_| segment(cell))? + TCP + IP, "segments"),
+        None => (result.path_mtu.and_then(|_| segment(result))? + TCP + IP, "segments"),
     };
-    (packet > carried).then_some(Pieces { cell, packet, carried, probed: cell.path_mtu.is_some(), of })
+    (packet > carried).then_some(Pieces { result, packet, carried, probed: result.path_mtu.is_some(), of })
 }
 
 /// Payload per datagram; `None` without datagrams or if unknown.
 fn datagram(sent: &WorkloadSource) -> Option<u64> {
     match sent {
         WorkloadSource::Load(load) => load.kind().datagram().map(|payload| payload.0),
-        WorkloadSource::Told(told) => {
+        WorkloadSource::Imported(told) => {
             told.message.filter(|_| told.transport == Some(Transport::Udp)).map(|size| size.0)
         }
     }
 }
 
 /// The largest segment that the sender's socket may send.
-fn segment(cell: &CellSummary) -> Option<u64> {
-    let sender = cell.sockets.iter().find(|end| end.end == "sender")?;
+fn segment(result: &ResultSummary) -> Option<u64> {
+    let sender = result.sockets.iter().find(|end| end.end == "sender")?;
     sender.socket.mss.map(u64::from)
 }
 
 fn finding(worst: &Pieces<'_>, found: &[Pieces<'_>]) -> Finding {
     let others = so_in(found.len());
-    let mut caveats = vec![
+    let mut limitations = vec![
         "Only a result with smaller messages or a larger MTU shows the cost in throughput or time."
             .to_owned(),
     ];
     if !worst.probed {
-        caveats.push("The path was not probed end to end; its MTU is that of its devices.".into());
+        limitations.push("The path was not probed end to end; its MTU is that of its devices.".into());
     }
     if worst.of == "segments" {
-        caveats.push(
+        limitations.push(
             "Segmentation offload and path MTU discovery may have made them smaller on the path.".into(),
         );
     }
@@ -96,27 +96,27 @@ fn finding(worst: &Pieces<'_>, found: &[Pieces<'_>]) -> Finding {
             "The {} of {} make packets of {} bytes, but the path carries {}: each is sent in {} fragments. Losing \
              one fragment loses the whole packet.{others}",
             worst.of,
-            worst.cell.id,
+            worst.result.id,
             worst.packet,
             worst.carried,
             worst.number()
         ),
-        cells: found.iter().map(|pieces| pieces.cell.id.clone()).collect(),
+        results: found.iter().map(|pieces| pieces.result.id.clone()).collect(),
         evidence: found.iter().map(evidence).collect(),
-        caveats,
+        limitations,
         remedy: Some(remedy(worst)),
     }
 }
 
 fn evidence(pieces: &Pieces<'_>) -> Evidence {
-    let stream = StreamSummary::of(pieces.cell).and_then(|stream| stream.datagrams);
-    let messages = LatencySummary::of(pieces.cell).and_then(|latency| latency.lost);
+    let stream = StreamSummary::of(pieces.result).and_then(|stream| stream.datagrams);
+    let messages = LatencySummary::of(pieces.result).and_then(|latency| latency.lost);
     let lost = match (stream, messages) {
         (Some(datagrams), _) => format!("; {} of the datagrams were lost", percent(datagrams.loss)),
         (None, Some(lost)) => format!("; {} lost", count(lost as usize, "message")),
         (None, None) => String::new(),
     };
-    Evidence::new(format!("{} of {}", pieces.of, pieces.cell.id)).text(format!(
+    Evidence::new(format!("{} of {}", pieces.of, pieces.result.id)).text(format!(
         "{} bytes over a path MTU of {}: {} fragments{lost}",
         pieces.packet,
         pieces.carried,
@@ -125,10 +125,10 @@ fn evidence(pieces: &Pieces<'_>) -> Evidence {
 }
 
 fn remedy(worst: &Pieces<'_>) -> Remedy {
-    let cell = worst.cell;
+    let result = worst.result;
     let headers = if worst.of == "datagrams" { UDP + IP } else { TCP + IP };
-    let names: Vec<String> = cell.devices.iter().map(|device| device.device.clone()).collect();
-    let tunnel = cell.devices.iter().any(|device| device.kind == "vxlan");
+    let names: Vec<String> = result.devices.iter().map(|device| device.device.clone()).collect();
+    let tunnel = result.devices.iter().any(|device| device.kind == "vxlan");
     // A tunnel's devices need less than those below it: one size for all does not do.
     let one_size = !tunnel && !names.is_empty() && worst.packet <= MOST_MTU;
     let mtu = u32::try_from(worst.packet).unwrap_or(u32::MAX);

@@ -12,12 +12,12 @@ pub(crate) const RULE: Rule = Rule { id: "generator-limited", look };
 
 const WORDS: Words = Words {
     doing: "sending",
-    caveat: "With virtual devices the kernel does much of the path's work on the sender's time, so a busy sender \
+    limitation: "With virtual devices the kernel does much of the path's work on the sender's time, so a busy sender \
              can be the cost of the path.",
 };
 
 fn look(context: &Context<'_>) -> Vec<Finding> {
-    let found = limited::look(context, &WORDS, |doubt| match doubt {
+    let found = limited::look(context, &WORDS, |warning| match warning {
         ValidityWarning::GeneratorLimited { end, busy } => Some((end, *busy)),
         _ => None,
     });

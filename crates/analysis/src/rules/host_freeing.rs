@@ -1,6 +1,6 @@
 //! `host-freeing`: share of the time spent by QEMU on freeing memory on the host, which limits the gain from faster freeing.
 
-use findings::{BalloonSummary, CellSummary, Evidence, Finding, Severity};
+use findings::{BalloonSummary, Evidence, Finding, ResultSummary, Severity};
 use samples::SyscallCount;
 use units::{Nanos, significant};
 use workload::Work;
@@ -17,13 +17,13 @@ const LEAST: f64 = 0.1;
 
 /// Names the machine with the largest share.
 fn look(context: &Context<'_>) -> Vec<Finding> {
-    let parts = context.findings.cells.iter().filter_map(FreeingShare::of);
+    let parts = context.findings.results.iter().filter_map(FreeingShare::of);
     let largest = parts.max_by(|one, other| one.share.total_cmp(&other.share));
     largest.map(|largest| largest.finding()).into_iter().collect()
 }
 
 struct FreeingShare<'a> {
-    cell: &'a CellSummary,
+    result: &'a ResultSummary,
     balloon: &'a BalloonSummary,
     /// The calls' own time.
     time: Nanos,
@@ -33,20 +33,21 @@ struct FreeingShare<'a> {
 }
 
 impl<'a> FreeingShare<'a> {
-    fn of(cell: &'a CellSummary) -> Option<Self> {
-        let balloon = BalloonSummary::of_shrink(cell)?;
-        let taken = cell.probed.as_ref()?.calls.as_ref().filter(|calls| calls.work == Work::Memory)?.carried;
-        let freeing = || cell.syscalls.iter().filter(|count| FREEING.contains(&count.call.as_str()));
+    fn of(result: &'a ResultSummary) -> Option<Self> {
+        let balloon = BalloonSummary::of_shrink(result)?;
+        let taken =
+            result.probed.as_ref()?.calls.as_ref().filter(|calls| calls.work == Work::Memory)?.carried;
+        let freeing = || result.syscalls.iter().filter(|count| FREEING.contains(&count.call.as_str()));
         let time: Nanos = freeing().filter_map(|count: &SyscallCount| count.running.or(count.total)).sum();
         let calls = freeing().map(|count| count.calls).sum();
         let (unit, _) = Work::Memory.for_calls();
-        let share = time.seconds() / taken * (cell.value.median / unit);
-        (LEAST..1.0).contains(&share).then_some(Self { cell, balloon, time, calls, share })
+        let share = time.seconds() / taken * (result.value.median / unit);
+        (LEAST..1.0).contains(&share).then_some(Self { result, balloon, time, calls, share })
     }
 
     fn finding(&self) -> Finding {
-        let Self { cell, balloon, time, calls, share } = self;
-        let rate = |rate: f64| value(cell.metric, rate);
+        let Self { result, balloon, time, calls, share } = self;
+        let rate = |rate: f64| value(result.metric, rate);
         let gain = (1.0 - share).recip();
         let each = Nanos(time.0 / calls.max(&1));
         Finding {
@@ -57,12 +58,12 @@ impl<'a> FreeingShare<'a> {
                  would move at {} instead of {}, so faster freeing can gain at most {}x.",
                 percent(*share),
                 balloon.method.word(),
-                cell.path,
-                rate(cell.value.median * gain),
-                rate(cell.value.median),
+                result.path,
+                rate(result.value.median * gain),
+                rate(result.value.median),
                 significant(gain, 3),
             ),
-            cells: vec![cell.id.clone()],
+            results: vec![result.id.clone()],
             evidence: vec![
                 Evidence::new("share of the time").share(*share),
                 Evidence::new(format!("{} of QEMU", FREEING.join(" and ")))
@@ -71,7 +72,7 @@ impl<'a> FreeingShare<'a> {
                     .time(each)
                     .text(" each"),
             ],
-            caveats: vec![
+            limitations: vec![
                 "The times come from probed trials and include the probe's cost per call.".to_owned(),
             ],
             remedy: None,

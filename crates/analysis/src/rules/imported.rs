@@ -1,6 +1,6 @@
 //! `imported`: the numbers come from another tool, and data missing in its logs is unknown.
 
-use findings::{CellSummary, Evidence, Finding, Remedy, Severity};
+use findings::{Evidence, Finding, Remedy, ResultSummary, Severity};
 use samples::{ImportRecord, ImportedFile};
 
 use super::{Context, Rule};
@@ -13,16 +13,16 @@ const MOST_NOTES: usize = 3;
 
 /// One claim for the run.
 fn look(context: &Context<'_>) -> Vec<Finding> {
-    let cells = !context.findings.cells.is_empty();
-    let record = context.findings.run.origin.imported().filter(|_| cells);
+    let results = !context.findings.results.is_empty();
+    let record = context.findings.run.origin.imported().filter(|_| results);
     record.map(|record| finding(record, context)).into_iter().collect()
 }
 
 fn finding(record: &ImportRecord, context: &Context<'_>) -> Finding {
     let unknown = unknown(context);
-    let cells = context.findings.cells.len();
+    let results = context.findings.results.len();
     let subjects: Vec<&str> = unknown.iter().map(|(subject, _)| *subject).collect();
-    let told_of = count(cells, "result");
+    let told_of = count(results, "result");
     let told = unknown.iter().map(|(subject, told)| Evidence::new(*subject).text(told));
     let notes = record.notes.iter().take(MOST_NOTES).map(|note| Evidence::new("note").text(note));
     Finding {
@@ -33,9 +33,9 @@ fn finding(record: &ImportRecord, context: &Context<'_>) -> Finding {
         } else {
             format!("Not checked because the logs of {told_of} lack it: {}.", list(&subjects))
         },
-        cells: context.findings.cells.iter().map(|cell| cell.id.clone()).collect(),
+        results: context.findings.results.iter().map(|result| result.id.clone()).collect(),
         evidence: record.files.iter().map(file).chain(told).chain(notes).collect(),
-        caveats: vec![
+        limitations: vec![
             "Rules cannot see what was not recorded: the absence of a finding means less here than for a run of \
              plumb.".into(),
             "Trials in a log are sequential, not interleaved: drift looks like a difference.".into(),
@@ -56,10 +56,11 @@ fn file(file: &ImportedFile) -> Evidence {
 
 /// Missing data and its extent.
 fn unknown(context: &Context<'_>) -> Vec<(&'static str, String)> {
-    let cells = &context.findings.cells;
-    let of = |lacks: fn(&CellSummary) -> bool| cells.iter().filter(|cell| lacks(cell)).count();
+    let results = &context.findings.results;
+    let of = |lacks: fn(&ResultSummary) -> bool| results.iter().filter(|result| lacks(result)).count();
     let some = |subject: &'static str, lacking: usize| {
-        (lacking > 0).then(|| (subject, format!("missing for {lacking} of {}", count(cells.len(), "result"))))
+        (lacking > 0)
+            .then(|| (subject, format!("missing for {lacking} of {}", count(results.len(), "result"))))
     };
     let machine = context
         .findings
@@ -67,16 +68,16 @@ fn unknown(context: &Context<'_>) -> Vec<(&'static str, String)> {
         .environment
         .is_none()
         .then(|| ("the machines", "kernel, processor, virtual or emulated: missing".to_owned()));
-    let places = context.cells().filter(|(_, measured)| measured.record.placement == "unknown").count();
-    let once = of(|cell| cell.value.trials < 2);
+    let places = context.results().filter(|(_, measured)| measured.record.placement == "unknown").count();
+    let once = of(|result| result.value.trials < 2);
     [
         machine,
-        some("CPU time", of(|cell| cell.cpu.is_none() && cell.owners.is_empty())),
-        some("devices and offloads", of(|cell| cell.devices.is_empty())),
-        some("socket settings", of(|cell| cell.sockets.is_empty())),
+        some("CPU time", of(|result| result.cpu.is_none() && result.consumers.is_empty())),
+        some("devices and offloads", of(|result| result.devices.is_empty())),
+        some("socket settings", of(|result| result.sockets.is_empty())),
         some("placement", places),
         (once > 0).then(|| {
-            ("repetition", format!("a single trial for {once} of {}", count(cells.len(), "result")))
+            ("repetition", format!("a single trial for {once} of {}", count(results.len(), "result")))
         }),
     ]
     .into_iter()

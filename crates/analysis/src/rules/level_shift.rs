@@ -1,6 +1,6 @@
 //! `level-shift`: within a trial the rate jumped to another level, so that its mean matches neither.
 
-use findings::{CellShift, CellSummary, Change, Evidence, Finding, LevelShift, Remedy, Severity};
+use findings::{Change, Evidence, Finding, LevelShift, Remedy, ResultShift, ResultSummary, Severity};
 use units::Nanos;
 
 use super::{Context, Rule};
@@ -16,56 +16,56 @@ const MUCH: f64 = 1.25;
 /// Maximum number of level shifts listed per result.
 const MOST_TOLD: usize = 6;
 
-/// A cell with its widest jump.
+/// A result with its widest jump.
 struct Jumpy<'a> {
-    cell: &'a CellSummary,
-    widest: &'a CellShift,
+    result: &'a ResultSummary,
+    widest: &'a ResultShift,
     /// The value of the trial in which that is, in the metric's unit.
     average: Option<f64>,
 }
 
-/// One claim for all cells, the widest jump named.
+/// One claim for all results, the widest jump named.
 fn look(context: &Context<'_>) -> Vec<Finding> {
     let mut found: Vec<Jumpy<'_>> =
-        context.cells().filter_map(|(cell, measured)| jumpy(cell, measured)).collect();
+        context.results().filter_map(|(result, measured)| jumpy(result, measured)).collect();
     found.sort_by(|one, other| size(other.widest).total_cmp(&size(one.widest)));
     found.first().map(|worst| finding(worst, &found, context)).into_iter().collect()
 }
 
-fn jumpy<'a>(cell: &'a CellSummary, measured: &Observations<'_>) -> Option<Jumpy<'a>> {
-    let widest = cell.shifts.iter().max_by(|one, other| size(one).total_cmp(&size(other)))?;
+fn jumpy<'a>(result: &'a ResultSummary, measured: &Observations<'_>) -> Option<Jumpy<'a>> {
+    let widest = result.shifts.iter().max_by(|one, other| size(one).total_cmp(&size(other)))?;
     let own = measured.points.values().find(|point| point.trial.index == widest.trial);
-    Some(Jumpy { cell, widest, average: own.map(|point| point.value) })
+    Some(Jumpy { result, widest, average: own.map(|point| point.value) })
 }
 
 /// Ratio of the upper to the lower level.
-fn size(shift: &CellShift) -> f64 {
+fn size(shift: &ResultShift) -> f64 {
     let (low, high) = (shift.shift.before.min(shift.shift.after), shift.shift.before.max(shift.shift.after));
     if low > 0.0 { high / low } else { f64::MAX }
 }
 
 fn finding(worst: &Jumpy<'_>, found: &[Jumpy<'_>], context: &Context<'_>) -> Finding {
-    let cell = worst.cell;
+    let result = worst.result;
     let others = match found.len() {
         1 => String::new(),
-        cells => format!(" {} have level shifts.", count(cells, "result")),
+        results => format!(" {} have level shifts.", count(results, "result")),
     };
     let free = found.iter().any(|jumpy| {
-        context.measured_of(&jumpy.cell.id).is_some_and(|measured| measured.record.placement == "free")
+        context.measured_of(&jumpy.result.id).is_some_and(|measured| measured.record.placement == "free")
     });
     Finding {
         id: String::new(),
         severity: if size(worst.widest) >= MUCH { Severity::Warning } else { Severity::Note },
         claim: format!(
             "Level shift in {} (trial {} of the run): {}. {}.{others}",
-            cell.id,
+            result.id,
             ordinal(worst.widest),
-            jump(cell, worst.widest),
+            jump(result, worst.widest),
             capital(&average(worst))
         ),
-        cells: found.iter().map(|jumpy| jumpy.cell.id.clone()).collect(),
-        evidence: found.iter().flat_map(|jumpy| evidence(jumpy.cell)).collect(),
-        caveats: vec![
+        results: found.iter().map(|jumpy| jumpy.result.id.clone()).collect(),
+        evidence: found.iter().flat_map(|jumpy| evidence(jumpy.result)).collect(),
+        limitations: vec![
             "Up to 5 of 100 steady series appear to shift by chance, more so if they vary widely.".into(),
             "Drifting rates are reported as `trend`, wandering ones as `unsteady`.".into(),
         ],
@@ -74,7 +74,7 @@ fn finding(worst: &Jumpy<'_>, found: &[Jumpy<'_>], context: &Context<'_>) -> Fin
 }
 
 /// Trials are numbered from one for users.
-const fn ordinal(shift: &CellShift) -> u32 {
+const fn ordinal(shift: &ResultShift) -> u32 {
     shift.trial.saturating_add(1)
 }
 
@@ -82,34 +82,34 @@ fn average(jumpy: &Jumpy<'_>) -> String {
     jumpy.average.map_or_else(
         || "its average matches neither level".to_owned(),
         |average| {
-            format!("the trial's average, {}, matches neither level", value(jumpy.cell.metric, average))
+            format!("the trial's average, {}, matches neither level", value(jumpy.result.metric, average))
         },
     )
 }
 
 /// `from 12.6 Gbit/s to 19.9 Gbit/s after 23.0 s, for 14.0 s`.
-fn jump(cell: &CellSummary, shift: &CellShift) -> String {
-    let level = |level: f64| value(cell.metric, level);
+fn jump(result: &ResultSummary, shift: &ResultShift) -> String {
+    let level = |level: f64| value(result.metric, level);
     let LevelShift { at, before, after } = shift.shift;
-    let later = cell.shifts.iter().filter(|other| other.trial == shift.trial && other.shift.at > at);
+    let later = result.shifts.iter().filter(|other| other.trial == shift.trial && other.shift.at > at);
     let next = later.map(|other| other.shift.at).min();
     let stayed =
         next.map_or_else(|| " and stayed".to_owned(), |next| format!(", for {}", Nanos(next.0 - at.0)));
     format!("from {} to {} after {at}{stayed}", level(before), level(after))
 }
 
-fn evidence(cell: &CellSummary) -> Vec<Evidence> {
-    let mut told: Vec<Evidence> = cell
+fn evidence(result: &ResultSummary) -> Vec<Evidence> {
+    let mut told: Vec<Evidence> = result
         .shifts
         .iter()
         .take(MOST_TOLD)
         .map(|shift| {
-            Evidence::new(format!("trial {} of {}", ordinal(shift), cell.id)).text(jump(cell, shift))
+            Evidence::new(format!("trial {} of {}", ordinal(shift), result.id)).text(jump(result, shift))
         })
         .collect();
-    if cell.shifts.len() > MOST_TOLD {
-        let value = count(cell.shifts.len() - MOST_TOLD, "more level shift");
-        told.push(Evidence::new(&cell.id).text(value));
+    if result.shifts.len() > MOST_TOLD {
+        let value = count(result.shifts.len() - MOST_TOLD, "more level shift");
+        told.push(Evidence::new(&result.id).text(value));
     }
     told
 }

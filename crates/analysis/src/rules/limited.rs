@@ -1,6 +1,6 @@
 //! Common part of the rules about busy ends: results with one kind of warning in most trials.
 
-use findings::{CellSummary, Change, Evidence, Finding, Severity};
+use findings::{Change, Evidence, Finding, ResultSummary, Severity};
 use samples::ValidityWarning;
 use workload::Mode;
 
@@ -12,17 +12,17 @@ pub(crate) struct Words {
     /// `sending` or `receiving`.
     pub(crate) doing: &'static str,
     /// When it could be wrong.
-    pub(crate) caveat: &'static str,
+    pub(crate) limitation: &'static str,
 }
 
-/// One claim for all cells that had the doubt in at least half of their trials.
+/// One claim for all results that had the warning in at least half of their trials.
 pub(crate) fn look(
     context: &Context<'_>,
     words: &Words,
     busy: fn(&ValidityWarning) -> Option<(&str, f64)>,
 ) -> Option<Finding> {
-    let mut doubted: Vec<(&CellSummary, &str, f64)> =
-        context.findings.cells.iter().filter_map(|cell| mostly(cell, busy)).collect();
+    let mut doubted: Vec<(&ResultSummary, &str, f64)> =
+        context.findings.results.iter().filter_map(|result| mostly(result, busy)).collect();
     doubted.sort_by(|one, other| other.2.total_cmp(&one.2));
     let most = doubted.iter().map(|(_, _, busy)| *busy).fold(0.0, f64::max);
     let doing = words.doing;
@@ -34,39 +34,39 @@ pub(crate) fn look(
             percent(most),
             count(doubted.len(), "result")
         ),
-        cells: doubted.iter().map(|(cell, _, _)| cell.id.clone()).collect(),
+        results: doubted.iter().map(|(result, _, _)| result.id.clone()).collect(),
         evidence: doubted
             .iter()
-            .map(|(cell, end, busy)| {
-                Evidence::new(format!("busiest {doing} thread at the {end}, {}", cell.id))
+            .map(|(result, end, busy)| {
+                Evidence::new(format!("busiest {doing} thread at the {end}, {}", result.id))
                     .share(*busy)
                     .text(" of one CPU")
             })
             .collect(),
-        caveats: vec![words.caveat.into()],
+        limitations: vec![words.limitation.into()],
         remedy: None,
     })
 }
 
-/// The cell, the end and how busy it was, where at least half of the trials had the doubt.
+/// The result, the end and how busy it was, where at least half of the trials had the warning.
 pub(crate) fn mostly(
-    cell: &CellSummary,
+    result: &ResultSummary,
     busy: fn(&ValidityWarning) -> Option<(&str, f64)>,
-) -> Option<(&CellSummary, &str, f64)> {
-    let often = cell.doubts.iter().filter(|(_, trials)| trials.saturating_mul(2) >= cell.value.trials);
-    often.filter_map(|(doubt, _)| busy(doubt)).map(|(end, busy)| (cell, end, busy)).next()
+) -> Option<(&ResultSummary, &str, f64)> {
+    let often = result.warnings.iter().filter(|(_, trials)| trials.saturating_mul(2) >= result.value.trials);
+    often.filter_map(|(warning, _)| busy(warning)).map(|(end, busy)| (result, end, busy)).next()
 }
 
 /// Relief for the busy thread of the first result: limit mode or, if already used, more threads.
 pub(crate) fn relief(finding: &Finding, context: &Context<'_>) -> Option<Change> {
-    let cell = finding.cells.first()?;
-    let load = context.measured_of(cell)?.asked()?;
-    if load.mode == Mode::App { Some(Change::LimitMode) } else { more_streams(cell, context) }
+    let result = finding.results.first()?;
+    let load = context.measured_of(result)?.asked()?;
+    if load.mode == Mode::App { Some(Change::LimitMode) } else { more_streams(result, context) }
 }
 
-/// Twice the streams of a cell.
-pub(crate) fn more_streams(cell: &str, context: &Context<'_>) -> Option<Change> {
+/// Twice the streams of a result.
+pub(crate) fn more_streams(result: &str, context: &Context<'_>) -> Option<Change> {
     const MOST: u32 = 128;
-    let load = context.measured_of(cell)?.asked()?;
+    let load = context.measured_of(result)?.asked()?;
     (load.streams <= MOST / 2).then(|| Change::Streams { streams: load.streams * 2 })
 }

@@ -1,6 +1,6 @@
 //! `link-rate`: a path carries exactly the rate of a common link.
 
-use findings::{CellSummary, Evidence, Finding, Severity};
+use findings::{Evidence, Finding, ResultSummary, Severity};
 use units::BitRate;
 use workload::{Metric, Transport};
 
@@ -27,36 +27,36 @@ const NEAR: f64 = 0.004;
 /// A link gives every trial the same.
 const STEADY: f64 = 0.01;
 
-/// A cell and the link that it fills.
+/// A result and the link that it fills.
 struct FullLink<'a> {
-    cell: &'a CellSummary,
+    result: &'a ResultSummary,
     rate: f64,
 }
 
-/// One claim for all cells, the fastest named.
+/// One claim for all results, the fastest named.
 fn look(context: &Context<'_>) -> Vec<Finding> {
     let mut found: Vec<FullLink<'_>> = context
-        .cells()
-        .filter_map(|(cell, measured)| Some(FullLink { cell, rate: of(cell, measured)? }))
+        .results()
+        .filter_map(|(result, measured)| Some(FullLink { result, rate: of(result, measured)? }))
         .collect();
     found.sort_by(|one, other| other.rate.total_cmp(&one.rate));
     found.first().map(|fastest| finding(fastest, &found)).into_iter().collect()
 }
 
 /// Rate in bit/s of the link that an unlimited TCP stream fills, if any.
-pub(super) fn of(cell: &CellSummary, measured: &Observations<'_>) -> Option<f64> {
+pub(super) fn of(result: &ResultSummary, measured: &Observations<'_>) -> Option<f64> {
     // For paths created for the run, the limit is known.
-    if cell.layers.iter().any(|layer| layer != EXISTING) {
+    if result.layers.iter().any(|layer| layer != EXISTING) {
         return None;
     }
     let load = measured.asked()?;
     let is_free =
         load.transport == Transport::Tcp && load.rate.is_none() && load.direction.flows().len() == 1;
-    if cell.metric != Metric::Throughput || !is_free || cell.values.len() < 2 {
+    if result.metric != Metric::Throughput || !is_free || result.values.len() < 2 {
         return None;
     }
-    let (median, segment) = (cell.value.median, cell.sockets.iter().find_map(|end| end.socket.mss));
-    let is_steady = cell.values.iter().all(|value| (value / median - 1.0).abs() <= STEADY / 2.0);
+    let (median, segment) = (result.value.median, result.sockets.iter().find_map(|end| end.socket.mss));
+    let is_steady = result.values.iter().all(|value| (value / median - 1.0).abs() <= STEADY / 2.0);
     let payload = f64::from(segment.unwrap_or(USUAL_SEGMENT));
     let shares = HEADERS.iter().flat_map(|headers| FRAMES.map(|frame| payload / (payload + headers + frame)));
     let (least, most) =
@@ -66,24 +66,24 @@ pub(super) fn of(cell: &CellSummary, measured: &Observations<'_>) -> Option<f64>
 }
 
 fn finding(fastest: &FullLink<'_>, found: &[FullLink<'_>]) -> Finding {
-    let FullLink { cell, rate } = fastest;
+    let FullLink { result, rate } = fastest;
     let evidence = |full: &FullLink<'_>| {
-        let of = Evidence::new(format!("{} on a link of {}", full.cell.id, BitRate(full.rate)));
-        of.metric(full.cell.metric, full.cell.value.median)
+        let of = Evidence::new(format!("{} on a link of {}", full.result.id, BitRate(full.rate)));
+        of.metric(full.result.metric, full.result.value.median)
             .text(", ")
-            .share(full.cell.value.median / full.rate)
+            .share(full.result.value.median / full.rate)
             .text(" of it, in every trial")
     };
     let claim = format!(
         "{} reaches the rate of a {} link, {} in every trial: a link, a shaper or a policer sets this rate, not the \
          ends.{}",
-        cell.id,
+        result.id,
         BitRate(*rate),
-        value(cell.metric, cell.value.median),
+        value(result.metric, result.value.median),
         so_in(found.len())
     );
-    let cells = found.iter().map(|full| full.cell.id.clone()).collect();
-    Finding { cells, ..Finding::new(Severity::Note, claim) }
+    let results = found.iter().map(|full| full.result.id.clone()).collect();
+    Finding { results, ..Finding::new(Severity::Note, claim) }
         .with_evidence(found.iter().map(evidence))
         .with_limits(["Another limit may be close to a link rate by chance, but it would hardly be as steady."])
         .with_remedy(

@@ -16,14 +16,14 @@ fn look(context: &Context<'_>) -> Vec<Finding> {
     let later = run.machine_changes.iter().map(|change| {
         evidence(&format!("after {} trials, continued on", change.trials_before), &change.environment)
     });
-    let cells = context.findings.cells.iter().map(|cell| cell.id.clone()).collect();
+    let results = context.findings.results.iter().map(|result| result.id.clone()).collect();
     vec![Finding {
         id: String::new(),
         severity: Severity::Warning,
         claim: claim(&run.machine_changes),
-        cells,
+        results,
         evidence: first.chain(later).collect(),
-        caveats: vec![
+        limitations: vec![
             "Differences within a block come from one machine; medians and differences from other runs do not."
                 .into(),
         ],
@@ -31,7 +31,7 @@ fn look(context: &Context<'_>) -> Vec<Finding> {
             action: "Repeat the whole run on one machine before quoting its numbers.".into(),
             commands: Vec::new(),
             change: None,
-            brought: Vec::new(),
+            effects: Vec::new(),
         }),
     }]
 }

@@ -54,7 +54,7 @@ mod wait_mistaken_for_work;
 mod waiting;
 mod warm_up_too_short;
 
-use findings::{CellSummary, Comparison, Findings};
+use findings::{Comparison, Findings, ResultSummary};
 use samples::RunHeader;
 
 use crate::{
@@ -69,9 +69,9 @@ use crate::{
 pub(crate) struct Context<'a> {
     /// Plan of the run.
     pub(crate) header: &'a RunHeader,
-    /// Cells, noise floors, ladders and effects; no claims yet.
+    /// Results, noise floors, cost breakdowns and effects; no claims yet.
     pub(crate) findings: &'a Findings,
-    /// The trials behind the cells, in the same order.
+    /// The trials behind the results, in the same order.
     pub(crate) measured: &'a [Observations<'a>],
 }
 
@@ -81,14 +81,14 @@ impl<'a> Context<'a> {
         Commands::of(self.header)
     }
 
-    /// Every cell with its trials.
-    fn cells(&self) -> impl Iterator<Item = (&'a CellSummary, &'a Observations<'a>)> + use<'a> {
-        self.findings.cells.iter().zip(self.measured)
+    /// Every result with its trials.
+    fn results(&self) -> impl Iterator<Item = (&'a ResultSummary, &'a Observations<'a>)> + use<'a> {
+        self.findings.results.iter().zip(self.measured)
     }
 
-    /// The trials of a cell.
+    /// The trials of a result.
     fn measured_of(&self, id: &str) -> Option<&'a Observations<'a>> {
-        self.measured.iter().find(|cell| cell.record.id == id)
+        self.measured.iter().find(|result| result.record.id == id)
     }
 
     /// Compares two results with the same workload or metric.

@@ -1,6 +1,6 @@
 //! `mtu-mismatch`: a path carries less than its devices' MTU, or not always the same.
 
-use findings::{CellSummary, Change, Evidence, Finding, Remedy, Severity, Unit};
+use findings::{Change, Evidence, Finding, Remedy, ResultSummary, Severity, Unit};
 
 use super::{Context, Rule};
 use crate::{
@@ -12,9 +12,9 @@ pub(crate) const RULE: Rule = Rule { id: "mtu-mismatch", look };
 
 /// Probed MTUs of a path, without unprobed trials.
 struct Mismatch<'a> {
-    cell: &'a CellSummary,
+    result: &'a ResultSummary,
     carried: u32,
-    /// The largest that another trial of the cell saw, where it differs.
+    /// The largest that another trial of the result saw, where it differs.
     at_best: Option<u32>,
     /// The least MTU of the devices on the way.
     promised: Option<u32>,
@@ -22,39 +22,40 @@ struct Mismatch<'a> {
     ends: Option<Vec<String>>,
 }
 
-/// One claim for all cells together.
+/// One claim for all results together.
 fn look(context: &Context<'_>) -> Vec<Finding> {
-    let cells = context.findings.cells.iter().zip(context.measured);
-    let found: Vec<Mismatch<'_>> = cells.filter_map(|(cell, measured)| mismatch(cell, measured)).collect();
+    let results = context.findings.results.iter().zip(context.measured);
+    let found: Vec<Mismatch<'_>> =
+        results.filter_map(|(result, measured)| mismatch(result, measured)).collect();
     found.first().map(|first| finding(first, &found)).into_iter().collect()
 }
 
-fn mismatch<'a>(cell: &'a CellSummary, measured: &Observations<'_>) -> Option<Mismatch<'a>> {
-    let carried = cell.path_mtu?;
+fn mismatch<'a>(result: &'a ResultSummary, measured: &Observations<'_>) -> Option<Mismatch<'a>> {
+    let carried = result.path_mtu?;
     let most = measured.trials().filter_map(|trial| trial.path_check.mtu).max();
-    let least = cell.devices.iter().map(|device| device.mtu).min();
+    let least = result.devices.iter().map(|device| device.mtu).min();
     let at_best = most.filter(|most| *most > carried);
     let promised = least.filter(|least| *least > carried);
     let ends = measured.path.filter(|path| !path.from.is_empty() && !path.to.is_empty());
     let ends = ends.map(|path| vec![path.from.clone(), path.to.clone()]);
-    (at_best.is_some() || promised.is_some()).then_some(Mismatch { cell, carried, at_best, promised, ends })
+    (at_best.is_some() || promised.is_some()).then_some(Mismatch { result, carried, at_best, promised, ends })
 }
 
 fn finding(first: &Mismatch<'_>, found: &[Mismatch<'_>]) -> Finding {
-    let ids: Vec<&str> = found.iter().map(|mismatch| mismatch.cell.id.as_str()).collect();
+    let ids: Vec<&str> = found.iter().map(|mismatch| mismatch.result.id.as_str()).collect();
     Finding {
         id: String::new(),
         severity: Severity::Warning,
         claim: format!(
             "{} passes only {} bytes unfragmented{}.{}",
-            first.cell.path,
+            first.result.path,
             first.carried,
             expected(first),
             so_in(found.len())
         ),
-        cells: ids.iter().map(ToString::to_string).collect(),
+        results: ids.iter().map(ToString::to_string).collect(),
         evidence: found.iter().map(evidence).collect(),
-        caveats: vec!["A probe packet lost for another reason looks like an oversized one.".into()],
+        limitations: vec!["A probe packet lost for another reason looks like an oversized one.".into()],
         remedy: Some(remedy(first)),
     }
 }
@@ -67,7 +68,7 @@ fn remedy(first: &Mismatch<'_>) -> Remedy {
             format!(
                 "Set the same MTU on every device of the path of {}, less 50 bytes inside a VXLAN tunnel. Allow \
                  ICMP 'fragmentation needed'.",
-                list(&[first.cell.path.as_str()])
+                list(&[first.result.path.as_str()])
             ),
             vec!["ip -d link".into(), "tracepath -n ADDRESS".into()],
         )
@@ -83,7 +84,7 @@ fn expected(mismatch: &Mismatch<'_>) -> String {
 }
 
 fn evidence(mismatch: &Mismatch<'_>) -> Evidence {
-    Evidence::new(format!("largest unfragmented packet, {}", mismatch.cell.id))
+    Evidence::new(format!("largest unfragmented packet, {}", mismatch.result.id))
         .rounded(f64::from(mismatch.carried), Unit::Bytes)
         .text(format!(" bytes{}", expected(mismatch)))
 }

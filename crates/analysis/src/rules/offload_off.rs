@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use findings::{CellSummary, Change, Difference, Evidence, FactorEffect, Finding, Remedy, Severity, Unit};
+use findings::{Change, Difference, Evidence, FactorEffect, Finding, Remedy, ResultSummary, Severity, Unit};
 use workload::Metric;
 
 use super::{Context, Rule, ethtool, significance};
@@ -21,7 +21,7 @@ type Off = BTreeMap<String, BTreeSet<String>>;
 /// A significant effect, from its slower side.
 struct Loss<'a> {
     effect: &'a FactorEffect,
-    slower: &'a CellSummary,
+    slower: &'a ResultSummary,
     /// The level of the slower side.
     level: &'a str,
     /// The share that the slower side keeps.
@@ -43,8 +43,8 @@ fn look(context: &Context<'_>) -> Vec<Finding> {
 }
 
 fn loss<'a>(effect: &'a FactorEffect, context: &Context<'a>) -> Option<Loss<'a>> {
-    let cell = |id: &str| context.findings.cells.iter().find(|cell| cell.id == id);
-    let (level, reference) = (cell(&effect.cell)?, cell(&effect.reference_cell)?);
+    let result = |id: &str| context.findings.results.iter().find(|result| result.id == id);
+    let (level, reference) = (result(&effect.result)?, result(&effect.reference_result)?);
     let (slower, faster, label, keeps) = match (effect.metric, effect.change.verdict) {
         (Metric::Throughput, Difference::Lower) => (level, reference, &effect.level, effect.change.ratio),
         (Metric::Throughput, Difference::Higher) => {
@@ -56,7 +56,7 @@ fn loss<'a>(effect: &'a FactorEffect, context: &Context<'a>) -> Option<Loss<'a>>
     (!off.is_empty()).then_some(Loss { effect, slower, level: label, keeps, off })
 }
 
-fn switched_off(slower: &CellSummary, faster: &CellSummary) -> Off {
+fn switched_off(slower: &ResultSummary, faster: &ResultSummary) -> Off {
     let mut off = Off::new();
     for device in &slower.devices {
         let Some(other) = faster.devices.iter().find(|other| other.device == device.device) else { continue };
@@ -80,20 +80,20 @@ fn finding(losses: &[Loss<'_>], looked: usize) -> Option<(f64, Finding)> {
         id: String::new(),
         severity: severity(worst.keeps),
         claim: claim(worst, &off),
-        cells: losses.iter().map(|loss| loss.slower.id.clone()).collect(),
+        results: losses.iter().map(|loss| loss.slower.id.clone()).collect(),
         evidence: losses
             .iter()
             .map(|loss| evidence(loss.effect))
             .chain(off.iter().map(features))
             .chain(packets(worst.slower))
             .collect(),
-        caveats: caveats(worst, looked),
+        limitations: limitations(worst, looked),
         remedy: Some(remedy(&off)),
     };
     Some((worst.keeps, claim))
 }
 
-fn caveats(worst: &Loss<'_>, looked: usize) -> Vec<String> {
+fn limitations(worst: &Loss<'_>, looked: usize) -> Vec<String> {
     let software = "All lab devices are virtual: offloads mean fewer, larger packets. With a real NIC the gain can \
          be larger or smaller.";
     // The finding was selected from all comparisons; if several agree, chance is no explanation.
@@ -139,7 +139,7 @@ fn features((device, features): (&String, &BTreeSet<String>)) -> Evidence {
 }
 
 /// Segments per packet, if devices and sockets were counted.
-fn packets(slower: &CellSummary) -> Option<Evidence> {
+fn packets(slower: &ResultSummary) -> Option<Evidence> {
     let data = slower.packets.as_ref()?.data.as_ref()?;
     let cut = data.cut.as_ref().map(|cut| format!(", segmented at {}", cut.device)).unwrap_or_default();
     let evidence = Evidence::new(format!("segments per packet in {}", slower.id))
@@ -159,6 +159,6 @@ fn remedy(off: &Off) -> Remedy {
             .into(),
         commands: commands.collect(),
         change: Some(Change::OffloadsOn { devices: off.keys().cloned().collect() }),
-        brought: Vec::new(),
+        effects: Vec::new(),
     }
 }

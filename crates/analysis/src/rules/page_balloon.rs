@@ -1,6 +1,6 @@
 //! `page-balloon`: memory leaves a virtual machine page by page, and another method moves it faster.
 
-use findings::{BalloonSummary, CellSummary, Comparison, Evidence, Finding, Remedy, Severity};
+use findings::{BalloonSummary, Comparison, Evidence, Finding, Remedy, ResultSummary, Severity};
 use workload::BalloonMethod;
 
 use super::{Context, Rule, significance};
@@ -13,15 +13,15 @@ const MUCH: f64 = 2.0;
 
 /// Names the workload with the largest difference between methods.
 fn look(context: &Context<'_>) -> Vec<Finding> {
-    let slow = context.cells().filter(|(cell, _)| method(cell) == Some(BalloonMethod::VirtioBalloon));
-    let pairs = slow.flat_map(|(cell, measured)| {
-        let others = context.cells().filter(|(other, _)| {
-            other.workload == cell.workload
+    let slow = context.results().filter(|(result, _)| method(result) == Some(BalloonMethod::VirtioBalloon));
+    let pairs = slow.flat_map(|(result, measured)| {
+        let others = context.results().filter(|(other, _)| {
+            other.workload == result.workload
                 && method(other).is_some_and(|it| it != BalloonMethod::VirtioBalloon)
         });
         others.filter_map(move |(other, faster)| {
             let change = context.compare(measured, faster)?;
-            (change.ratio.recip() >= MUCH).then_some(Pair { cell, other, change })
+            (change.ratio.recip() >= MUCH).then_some(Pair { result, other, change })
         })
     });
     let worst = pairs.min_by(|one, other| one.change.ratio.total_cmp(&other.change.ratio));
@@ -29,38 +29,38 @@ fn look(context: &Context<'_>) -> Vec<Finding> {
 }
 
 struct Pair<'a> {
-    cell: &'a CellSummary,
-    other: &'a CellSummary,
+    result: &'a ResultSummary,
+    other: &'a ResultSummary,
     change: Comparison,
 }
 
 /// How memory is taken; `None` where none is.
-fn method(cell: &CellSummary) -> Option<BalloonMethod> {
-    BalloonSummary::of_shrink(cell).map(|balloon| balloon.method)
+fn method(result: &ResultSummary) -> Option<BalloonMethod> {
+    BalloonSummary::of_shrink(result).map(|balloon| balloon.method)
 }
 
-fn finding(Pair { cell, other, change }: &Pair<'_>) -> Finding {
+fn finding(Pair { result, other, change }: &Pair<'_>) -> Finding {
     let weighed = significance::weigh(change);
     let is_sure = weighed.is_some_and(|weighed| weighed.sure);
     let word = method(other).map_or("another method", BalloonMethod::word);
-    let rate = |cell: &CellSummary| value(cell.metric, cell.value.median);
-    let calls = [*cell, *other].into_iter().filter_map(|cell| {
-        let calls = cell.probed.as_ref()?.calls.as_ref()?.all;
-        Some(Evidence::new(format!("system calls per GiB: {}", cell.id)).count(calls.round() as u64))
+    let rate = |result: &ResultSummary| value(result.metric, result.value.median);
+    let calls = [*result, *other].into_iter().filter_map(|result| {
+        let calls = result.probed.as_ref()?.calls.as_ref()?.all;
+        Some(Evidence::new(format!("system calls per GiB: {}", result.id)).count(calls.round() as u64))
     });
-    let against = Evidence::new(format!("{} vs {}", cell.id, other.id)).ratio(change);
+    let against = Evidence::new(format!("{} vs {}", result.id, other.id)).ratio(change);
     Finding {
         id: String::new(),
         severity: if is_sure { Severity::Warning } else { Severity::Note },
         claim: format!(
             "virtio-balloon returns memory at {}, {word} at {}. It passes single pages of 4 KiB, and QEMU frees \
              each one with a system call.",
-            rate(cell),
+            rate(result),
             rate(other),
         ),
-        cells: vec![cell.id.clone(), other.id.clone()],
+        results: vec![result.id.clone(), other.id.clone()],
         evidence: [against].into_iter().chain(calls).collect(),
-        caveats: weighed.and_then(|weighed| weighed.caveat).map(str::to_owned).into_iter().collect(),
+        limitations: weighed.and_then(|weighed| weighed.limitation).map(str::to_owned).into_iter().collect(),
         remedy: Some(Remedy::manual(
             "Start the machine with a virtio-mem device for the memory to be moved, or let its agent use huge pages."
                 .into(),

@@ -1,6 +1,6 @@
 //! Throughput or latency of a host or pair as a share of the usual value. Makes no findings.
 
-use findings::{CellSummary, HostPair, PairMatrix};
+use findings::{HostPair, PairMatrix, ResultSummary};
 use stats::describe;
 
 /// A smaller share of the usual value is slow.
@@ -67,8 +67,8 @@ pub(super) fn keeps(matrix: &PairMatrix, value: f64, usual: f64) -> Option<f64> 
 }
 
 /// Whether the interval of a result's median is entirely on the slow side.
-pub(super) fn is_apart(matrix: &PairMatrix, cell: &CellSummary, usual: f64) -> bool {
-    cell.value.interval.is_some_and(|interval| match matrix.metric.more_is_better() {
+pub(super) fn is_apart(matrix: &PairMatrix, result: &ResultSummary, usual: f64) -> bool {
+    result.value.interval.is_some_and(|interval| match matrix.metric.more_is_better() {
         Some(true) => interval.high < usual,
         Some(false) => interval.low > usual,
         None => false,

@@ -31,15 +31,15 @@ fn is_sure(cost: &ProbeCost) -> bool {
 
 fn finding(worst: &ProbeCost, dear: &[&ProbeCost], context: &Context<'_>) -> Finding {
     let probes: Vec<&str> = context.findings.probes.ran.iter().map(|probe| probe.word()).collect();
-    let of = |cell: &&findings::CellSummary| {
-        cell.probed.is_some() && dear.iter().any(|cost| cost.workload == cell.workload)
+    let of = |result: &&findings::ResultSummary| {
+        result.probed.is_some() && dear.iter().any(|cost| cost.workload == result.workload)
     };
-    let mut caveats = vec![
+    let mut limitations = vec![
         "Counts of calls, messages and packets are valid whatever the probes cost; times and CPU shares are \
               those of the slower, probed trial. Results never come from probed trials."
             .into(),
     ];
-    caveats.extend((!is_sure(worst)).then(|| {
+    limitations.extend((!is_sure(worst)).then(|| {
         "The interval of the cost is not above 5 %, or too few blocks have both trials, so the cost may be \
          lower."
             .into()
@@ -54,9 +54,9 @@ fn finding(worst: &ProbeCost, dear: &[&ProbeCost], context: &Context<'_>) -> Fin
             worst.workload,
             list(&probes)
         ),
-        cells: context.findings.cells.iter().filter(of).map(|cell| cell.id.clone()).collect(),
+        results: context.findings.results.iter().filter(of).map(|result| result.id.clone()).collect(),
         evidence: dear.iter().map(|cost| evidence(cost)).collect(),
-        caveats,
+        limitations,
         remedy: Some(Remedy::manual(
             "Use one probe at a time, and follow fewer messages. System-call counts stay valid; times do not."
                 .into(),

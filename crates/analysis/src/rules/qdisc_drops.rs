@@ -1,6 +1,6 @@
 //! `qdisc-drops`: a device of the path, or its queueing discipline, dropped packets.
 
-use findings::{CellSummary, Evidence, Finding, Remedy, Severity};
+use findings::{Evidence, Finding, Remedy, ResultSummary, Severity};
 use samples::DeviceCounters;
 
 use super::{Context, Rule, ethtool::typed_at};
@@ -12,16 +12,16 @@ pub(crate) const RULE: Rule = Rule { id: "qdisc-drops", look };
 const MUCH: f64 = 1e-4;
 
 struct Lossy<'a> {
-    cell: &'a CellSummary,
+    result: &'a ResultSummary,
     device: &'a DeviceCounters,
     dropped: u64,
     /// Of the packets that it handled.
     share: f64,
 }
 
-/// One claim for each device, the cell where it lost the largest share named.
+/// One claim for each device, the result where it lost the largest share named.
 fn look(context: &Context<'_>) -> Vec<Finding> {
-    let mut found: Vec<Lossy<'_>> = context.findings.cells.iter().flat_map(of_cell).collect();
+    let mut found: Vec<Lossy<'_>> = context.findings.results.iter().flat_map(of_result).collect();
     found.sort_by(|one, other| other.share.total_cmp(&one.share));
     let mut told: Vec<&str> = Vec::new();
     let mut claims = Vec::new();
@@ -37,17 +37,22 @@ fn look(context: &Context<'_>) -> Vec<Finding> {
     claims
 }
 
-fn of_cell(cell: &CellSummary) -> Vec<Lossy<'_>> {
-    let devices = cell.counters.iter().flat_map(|counters| &counters.devices);
+fn of_result(result: &ResultSummary) -> Vec<Lossy<'_>> {
+    let devices = result.counters.iter().flat_map(|counters| &counters.devices);
     let by_backlog =
-        cell.counters.as_ref().and_then(|counters| counters.softnet).map_or(0, |softnet| softnet.dropped);
+        result.counters.as_ref().and_then(|counters| counters.softnet).map_or(0, |softnet| softnet.dropped);
     let lossy = devices.filter_map(|device| {
         // A driver may count drops of its queueing discipline again, and backlog drops may be counted by the devices on both
         // sides.
         let out = by_qdisc(device).max(device.tx_dropped.saturating_sub(by_backlog));
         let dropped = out.saturating_add(device.rx_dropped.saturating_sub(by_backlog));
         let handled = device.tx_packets.saturating_add(device.rx_packets).saturating_add(dropped);
-        (dropped > 0).then(|| Lossy { cell, device, dropped, share: dropped as f64 / handled.max(1) as f64 })
+        (dropped > 0).then(|| Lossy {
+            result,
+            device,
+            dropped,
+            share: dropped as f64 / handled.max(1) as f64,
+        })
     });
     lossy.collect()
 }
@@ -57,7 +62,7 @@ fn by_qdisc(device: &DeviceCounters) -> u64 {
 }
 
 fn finding(worst: &Lossy<'_>, alike: &[&Lossy<'_>]) -> Finding {
-    let Lossy { cell, device, dropped, share } = worst;
+    let Lossy { result, device, dropped, share } = worst;
     let others = so_in(alike.len());
     let dropper = if by_qdisc(device) > 0 {
         let kind = device.qdisc.as_ref().map_or("", |qdisc| qdisc.kind.as_str());
@@ -71,12 +76,12 @@ fn finding(worst: &Lossy<'_>, alike: &[&Lossy<'_>]) -> Finding {
         claim: format!(
             "{dropper} dropped {} while measuring {}, {} of all its packets.{others}",
             count(usize::try_from(*dropped).unwrap_or(usize::MAX), "packet"),
-            cell.id,
+            result.id,
             percent(*share)
         ),
-        cells: alike.iter().map(|lossy| lossy.cell.id.clone()).collect(),
+        results: alike.iter().map(|lossy| lossy.result.id.clone()).collect(),
         evidence: alike.iter().map(|lossy| evidence(lossy)).collect(),
-        caveats: vec![
+        limitations: vec![
             "TCP uses drops to find its rate, so a few drops at a shaper are normal.".into(),
             "With segmentation offload one dropped packet contains many segments.".into(),
         ],
@@ -92,7 +97,7 @@ fn evidence(lossy: &Lossy<'_>) -> Evidence {
             qdisc.kind, qdisc.drops, qdisc.overlimits, qdisc.requeues
         )
     });
-    Evidence::new(format!("{} during {}", device.device, lossy.cell.id))
+    Evidence::new(format!("{} during {}", device.device, lossy.result.id))
         .count(device.rx_dropped)
         .text(" of ")
         .count(device.rx_packets)

@@ -3,24 +3,24 @@
 use std::collections::BTreeMap;
 use workload::StreamSettings;
 
-use findings::{CellSummary, OwnerUnit};
+use findings::{ConsumerUnit, ResultSummary};
 use samples::WorkloadSource;
 
 use super::Context;
 use crate::observations::Observations;
 
-/// A cell at a number of queues.
+/// A result at a number of queues.
 #[derive(Clone, Copy)]
 pub(crate) struct Point<'a> {
     pub(crate) queues: u32,
-    pub(crate) cell: &'a CellSummary,
+    pub(crate) result: &'a ResultSummary,
     pub(crate) measured: &'a Observations<'a>,
 }
 
 impl Point<'_> {
     /// In the metric's unit.
     pub(crate) fn value(&self) -> f64 {
-        self.cell.value.median
+        self.result.value.median
     }
 }
 
@@ -39,10 +39,10 @@ impl<'a> Sweep<'a> {
         points.max_by(|one, other| one.value().total_cmp(&other.value()))
     }
 
-    /// Whether two cells differ in nothing but their queues, as far as is known.
+    /// Whether two results differ in nothing but their queues, as far as is known.
     pub(crate) fn else_equal(&self, one: &Point<'_>, other: &Point<'_>) -> bool {
         let without = |point: &Point<'_>| -> BTreeMap<String, String> {
-            let levels = point.cell.levels.iter().filter(|(factor, _)| *factor != self.factor);
+            let levels = point.result.levels.iter().filter(|(factor, _)| *factor != self.factor);
             levels.map(|(factor, level)| (factor.clone(), level.clone())).collect()
         };
         one.measured.record.sent == other.measured.record.sent && without(one) == without(other)
@@ -52,13 +52,15 @@ impl<'a> Sweep<'a> {
 /// All sweeps over queues with a higher-is-better metric.
 pub(crate) fn sweeps<'a>(context: &Context<'a>) -> Vec<Sweep<'a>> {
     let mut sweeps: Vec<Sweep<'_>> = Vec::new();
-    for (cell, measured) in context.cells().filter(|(cell, _)| cell.metric.more_is_better() == Some(true)) {
-        let Some((factor, queues)) = queues(cell) else { continue };
-        let point = Point { queues, cell, measured };
+    for (result, measured) in
+        context.results().filter(|(result, _)| result.metric.more_is_better() == Some(true))
+    {
+        let Some((factor, queues)) = queues(result) else { continue };
+        let point = Point { queues, result, measured };
         let own = |sweep: &&mut Sweep<'_>| {
             sweep.factor == factor
-                && sweep.points[0].cell.path == cell.path
-                && sweep.points[0].cell.workload == cell.workload
+                && sweep.points[0].result.path == result.path
+                && sweep.points[0].result.workload == result.workload
         };
         match sweeps.iter_mut().find(own) {
             Some(sweep) => sweep.points.push(point),
@@ -68,36 +70,43 @@ pub(crate) fn sweeps<'a>(context: &Context<'a>) -> Vec<Sweep<'a>> {
     sweeps
 }
 
-fn queues(cell: &CellSummary) -> Option<(&str, u32)> {
+fn queues(result: &ResultSummary) -> Option<(&str, u32)> {
     let named = |factor: &str| {
         let factor = factor.to_lowercase();
         factor.contains("queue") && !factor.contains("len") && !factor.contains("size")
     };
-    let (factor, level) = cell.levels.iter().find(|(factor, _)| named(factor))?;
+    let (factor, level) = result.levels.iter().find(|(factor, _)| named(factor))?;
     Some((factor, level.trim().parse().ok().filter(|queues| *queues > 0)?))
 }
 
 /// CPU time: CPUs busy system-wide, or the sum of shares of several machines as reported by another tool.
-pub(crate) fn cpu(cell: &CellSummary) -> Option<f64> {
+pub(crate) fn cpu(result: &ResultSummary) -> Option<f64> {
     let shares = || {
-        let shares =
-            cell.owners.iter().filter(|owner| owner.unit == OwnerUnit::Share).map(|owner| owner.value);
+        let shares = result
+            .consumers
+            .iter()
+            .filter(|consumer| consumer.unit == ConsumerUnit::Share)
+            .map(|consumer| consumer.value);
         shares.sum::<f64>()
     };
-    cell.cpu.map(|cpu| cpu.busy).or_else(|| Some(shares())).filter(|cpu| *cpu > 0.0)
+    result.cpu.map(|cpu| cpu.busy).or_else(|| Some(shares())).filter(|cpu| *cpu > 0.0)
 }
 
 /// Utilization of the busiest machine, 0 to 1; `None` if not recorded.
-pub(crate) fn busiest(cell: &CellSummary) -> Option<f64> {
-    let shares = cell.owners.iter().filter(|owner| owner.unit == OwnerUnit::Share).map(|owner| owner.value);
-    let machine = cell.cpu.filter(|cpu| cpu.cpus > 0).map(|cpu| cpu.busy / f64::from(cpu.cpus));
+pub(crate) fn busiest(result: &ResultSummary) -> Option<f64> {
+    let shares = result
+        .consumers
+        .iter()
+        .filter(|consumer| consumer.unit == ConsumerUnit::Share)
+        .map(|consumer| consumer.value);
+    let machine = result.cpu.filter(|cpu| cpu.cpus > 0).map(|cpu| cpu.busy / f64::from(cpu.cpus));
     shares.chain(machine).max_by(f64::total_cmp)
 }
 
-/// Parallel connections of a cell, where known.
+/// Parallel connections of a result, where known.
 pub(crate) fn streams(point: &Point<'_>) -> Option<u32> {
     match &point.measured.record.sent {
         WorkloadSource::Load(load) => StreamSettings::of(load).map(|load| load.streams),
-        WorkloadSource::Told(told) => told.streams,
+        WorkloadSource::Imported(told) => told.streams,
     }
 }

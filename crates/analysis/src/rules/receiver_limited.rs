@@ -12,11 +12,11 @@ pub(crate) const RULE: Rule = Rule { id: "receiver-limited", look };
 
 const WORDS: Words = Words {
     doing: "receiving",
-    caveat: "Softirqs can run on the receiver's time, so a busy receiver may be packet processing.",
+    limitation: "Softirqs can run on the receiver's time, so a busy receiver may be packet processing.",
 };
 
 fn look(context: &Context<'_>) -> Vec<Finding> {
-    let found = limited::look(context, &WORDS, |doubt| match doubt {
+    let found = limited::look(context, &WORDS, |warning| match warning {
         ValidityWarning::ReceiverLimited { end, busy } => Some((end, *busy)),
         _ => None,
     });

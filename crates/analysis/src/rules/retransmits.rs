@@ -1,7 +1,7 @@
 //! `retransmits`: a stream retransmitted many of its segments.
 
 use findings::{
-    CellSummary, Change, EndSocket, Evidence, Finding, Remedy, Severity, StreamSummary, TcpSummary,
+    Change, EndSocket, Evidence, Finding, Remedy, ResultSummary, Severity, StreamSummary, TcpSummary,
 };
 
 use super::{Context, Rule, slow_congestion_control::paces};
@@ -84,43 +84,43 @@ pub(crate) fn severity(share: f64, kind: Kind) -> Severity {
 /// A result with retransmits.
 struct Lossy<'a> {
     share: f64,
-    cell: &'a CellSummary,
+    result: &'a ResultSummary,
     tcp: TcpSummary,
 }
 
-/// One claim for all cells together, the worst one named.
+/// One claim for all results together, the worst one named.
 fn look(context: &Context<'_>) -> Vec<Finding> {
-    let cells = context.findings.cells.iter().zip(context.measured);
-    let mut lossy: Vec<Lossy<'_>> = cells
-        .filter_map(|(cell, measured)| lossy(cell, measured))
+    let results = context.findings.results.iter().zip(context.measured);
+    let mut lossy: Vec<Lossy<'_>> = results
+        .filter_map(|(result, measured)| lossy(result, measured))
         .filter(|lossy| lossy.share >= WORTH_A_WARNING)
         .collect();
     lossy.sort_by(|one, other| other.share.total_cmp(&one.share));
     lossy.first().map(|worst| finding(worst, &lossy, &context.commands())).into_iter().collect()
 }
 
-fn lossy<'a>(cell: &'a CellSummary, measured: &Observations<'_>) -> Option<Lossy<'a>> {
-    let tcp = StreamSummary::of(cell)?.tcp.filter(|tcp| tcp.retransmits >= FEWEST)?;
+fn lossy<'a>(result: &'a ResultSummary, measured: &Observations<'_>) -> Option<Lossy<'a>> {
+    let tcp = StreamSummary::of(result)?.tcp.filter(|tcp| tcp.retransmits >= FEWEST)?;
     let sent: f64 = measured.trials().flat_map(flows).map(|flow| flow.sender.bytes().0 as f64).sum();
-    Some(Lossy { share: share_of(&tcp, &cell.sockets, sent)?, cell, tcp })
+    Some(Lossy { share: share_of(&tcp, &result.sockets, sent)?, result, tcp })
 }
 
 fn finding(worst: &Lossy<'_>, lossy: &[Lossy<'_>], commands: &Commands<'_>) -> Finding {
-    let ids: Vec<&str> = lossy.iter().map(|lossy| lossy.cell.id.as_str()).collect();
+    let ids: Vec<&str> = lossy.iter().map(|lossy| lossy.result.id.as_str()).collect();
     let kind = Kind::of(&worst.tcp);
     Finding {
         id: String::new(),
         severity: severity(worst.share, kind),
         claim: format!(
             "{} retransmitted {} of its segments{}. {}.",
-            worst.cell.id,
+            worst.result.id,
             percent(worst.share),
             if ids.len() > 1 { format!(", the most of {}", count(ids.len(), "result")) } else { String::new() },
             capital(&kind.in_words(&worst.tcp))
         ),
-        cells: ids.iter().map(ToString::to_string).collect(),
+        results: ids.iter().map(ToString::to_string).collect(),
         evidence: lossy.iter().map(evidence).collect(),
-        caveats: vec![
+        limitations: vec![
             "The share assumes full-sized segments; with smaller ones it is lower.".into(),
             "Within one kernel, data is reordered if both the sender's CPU and the CPU processing acknowledgements \
              transmit. Place both ends on one CPU to distinguish reordering from loss."
@@ -132,7 +132,7 @@ fn finding(worst: &Lossy<'_>, lossy: &[Lossy<'_>], commands: &Commands<'_>) -> F
 
 fn remedy(worst: &Lossy<'_>, kind: Kind, commands: &Commands<'_>) -> Remedy {
     let softnet = "cat /proc/net/softnet_stat  # second column: dropped at net.core.netdev_max_backlog";
-    let look = commands.at_sender(&worst.cell.path, &["ip -s link", "tc -s qdisc", softnet]);
+    let look = commands.at_sender(&worst.result.path, &["ip -s link", "tc -s qdisc", softnet]);
     Remedy { change: change(worst, kind), ..Remedy::manual(kind.remedy().into(), look) }
 }
 
@@ -141,7 +141,7 @@ fn change(worst: &Lossy<'_>, kind: Kind) -> Option<Change> {
     if kind == Kind::Reordering {
         return Some(Change::Placement { place: "same-cpu".into() });
     }
-    let sender = worst.cell.sockets.iter().find(|end| end.end == "sender")?;
+    let sender = worst.result.sockets.iter().find(|end| end.end == "sender")?;
     let own = sender.socket.congestion.as_deref()?;
     let name = if paces(own) { "cubic" } else { "bbr" };
     Some(Change::Congestion { name: name.into() })
@@ -153,7 +153,7 @@ fn evidence(lossy: &Lossy<'_>) -> Evidence {
     let late = out_of_order.map(|segments| format!("{segments} segments received out of order"));
     let beside: Vec<String> = seen.into_iter().chain(late).collect();
     let beside = if beside.is_empty() { String::new() } else { format!("; {}", beside.join(", ")) };
-    Evidence::new(format!("segments retransmitted, {}", lossy.cell.id))
+    Evidence::new(format!("segments retransmitted, {}", lossy.result.id))
         .count(retransmits)
         .text(", ")
         .share(lossy.share)

@@ -22,7 +22,7 @@ pub(crate) struct WeighedDifference {
     /// Whether it is significant; otherwise it can only be a note.
     pub(crate) sure: bool,
     /// Limitation to report.
-    pub(crate) caveat: Option<&'static str>,
+    pub(crate) limitation: Option<&'static str>,
 }
 
 const ONE_TRIAL: &str = "It is based on single trials and leaves out variation between trials. Repeat the \
@@ -36,12 +36,13 @@ pub(crate) fn weigh(comparison: &Comparison) -> Option<WeighedDifference> {
     let ratio = comparison.ratio;
     let side = if ratio < 1.0 { Side::Lower } else { Side::Higher };
     let once = (comparison.basis == Basis::Intervals).then_some(ONE_TRIAL);
-    let unsure =
-        |caveat| apart(ratio).then_some(WeighedDifference { side, sure: false, caveat: Some(caveat) });
+    let unsure = |limitation| {
+        apart(ratio).then_some(WeighedDifference { side, sure: false, limitation: Some(limitation) })
+    };
     match (comparison.verdict, comparison.ratio_interval) {
         (Difference::None, _) => None,
         (Difference::Lower | Difference::Higher, _) => {
-            Some(WeighedDifference { side, sure: true, caveat: once })
+            Some(WeighedDifference { side, sure: true, limitation: once })
         }
         (Difference::Unclear, None) => unsure(BARE),
         (Difference::Unclear, Some(interval)) if interval.low <= 1.0 && interval.high >= 1.0 => None,

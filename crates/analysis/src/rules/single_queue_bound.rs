@@ -22,7 +22,7 @@ const FLAT: f64 = 1.15;
 fn look(context: &Context<'_>) -> Vec<Finding> {
     let claim = |sweep: &Sweep<'_>| {
         let one = sweep.best(|point| point.queues == 1).filter(|one| one.value() > 0.0)?;
-        let idle = queues::busiest(one.cell).is_none_or(|busy| busy < BUSY);
+        let idle = queues::busiest(one.result).is_none_or(|busy| busy < BUSY);
         if !idle {
             return None;
         }
@@ -58,8 +58,8 @@ fn at_equal_settings(sweep: &Sweep<'_>, context: &Context<'_>) -> Option<Finding
         0,
         Evidence::new(format!("{}={} vs 1, all else equal", sweep.factor, more.queues)).ratio(change),
     );
-    finding.caveats.extend(weighed.caveat.map(str::to_owned));
-    finding.caveats.extend(significance::of_many(compared.len()));
+    finding.limitations.extend(weighed.limitation.map(str::to_owned));
+    finding.limitations.extend(significance::of_many(compared.len()));
     Some(finding)
 }
 
@@ -72,10 +72,10 @@ fn at_other_settings(sweep: &Sweep<'_>, one: &Point<'_>) -> Option<Finding> {
         let mut finding = finding(sweep, one, &more, true);
         let equal = sweep.points.iter().filter(|point| point.queues > 1 && sweep.else_equal(one, point));
         let best = equal.max_by(|a, b| a.value().total_cmp(&b.value()));
-        finding.caveats.push(match best {
+        finding.limitations.push(match best {
             Some(best) => format!(
                 "Other settings differ too: at the settings of {}, {} queues gain only {}.",
-                one.cell.id,
+                one.result.id,
                 best.queues,
                 change(best.value() / one.value())
             ),
@@ -87,7 +87,7 @@ fn at_other_settings(sweep: &Sweep<'_>, one: &Point<'_>) -> Option<Finding> {
 
 /// Only one queue was measured, and more connections gain nothing although CPUs are idle.
 fn alone(sweep: &Sweep<'_>, one: &Point<'_>) -> Option<Finding> {
-    if sweep.points.iter().any(|point| point.queues > 1) || queues::busiest(one.cell).is_none() {
+    if sweep.points.iter().any(|point| point.queues > 1) || queues::busiest(one.result).is_none() {
         return None;
     }
     let most = sweep
@@ -100,25 +100,25 @@ fn alone(sweep: &Sweep<'_>, one: &Point<'_>) -> Option<Finding> {
     let flat = most.value() < FLAT * fewest.value();
     (doubled && flat).then(|| {
         let mut finding = finding(sweep, fewest, most, true);
-        finding.caveats.push("More queues were not measured, so their gain is unknown.".into());
+        finding.limitations.push("More queues were not measured, so their gain is unknown.".into());
         finding
     })
 }
 
 fn second_best<'a>(sweep: &Sweep<'a>, one: &Point<'_>) -> Option<Point<'a>> {
-    sweep.best(|point| point.queues == 1 && point.cell.id != one.cell.id)
+    sweep.best(|point| point.queues == 1 && point.result.id != one.result.id)
 }
 
 fn finding(sweep: &Sweep<'_>, one: &Point<'_>, more: &Point<'_>, unsure: bool) -> Finding {
-    let rate = |point: &Point<'_>| value(point.cell.metric, point.value());
+    let rate = |point: &Point<'_>| value(point.result.metric, point.value());
     let gained = change(more.value() / one.value());
     let claim = if more.queues == 1 {
         format!(
             "One queue does not scale with more connections: {} with {}, {} with {}.",
             rate(one),
-            one.cell.id,
+            one.result.id,
             rate(more),
-            more.cell.id
+            more.result.id
         )
     } else {
         format!(
@@ -127,24 +127,24 @@ fn finding(sweep: &Sweep<'_>, one: &Point<'_>, more: &Point<'_>, unsure: bool) -
             rate(one),
             more.queues,
             rate(more),
-            one.cell.workload
+            one.result.workload
         )
     };
     let told = |point: &Point<'_>| {
-        let rate = Evidence::new(&point.cell.id).metric(point.cell.metric, point.value());
-        match queues::busiest(point.cell) {
+        let rate = Evidence::new(&point.result.id).metric(point.result.metric, point.value());
+        match queues::busiest(point.result) {
             Some(busy) => rate.text(", the busiest machine at ").share(busy).text(" of its CPUs"),
             None => rate,
         }
     };
-    let own = sweep.points.iter().filter(|point| point.queues == 1 || point.cell.id == more.cell.id);
+    let own = sweep.points.iter().filter(|point| point.queues == 1 || point.result.id == more.result.id);
     Finding {
         id: String::new(),
         severity: if unsure { Severity::Note } else { Severity::Warning },
         claim,
-        cells: own.clone().map(|point| point.cell.id.clone()).collect(),
+        results: own.clone().map(|point| point.result.id.clone()).collect(),
         evidence: own.map(told).collect(),
-        caveats: vec![
+        limitations: vec![
             "A hash assigns connections to queues, so several may share one while others are idle.".into(),
         ],
         remedy: Some(remedy()),

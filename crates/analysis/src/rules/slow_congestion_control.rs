@@ -1,6 +1,6 @@
 //! `slow-congestion-control`: bbr paces although a fast path could carry bursts.
 
-use findings::{CellSummary, Change, Evidence, FactorEffect, Finding, Remedy, Severity};
+use findings::{Change, Evidence, FactorEffect, Finding, Remedy, ResultSummary, Severity};
 use samples::WorkloadSource;
 use workload::Metric;
 
@@ -18,60 +18,60 @@ pub(crate) fn paces(name: &str) -> bool {
 }
 
 /// A result with a pacing congestion control and its cost.
-struct PacingCell<'a> {
-    cell: &'a CellSummary,
+struct PacingResult<'a> {
+    result: &'a ResultSummary,
     name: String,
     /// Effect of another congestion control, if measured.
     against: Option<(&'a FactorEffect, bool)>,
 }
 
-/// One claim for all cells that pace.
+/// One claim for all results that pace.
 fn look(context: &Context<'_>) -> Vec<Finding> {
-    let mut found: Vec<PacingCell<'_>> =
-        context.cells().filter_map(|(cell, measured)| paced(cell, measured, context)).collect();
+    let mut found: Vec<PacingResult<'_>> =
+        context.results().filter_map(|(result, measured)| paced(result, measured, context)).collect();
     found.sort_by_key(|paced| std::cmp::Reverse(paced.against.map(|(_, sure)| sure)));
     found.first().map(|worst| finding(worst, &found)).into_iter().collect()
 }
 
 fn paced<'a>(
-    cell: &'a CellSummary,
+    result: &'a ResultSummary,
     measured: &Observations<'_>,
     context: &Context<'a>,
-) -> Option<PacingCell<'a>> {
-    if cell.metric != Metric::Throughput {
+) -> Option<PacingResult<'a>> {
+    if result.metric != Metric::Throughput {
         return None;
     }
-    let name = sender(cell, measured).filter(|name| paces(name))?;
+    let name = sender(result, measured).filter(|name| paces(name))?;
     let compared: Vec<&FactorEffect> =
-        context.findings.effects.iter().filter(|effect| other_name(effect, cell)).collect();
+        context.findings.effects.iter().filter(|effect| other_name(effect, result)).collect();
     if compared.is_empty() {
         // If the link is the limit, congestion control is not.
-        if link_rate::of(cell, measured).is_some() {
+        if link_rate::of(result, measured).is_some() {
             return None;
         }
-        return Some(PacingCell { cell, name, against: None });
+        return Some(PacingResult { result, name, against: None });
     }
     let slower = |effect: &&'a FactorEffect| {
-        let own_is_lower = if effect.cell == cell.id { Side::Lower } else { Side::Higher };
+        let own_is_lower = if effect.result == result.id { Side::Lower } else { Side::Higher };
         let weighed = significance::weigh(&effect.change)?;
         (weighed.side == own_is_lower).then_some((*effect, weighed.sure))
     };
     let against = compared.iter().filter_map(slower).max_by_key(|(_, sure)| *sure)?;
-    Some(PacingCell { cell, name, against: Some(against) })
+    Some(PacingResult { result, name, against: Some(against) })
 }
 
-fn sender(cell: &CellSummary, measured: &Observations<'_>) -> Option<String> {
+fn sender(result: &ResultSummary, measured: &Observations<'_>) -> Option<String> {
     let socket =
-        cell.sockets.iter().find(|end| end.end == "sender").and_then(|end| end.socket.congestion.clone());
+        result.sockets.iter().find(|end| end.end == "sender").and_then(|end| end.socket.congestion.clone());
     socket.or_else(|| match &measured.record.sent {
-        WorkloadSource::Told(told) => told.congestion.clone(),
+        WorkloadSource::Imported(told) => told.congestion.clone(),
         WorkloadSource::Load(_) => None,
     })
 }
 
-/// Whether the effect holds this cell against the same one with a congestion control that does not pace.
-fn other_name(effect: &FactorEffect, cell: &CellSummary) -> bool {
-    let (own, other) = match (effect.cell == cell.id, effect.reference_cell == cell.id) {
+/// Whether the effect holds this result against the same one with a congestion control that does not pace.
+fn other_name(effect: &FactorEffect, result: &ResultSummary) -> bool {
+    let (own, other) = match (effect.result == result.id, effect.reference_result == result.id) {
         (true, _) => (&effect.level, &effect.reference),
         (_, true) => (&effect.reference, &effect.level),
         _ => return false,
@@ -79,7 +79,7 @@ fn other_name(effect: &FactorEffect, cell: &CellSummary) -> bool {
     paces(own) && !paces(other)
 }
 
-fn finding(worst: &PacingCell<'_>, found: &[PacingCell<'_>]) -> Finding {
+fn finding(worst: &PacingResult<'_>, found: &[PacingResult<'_>]) -> Finding {
     let sure = worst.against.is_some_and(|(_, sure)| sure);
     let others = so_in(found.len());
     let cost = match worst.against {
@@ -93,24 +93,25 @@ fn finding(worst: &PacingCell<'_>, found: &[PacingCell<'_>]) -> Finding {
         }
     };
     let evidence = found.iter().map(|paced| {
-        let name = Evidence::new(format!("sender's congestion control, {}", paced.cell.id)).text(&paced.name);
+        let name =
+            Evidence::new(format!("sender's congestion control, {}", paced.result.id)).text(&paced.name);
         match paced.against {
-            Some((effect, _)) => name.text(format!("; {} ", effect.cell)).ratio(&effect.change),
+            Some((effect, _)) => name.text(format!("; {} ", effect.result)).ratio(&effect.change),
             None => name,
         }
     });
-    let mut caveats = vec!["On long lossy paths bbr may be faster and the better choice.".to_owned()];
+    let mut limitations = vec!["On long lossy paths bbr may be faster and the better choice.".to_owned()];
     if worst.against.is_none() {
-        caveats
+        limitations
             .push("No two results differ only in congestion control, so its cost was not measured.".into());
     }
     Finding {
         id: String::new(),
         severity: if sure { Severity::Warning } else { Severity::Note },
-        claim: format!("The senders of {} used {}: {cost}.{others}", worst.cell.id, worst.name),
-        cells: found.iter().map(|paced| paced.cell.id.clone()).collect(),
+        claim: format!("The senders of {} used {}: {cost}.{others}", worst.result.id, worst.name),
+        results: found.iter().map(|paced| paced.result.id.clone()).collect(),
         evidence: evidence.collect(),
-        caveats,
+        limitations,
         remedy: Some(remedy()),
     }
 }

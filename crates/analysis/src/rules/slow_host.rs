@@ -1,6 +1,6 @@
 //! `slow-host`: a host is slow with every peer, as a sender, a receiver or both.
 
-use findings::{CellSummary, Evidence, Finding, PairMatrix, Remedy, Severity};
+use findings::{Evidence, Finding, PairMatrix, Remedy, ResultSummary, Severity};
 
 use super::{
     Context, Rule,
@@ -16,7 +16,7 @@ const MUCH: f64 = 0.5;
 /// A way of a host in which even its best pair is slow.
 struct SlowWay<'a> {
     way: Way,
-    best: &'a CellSummary,
+    best: &'a ResultSummary,
     keeps: f64,
     usual: f64,
 }
@@ -40,7 +40,7 @@ fn look(context: &Context<'_>) -> Vec<Finding> {
 fn slow_way<'a>(context: &Context<'a>, matrix: &'a PairMatrix, host: &str, way: Way) -> Option<SlowWay<'a>> {
     let (best, usual) = pair_shares::of_host(matrix, host, way)?;
     let keeps = pair_shares::keeps(matrix, best.value, usual)?;
-    let best = context.findings.cells.iter().find(|cell| cell.id == best.cell)?;
+    let best = context.findings.results.iter().find(|result| result.id == best.result)?;
     (keeps < SLOW).then_some(SlowWay { way, best, keeps, usual })
 }
 
@@ -73,9 +73,9 @@ fn finding(matrix: &PairMatrix, host: &str, slow: &[SlowWay<'_>]) -> Finding {
             percent(worst.keeps),
             value(metric, worst.usual),
         ),
-        cells: pairs.map(|pair| pair.cell.clone()).collect(),
+        results: pairs.map(|pair| pair.result.clone()).collect(),
         evidence: slow.iter().map(evidence).collect(),
-        caveats: (!sure).then(|| pair_shares::FEW.to_owned()).into_iter().collect(),
+        limitations: (!sure).then(|| pair_shares::FEW.to_owned()).into_iter().collect(),
         remedy: Some(Remedy::manual(
             format!("Check {host} itself: negotiated link speed, rate limits, offloads and other work."),
             vec![

@@ -1,6 +1,6 @@
 //! `slow-pair`: one direction between two hosts is slow, although both are fast with others.
 
-use findings::{CellSummary, Evidence, Finding, HostPair, PairMatrix, Remedy, Severity};
+use findings::{Evidence, Finding, HostPair, PairMatrix, Remedy, ResultSummary, Severity};
 
 use super::{
     Context, Rule,
@@ -17,7 +17,7 @@ const MUCH: f64 = 0.5;
 struct SlowPair<'a> {
     matrix: &'a PairMatrix,
     pair: &'a HostPair,
-    cell: &'a CellSummary,
+    result: &'a ResultSummary,
     /// Value of the slower host with others.
     expected: f64,
     keeps: f64,
@@ -36,14 +36,14 @@ fn look(context: &Context<'_>) -> Vec<Finding> {
 fn slow<'a>(context: &Context<'a>, matrix: &'a PairMatrix, pair: &'a HostPair) -> Option<SlowPair<'a>> {
     let expected = pair_shares::expected(matrix, pair)?;
     let keeps = pair_shares::keeps(matrix, pair.value, expected)?;
-    let cell = context.findings.cells.iter().find(|cell| cell.id == pair.cell)?;
-    (keeps < SLOW).then_some(SlowPair { matrix, pair, cell, expected, keeps })
+    let result = context.findings.results.iter().find(|result| result.id == pair.result)?;
+    (keeps < SLOW).then_some(SlowPair { matrix, pair, result, expected, keeps })
 }
 
 fn finding(found: &[SlowPair<'_>]) -> Finding {
     let worst = &found[0];
     let (from, to, metric) = (&worst.pair.from, &worst.pair.to, worst.matrix.metric);
-    let sure = pair_shares::is_apart(worst.matrix, worst.cell, worst.expected);
+    let sure = pair_shares::is_apart(worst.matrix, worst.result, worst.expected);
     let others = match found.len() - 1 {
         0 => String::new(),
         1 => " One more direction is slow.".to_owned(),
@@ -74,9 +74,9 @@ fn finding(found: &[SlowPair<'_>]) -> Finding {
             percent(worst.keeps),
             value(metric, worst.expected),
         ),
-        cells: found.iter().map(|slow| slow.pair.cell.clone()).collect(),
+        results: found.iter().map(|slow| slow.pair.result.clone()).collect(),
         evidence: found.iter().map(evidence).collect(),
-        caveats: (!sure).then(|| pair_shares::FEW.to_owned()).into_iter().collect(),
+        limitations: (!sure).then(|| pair_shares::FEW.to_owned()).into_iter().collect(),
         remedy: Some(Remedy::manual(
             format!(
                 "Check what only this path uses: routes, firewall rules and drops between {from} and {to}, one \

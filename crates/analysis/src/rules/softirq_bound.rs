@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use findings::{CellSummary, Evidence, Finding, Remedy, Severity, Unit};
-use samples::{AttributionSource, CpuOwner, CpuTimes, MachineCpu, OwnedCpu, Trial};
+use findings::{Evidence, Finding, Remedy, ResultSummary, Severity, Unit};
+use samples::{AttributedCpu, AttributionSource, CpuConsumer, CpuTimes, MachineCpu, Trial};
 use stats::describe;
 
 use super::{
@@ -35,9 +35,9 @@ struct Hottest {
     idle: f64,
 }
 
-/// A cell that one CPU holds back.
+/// A result that one CPU holds back.
 struct SaturatedCpu<'a> {
-    cell: &'a CellSummary,
+    result: &'a ResultSummary,
     cpus: Vec<u32>,
     softirq: Above,
     idle: f64,
@@ -45,17 +45,17 @@ struct SaturatedCpu<'a> {
     traced: bool,
 }
 
-/// One claim for all cells, the busiest CPU named.
+/// One claim for all results, the busiest CPU named.
 fn look(context: &Context<'_>) -> Vec<Finding> {
     let mut found: Vec<SaturatedCpu<'_>> =
-        context.cells().filter_map(|(cell, measured)| bound(cell, measured)).collect();
+        context.results().filter_map(|(result, measured)| bound(result, measured)).collect();
     found.sort_by(|one, other| {
         other.softirq.sure.cmp(&one.softirq.sure).then(other.softirq.median.total_cmp(&one.softirq.median))
     });
     found.first().map(|worst| finding(worst, &found)).into_iter().collect()
 }
 
-fn bound<'a>(cell: &'a CellSummary, measured: &Observations<'_>) -> Option<SaturatedCpu<'a>> {
+fn bound<'a>(result: &'a ResultSummary, measured: &Observations<'_>) -> Option<SaturatedCpu<'a>> {
     if measured.record.placement == SHARED {
         return None;
     }
@@ -69,7 +69,7 @@ fn bound<'a>(cell: &'a CellSummary, measured: &Observations<'_>) -> Option<Satur
         trials.iter().filter(|trial| trial.softirq >= FULL).map(|trial| trial.cpu).collect();
     cpus.sort_unstable();
     cpus.dedup();
-    (idle >= IDLE).then_some(SaturatedCpu { cell, cpus, softirq, idle, traced: is_traced })
+    (idle >= IDLE).then_some(SaturatedCpu { result, cpus, softirq, idle, traced: is_traced })
 }
 
 fn hottest(trial: &Trial) -> Option<Hottest> {
@@ -82,16 +82,17 @@ fn hottest(trial: &Trial) -> Option<Hottest> {
 }
 
 /// From exact probe times. Probes do not assign other work to CPUs, so all time outside softirqs may be idle.
-fn hottest_traced(owned: &OwnedCpu) -> Option<Hottest> {
-    let is_softirq = |owner: CpuOwner| matches!(owner, CpuOwner::Softirq | CpuOwner::Ksoftirqd);
+fn hottest_traced(attributed: &AttributedCpu) -> Option<Hottest> {
+    let is_softirq =
+        |consumer: CpuConsumer| matches!(consumer, CpuConsumer::Softirq | CpuConsumer::Ksoftirqd);
     let mut by_cpu: BTreeMap<u32, u64> = BTreeMap::new();
-    for share in owned.shares.iter().filter(|share| is_softirq(share.owner)) {
+    for share in attributed.shares.iter().filter(|share| is_softirq(share.consumer)) {
         *by_cpu.entry(share.cpu?).or_default() += share.time.0;
     }
     let (cpu, softirq) = by_cpu.into_iter().max_by_key(|(_, time)| *time)?;
-    let elapsed = owned.elapsed.0.max(1) as f64;
-    let idle = f64::from(owned.cpus) - (owned.busy.0 + owned.steal.0) as f64 / elapsed;
-    (owned.source == AttributionSource::Traced).then(|| Hottest {
+    let elapsed = attributed.elapsed.0.max(1) as f64;
+    let idle = f64::from(attributed.cpus) - (attributed.busy.0 + attributed.steal.0) as f64 / elapsed;
+    (attributed.source == AttributionSource::Traced).then(|| Hottest {
         cpu,
         softirq: (softirq as f64 / elapsed).min(1.0),
         idle: idle.max(0.0),
@@ -106,13 +107,13 @@ fn finding(worst: &SaturatedCpu<'_>, found: &[SaturatedCpu<'_>]) -> Finding {
         claim: format!(
             "One CPU processes all packets of {}: it spends {} of its time in softirqs while {} CPUs are \
              idle.{others}",
-            worst.cell.id,
+            worst.result.id,
             percent(worst.softirq.median),
             units::significant(worst.idle, 2)
         ),
-        cells: found.iter().map(|bound| bound.cell.id.clone()).collect(),
+        results: found.iter().map(|bound| bound.result.id.clone()).collect(),
         evidence: found.iter().map(evidence).collect(),
-        caveats: vec![
+        limitations: vec![
             "With virtual devices, receive processing runs on the CPU that sent the packet, so the busy CPU is \
              often the sender's. Then more connections, not more queues, spread the load."
                 .into(),
@@ -128,7 +129,7 @@ fn finding(worst: &SaturatedCpu<'_>, found: &[SaturatedCpu<'_>]) -> Finding {
 
 fn evidence(bound: &SaturatedCpu<'_>) -> Evidence {
     let cpus: Vec<String> = bound.cpus.iter().map(|cpu| format!("CPU {cpu}")).collect();
-    Evidence::new(format!("{} of {}", list(&cpus), bound.cell.id))
+    Evidence::new(format!("{} of {}", list(&cpus), bound.result.id))
         .share(bound.softirq.median)
         .text(" in softirqs; ")
         .rounded(bound.idle, Unit::Cpus)
@@ -136,7 +137,7 @@ fn evidence(bound: &SaturatedCpu<'_>) -> Evidence {
 }
 
 fn remedy(worst: &SaturatedCpu<'_>) -> Remedy {
-    let last = worst.cell.devices.last().map_or("DEVICE", |device| device.device.as_str());
+    let last = worst.result.devices.last().map_or("DEVICE", |device| device.device.as_str());
     Remedy::manual(
         "Spread receive processing: use more queues if the device has them, otherwise RPS over the idle CPUs (ff is \
          CPUs 0 to 7). Leave receive offload on to reduce the number of packets, and use more connections, since \

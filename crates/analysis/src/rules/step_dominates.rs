@@ -1,7 +1,7 @@
 //! `step-dominates`: one step of a message's way takes more than a third of the round trip.
 
 use findings::{
-    CellSummary, Evidence, Finding, LatencyBreakdown, Leg, Remedy, Severity, StepKind, StepSummary,
+    Evidence, Finding, LatencyBreakdown, Leg, Remedy, ResultSummary, Severity, StepKind, StepSummary,
 };
 
 use super::{
@@ -17,15 +17,15 @@ pub(crate) const RULE: Rule = Rule { id: "step-dominates", look };
 const MUCH: f64 = 1.0 / 3.0;
 
 struct DominantStep<'a> {
-    cell: &'a CellSummary,
-    way: &'a LatencyBreakdown,
+    result: &'a ResultSummary,
+    latency_breakdown: &'a LatencyBreakdown,
     step: &'a StepSummary,
     share: Above,
 }
 
-/// One claim for each step that dominates, the cell where it takes most named; wake-ups of either end are one.
+/// One claim for each step that dominates, the result where it takes most named; wake-ups of either end are one.
 fn look(context: &Context<'_>) -> Vec<Finding> {
-    let mut found: Vec<DominantStep<'_>> = context.findings.cells.iter().flat_map(dominated).collect();
+    let mut found: Vec<DominantStep<'_>> = context.findings.results.iter().flat_map(dominated).collect();
     found.sort_by(|one, other| other.share.median.total_cmp(&one.share.median));
     let mut told: Vec<&str> = Vec::new();
     let mut claims = Vec::new();
@@ -42,32 +42,36 @@ fn look(context: &Context<'_>) -> Vec<Finding> {
 }
 
 fn subject(step: &StepSummary) -> &str {
-    if step.kind == StepKind::Wakeup { "wake-up" } else { &step.what }
+    if step.kind == StepKind::Wakeup { "wake-up" } else { &step.label }
 }
 
-fn dominated(cell: &CellSummary) -> Vec<DominantStep<'_>> {
-    let Some(way) = cell.way().filter(|way| way.steps.len() > 2) else { return Vec::new() };
-    let found = way.steps.iter().filter_map(|step| {
+fn dominated(result: &ResultSummary) -> Vec<DominantStep<'_>> {
+    let Some(latency_breakdown) =
+        result.latency_breakdown().filter(|latency_breakdown| latency_breakdown.steps.len() > 2)
+    else {
+        return Vec::new();
+    };
+    let found = latency_breakdown.steps.iter().filter_map(|step| {
         let share = significance::above(&step.by_trial, MUCH)?;
-        Some(DominantStep { cell, way, step, share })
+        Some(DominantStep { result, latency_breakdown, step, share })
     });
     found.collect()
 }
 
 fn finding(worst: &DominantStep<'_>, alike: &[&DominantStep<'_>]) -> Finding {
-    let DominantStep { cell, step, share, .. } = worst;
+    let DominantStep { result, step, share, .. } = worst;
     let beside: Vec<String> = alike
         .iter()
-        .filter(|other| other.cell.id == cell.id && other.step.begins.total_cmp(&step.begins).is_ne())
-        .map(|other| format!(" Next: {}, {}.", other.step.what, percent(other.share.median)))
+        .filter(|other| other.result.id == result.id && other.step.begins.total_cmp(&step.begins).is_ne())
+        .map(|other| format!(" Next: {}, {}.", other.step.label, percent(other.share.median)))
         .collect();
-    let mut cells: Vec<String> = Vec::new();
+    let mut results: Vec<String> = Vec::new();
     for other in alike {
-        if !cells.contains(&other.cell.id) {
-            cells.push(other.cell.id.clone());
+        if !results.contains(&other.result.id) {
+            results.push(other.result.id.clone());
         }
     }
-    let others = so_in(cells.len());
+    let others = so_in(results.len());
     // A wake-up is the machine's way of idling, and no fault of the path.
     let is_fault = step.kind != StepKind::Wakeup;
     Finding {
@@ -76,15 +80,15 @@ fn finding(worst: &DominantStep<'_>, alike: &[&DominantStep<'_>]) -> Finding {
         claim: format!(
             "One step takes {} of the round trip of {}: {} ({}). {}{}{others}",
             percent(share.median),
-            cell.id,
-            step.what,
+            result.id,
+            step.label,
             place(step),
             meaning(step),
             beside.concat()
         ),
-        cells,
+        results,
         evidence: alike.iter().map(|dominated| evidence(dominated)).collect(),
-        caveats: vec![
+        limitations: vec![
             "Only messages followed by a probe are counted, in trials slowed down by it: see the cost of the \
              probes.".into(),
             "Median step times are compared with the median round trip; a step that is slow only sometimes shows \
@@ -97,17 +101,17 @@ fn finding(worst: &DominantStep<'_>, alike: &[&DominantStep<'_>]) -> Finding {
 
 /// `from app:eth0 to node1:veth-app`, as far as there are devices.
 fn place(step: &StepSummary) -> String {
-    let way = match step.leg {
+    let latency_breakdown = match step.leg {
         Leg::There => "request",
         Leg::Server => "at the server",
         Leg::Back => "reply",
     };
     match (&step.from.device, &step.to.device) {
-        (Some(from), Some(to)) if from == to => format!("at {from}, {way}"),
-        (Some(from), Some(to)) => format!("from {from} to {to}, {way}"),
-        (Some(from), None) => format!("from {from}, {way}"),
-        (None, Some(to)) => format!("down to {to}, {way}"),
-        (None, None) => way.to_owned(),
+        (Some(from), Some(to)) if from == to => format!("at {from}, {latency_breakdown}"),
+        (Some(from), Some(to)) => format!("from {from} to {to}, {latency_breakdown}"),
+        (Some(from), None) => format!("from {from}, {latency_breakdown}"),
+        (None, Some(to)) => format!("down to {to}, {latency_breakdown}"),
+        (None, None) => latency_breakdown.to_owned(),
     }
 }
 
@@ -133,8 +137,8 @@ const fn meaning(step: &StepSummary) -> &'static str {
 }
 
 fn evidence(dominated: &DominantStep<'_>) -> Evidence {
-    let DominantStep { cell, way, step, share } = dominated;
-    Evidence::new(format!("{} in {}", step.what, cell.id))
+    let DominantStep { result, latency_breakdown, step, share } = dominated;
+    Evidence::new(format!("{} in {}", step.label, result.id))
         .text("median ")
         .time(step.p50)
         .text(", p99 ")
@@ -142,7 +146,7 @@ fn evidence(dominated: &DominantStep<'_>) -> Evidence {
         .text(", ")
         .share(share.median)
         .text(" of the round trip; ")
-        .text(count(usize::try_from(way.followed).unwrap_or(usize::MAX), "round trip"))
+        .text(count(usize::try_from(latency_breakdown.followed).unwrap_or(usize::MAX), "round trip"))
         .text(" followed")
 }
 

@@ -1,6 +1,6 @@
 //! `tail-latency`: a few messages take far longer than the usual one.
 
-use findings::{CellSummary, Distribution, Evidence, Finding, LatencySummary, Remedy, Severity};
+use findings::{Distribution, Evidence, Finding, LatencySummary, Remedy, ResultSummary, Severity};
 use samples::Trial;
 use stats::ratio;
 use units::Nanos;
@@ -29,9 +29,9 @@ const TAIL: f64 = 0.999;
 /// One hour in nanoseconds: larger values in tables are not latencies.
 const LONGEST: f64 = 3600e9;
 
-/// A cell with a tail.
+/// A result with a tail.
 struct Tail<'a> {
-    cell: &'a CellSummary,
+    result: &'a ResultSummary,
     median: Nanos,
     tail: Nanos,
     /// The tail as a multiple of the median.
@@ -47,18 +47,18 @@ struct Growth {
     median: f64,
 }
 
-/// One claim for all cells, the longest tail named.
+/// One claim for all results, the longest tail named.
 fn look(context: &Context<'_>) -> Vec<Finding> {
     let mut found: Vec<Tail<'_>> = context
-        .cells()
-        .filter_map(|(cell, measured)| recorded(cell, measured, context).or_else(|| reported(cell)))
+        .results()
+        .filter_map(|(result, measured)| recorded(result, measured, context).or_else(|| reported(result)))
         .collect();
     found.sort_by(|one, other| other.sure.cmp(&one.sure).then(other.times.total_cmp(&one.times)));
     found.first().map(|worst| finding(worst, &found, &context.commands())).into_iter().collect()
 }
 
 fn recorded<'a>(
-    cell: &'a CellSummary,
+    result: &'a ResultSummary,
     measured: &Observations<'_>,
     context: &Context<'_>,
 ) -> Option<Tail<'a>> {
@@ -66,7 +66,7 @@ fn recorded<'a>(
     if trials.iter().map(|times| times.count()).sum::<u64>() < FEWEST {
         return None;
     }
-    let latency = LatencySummary::of(cell)?;
+    let latency = LatencySummary::of(result)?;
     let all = merged(latency);
     let (median, tail) = (all.at(0.5)?, all.at(TAIL)?);
     let times = tail.0 as f64 / median.0.max(1) as f64;
@@ -78,7 +78,7 @@ fn recorded<'a>(
     let above: Option<Above> = significance::above(&far, FAR);
     let against = growth(measured, context).filter(|_| times >= TELLING);
     (above.is_some() || against.is_some()).then(|| Tail {
-        cell,
+        result,
         median,
         tail,
         times,
@@ -107,7 +107,7 @@ fn growth(measured: &Observations<'_>, context: &Context<'_>) -> Option<Growth> 
     let baseline = context
         .measured
         .iter()
-        .find(|cell| cell.record.baseline && cell.record.workload == record.workload)?;
+        .find(|result| result.record.baseline && result.record.workload == record.workload)?;
     if record.baseline {
         return None;
     }
@@ -125,9 +125,9 @@ fn growth(measured: &Observations<'_>, context: &Context<'_>) -> Option<Growth> 
 }
 
 /// Percentiles reported by another tool, without sample counts.
-fn reported(cell: &CellSummary) -> Option<Tail<'_>> {
+fn reported(result: &ResultSummary) -> Option<Tail<'_>> {
     let of = |wanted: f64| {
-        let times = cell.reported.iter().filter(|value| value.quantity == Quantity::Time);
+        let times = result.reported.iter().filter(|value| value.quantity == Quantity::Time);
         let mut named =
             times.filter(|value| percentile(&value.name).is_some_and(|at| (at - wanted).abs() < 1e-6));
         named.next().map(|value| value.value).filter(|time| (1.0..LONGEST).contains(time))
@@ -135,7 +135,7 @@ fn reported(cell: &CellSummary) -> Option<Tail<'_>> {
     let (median, tail) = (of(50.0)?, of(99.9)?);
     let nanos = |value: f64| Nanos(value.round() as u64);
     (tail >= FAR * median).then(|| Tail {
-        cell,
+        result,
         median: nanos(median),
         tail: nanos(tail),
         times: tail / median,
@@ -182,35 +182,35 @@ fn finding(worst: &Tail<'_>, found: &[Tail<'_>], commands: &Commands<'_>) -> Fin
         severity: if worst.sure { Severity::Warning } else { Severity::Note },
         claim: format!(
             "The p99.9 of {} is {}, {}x the median of {}.{grown}{others}",
-            worst.cell.id,
+            worst.result.id,
             worst.tail,
             units::significant(worst.times, 3),
             worst.median
         ),
-        cells: found.iter().map(|tail| tail.cell.id.clone()).collect(),
+        results: found.iter().map(|tail| tail.result.id.clone()).collect(),
         evidence: found.iter().map(evidence).collect(),
-        caveats: caveats(worst),
+        limitations: limitations(worst),
         remedy: Some(remedy(commands)),
     }
 }
 
 fn evidence(tail: &Tail<'_>) -> Evidence {
-    let most = Evidence::new(format!("99.9 % of the messages of {}", tail.cell.id))
+    let most = Evidence::new(format!("99.9 % of the messages of {}", tail.result.id))
         .text("within ")
         .time(tail.tail)
         .text(", half of them within ")
         .time(tail.median);
-    match LatencySummary::of(tail.cell) {
+    match LatencySummary::of(tail.result) {
         Some(latency) => most.text(", the longest ").time(merged(latency).max),
         None => most,
     }
 }
 
-fn caveats(worst: &Tail<'_>) -> Vec<String> {
+fn limitations(worst: &Tail<'_>) -> Vec<String> {
     let closed = "In a closed loop a stall delays only one message, although an application would wait with all; an \
          open loop shows the full effect.";
     let bare = "It is based on reported percentiles without the number of messages.";
-    let bare = (!worst.sure && LatencySummary::of(worst.cell).is_none()).then_some(bare);
+    let bare = (!worst.sure && LatencySummary::of(worst.result).is_none()).then_some(bare);
     [closed].into_iter().chain(bare).map(str::to_owned).collect()
 }
 

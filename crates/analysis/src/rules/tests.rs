@@ -25,7 +25,7 @@ use made::nested;
 const MOST_OF_A_LEAD: usize = 160;
 
 fn claims(run: &Fixture, rule: &str) -> Vec<Finding> {
-    analyse(&run.record).claims.into_iter().filter(|claim| claim.id == rule).collect()
+    analyse(&run.record).findings.into_iter().filter(|claim| claim.id == rule).collect()
 }
 
 /// The kind of the change that the lab can try.
@@ -41,7 +41,7 @@ fn every_rule_speaks_when_it_should_and_only_then() {
         let said = claims(&(case.triggers)(), case.rule);
         assert_eq!(said.len(), 1, "{}: {said:#?}", case.rule);
         assert_eq!(said[0].severity, case.severity, "{}: {said:#?}", case.rule);
-        assert!(!said[0].evidence.is_empty() && !said[0].cells.is_empty(), "{said:#?}");
+        assert!(!said[0].evidence.is_empty() && !said[0].results.is_empty(), "{said:#?}");
         assert_eq!(change(&said[0]).as_deref(), case.change, "{}: {said:#?}", case.rule);
         let text = format!("{:?}", said[0]);
         for word in case.says {
@@ -95,7 +95,7 @@ fn an_offload_that_is_off_at_the_first_level_is_found_as_well() {
     run.devices("plain/bulk/offload=on", &[("a:eth0", 1500, &[("rx-gro", true)])]);
     let said = claims(&run, "offload-off");
     assert_eq!(said.len(), 1, "{said:#?}");
-    assert_eq!(said[0].cells, ["plain/bulk/offload=off"]);
+    assert_eq!(said[0].results, ["plain/bulk/offload=off"]);
     assert_eq!(said[0].remedy.as_ref().expect("has one").commands, ["ethtool -K eth0 gro on  # in a"]);
 }
 
@@ -124,7 +124,7 @@ fn a_factor_that_costs_throughput_without_changing_an_offload_is_not_blamed_on_o
 #[test]
 fn the_most_severe_claim_stands_first() {
     let severities: Vec<Severity> =
-        analyse(&egress(6).record).claims.iter().map(|claim| claim.severity).collect();
+        analyse(&egress(6).record).findings.iter().map(|claim| claim.severity).collect();
     assert!(severities.len() > 1 && severities.is_sorted_by(|one, other| one >= other), "{severities:?}");
 }
 

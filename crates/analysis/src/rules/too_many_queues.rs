@@ -36,7 +36,8 @@ fn look(context: &Context<'_>) -> Vec<Finding> {
 /// number is compared with it at its own cheapest setting.
 fn claim(sweep: &Sweep<'_>, context: &Context<'_>) -> Option<Finding> {
     let best = sweep.best(|_| true).filter(|best| best.value() > 0.0)?;
-    let good = |point: &&Point<'_>| point.value() >= GOOD * best.value() && queues::cpu(point.cell).is_some();
+    let good =
+        |point: &&Point<'_>| point.value() >= GOOD * best.value() && queues::cpu(point.result).is_some();
     let fewest = sweep.points.iter().filter(good).map(|point| point.queues).min()?;
     let reference = cheapest(sweep, |point| point.queues == fewest && good(&point))?;
     let mut larger: Vec<u32> =
@@ -51,7 +52,7 @@ fn claim(sweep: &Sweep<'_>, context: &Context<'_>) -> Option<Finding> {
 fn waste<'a>(sweep: &Sweep<'a>, queues: u32, reference: &Point<'_>) -> Option<Waste<'a>> {
     let point = cheapest(sweep, |point| point.queues == queues && point.value() >= GOOD * reference.value())
         .or_else(|| sweep.best(|point| point.queues == queues))?;
-    let cost = queues::cpu(point.cell)? / queues::cpu(reference.cell)?;
+    let cost = queues::cpu(point.result)? / queues::cpu(reference.result)?;
     let gain = point.value() / reference.value();
     (cost >= DEARER && cost.is_finite() && gain.is_finite()).then_some(Waste { point, gain, cost })
 }
@@ -61,7 +62,7 @@ fn cheapest<'a>(sweep: &Sweep<'a>, wanted: impl Fn(&Point<'a>) -> bool) -> Optio
         .points
         .iter()
         .filter(|point| wanted(point))
-        .filter_map(|point| Some((queues::cpu(point.cell)?, *point)));
+        .filter_map(|point| Some((queues::cpu(point.result)?, *point)));
     known.min_by(|one, other| one.0.total_cmp(&other.0)).map(|(_, point)| point)
 }
 
@@ -84,22 +85,22 @@ fn finding(sweep: &Sweep<'_>, reference: &Point<'_>, wastes: &[Waste<'_>], conte
             list(&levels),
             change(most_gain),
             change(least_cost),
-            reference.cell.id
+            reference.result.id
         ),
-        cells: points.map(|point| point.cell.id.clone()).collect(),
+        results: points.map(|point| point.result.id.clone()).collect(),
         evidence: [evidence(reference, "")].into_iter().chain(told).collect(),
-        caveats: caveats(sweep, reference, wastes, sure),
+        limitations: limitations(sweep, reference, wastes, sure),
         remedy: Some(remedy(sweep, reference)),
     }
 }
 
-fn caveats(sweep: &Sweep<'_>, reference: &Point<'_>, wastes: &[Waste<'_>], sure: bool) -> Vec<String> {
+fn limitations(sweep: &Sweep<'_>, reference: &Point<'_>, wastes: &[Waste<'_>], sure: bool) -> Vec<String> {
     let cheapest = "For each number of queues, the cheapest setting within a tenth of the reference is used, so \
          other settings may differ.";
     let open = "It is not certain that more queues gain nothing: repeat the results that are close.";
     let shares =
         "CPU time is the sum of shares of several machines, which may have different numbers of CPUs.";
-    let told = reference.cell.cpu.is_none();
+    let told = reference.result.cpu.is_none();
     [Some(cheapest), (!sure).then_some(open), told.then_some(shares)]
         .into_iter()
         .flatten()
@@ -112,14 +113,15 @@ fn caveats(sweep: &Sweep<'_>, reference: &Point<'_>, wastes: &[Waste<'_>], sure:
 fn dearer(sweep: &Sweep<'_>, reference: &Point<'_>, wastes: &[Waste<'_>]) -> Option<String> {
     let beaten = |point: &&Point<'_>| {
         let better = |waste: &&Waste<'_>| {
-            queues::cpu(waste.point.cell) <= queues::cpu(point.cell) && waste.point.value() >= point.value()
+            queues::cpu(waste.point.result) <= queues::cpu(point.result)
+                && waste.point.value() >= point.value()
         };
         let waste = wastes.iter().find(better)?;
-        Some((point.cell.id.clone(), waste.point.cell.id.clone()))
+        Some((point.result.id.clone(), waste.point.result.id.clone()))
     };
     let same = sweep.points.iter().filter(|point| point.queues == reference.queues);
     let (dear, better) =
-        same.filter(|point| queues::cpu(point.cell).is_some()).find_map(|point| beaten(&point))?;
+        same.filter(|point| queues::cpu(point.result).is_some()).find_map(|point| beaten(&point))?;
     Some(format!(
         "It applies only to that setting: {better} is no slower than {dear} and needs no more CPU time."
     ))
@@ -133,9 +135,9 @@ fn no_more(waste: &Waste<'_>, reference: &Point<'_>, context: &Context<'_>) -> b
 }
 
 fn evidence(point: &Point<'_>, beside: &str) -> Evidence {
-    let cpu = queues::cpu(point.cell).unwrap_or(0.0);
-    let rate = Evidence::new(&point.cell.id).metric(point.cell.metric, point.value());
-    let with_cpu = match point.cell.cpu {
+    let cpu = queues::cpu(point.result).unwrap_or(0.0);
+    let rate = Evidence::new(&point.result.id).metric(point.result.metric, point.value());
+    let with_cpu = match point.result.cpu {
         Some(_) => rate.text(", ").number(Number::new(cpu, Unit::Cpus)).text(" busy"),
         None => rate.text(", total CPU shares ").share(cpu),
     };
@@ -147,7 +149,7 @@ fn remedy(sweep: &Sweep<'_>, reference: &Point<'_>) -> Remedy {
     Remedy::manual(
         format!(
             "Set {}={queues}, as in {}. More queues gain less than a tenth, and the CPU time is free for other work.",
-            sweep.factor, reference.cell.id
+            sweep.factor, reference.result.id
         ),
         vec![proxmox_queues("VMID", queues), format!("ethtool -L DEVICE combined {queues}  # in the guest")],
     )

@@ -1,6 +1,6 @@
 //! `too-noisy-to-say`: intervals are too wide to answer the question of the run.
 
-use findings::{CellSummary, Comparison, Difference, Evidence, Finding, Interval, Remedy, Severity};
+use findings::{Comparison, Difference, Evidence, Finding, Interval, Remedy, ResultSummary, Severity};
 use samples::EndReason;
 use stats::verdict::is_sure;
 
@@ -22,7 +22,7 @@ const MOST_TOLD: usize = 6;
 struct NoisyComparison<'a> {
     /// Both sides.
     what: String,
-    cell: &'a str,
+    result: &'a str,
     change: &'a Comparison,
 }
 
@@ -42,8 +42,8 @@ fn look(context: &Context<'_>) -> Vec<Finding> {
     let mut wide: Vec<(f64, &NoisyComparison<'_>)> =
         asked.iter().filter_map(|asked| Some((asked.width()?, asked))).collect();
     wide.sort_by(|one, other| other.0.total_cmp(&one.0));
-    let cut: Vec<(&CellSummary, f64)> =
-        context.findings.cells.iter().filter_map(|cell| cut_off(cell, context)).collect();
+    let cut: Vec<(&ResultSummary, f64)> =
+        context.findings.results.iter().filter_map(|result| cut_off(result, context)).collect();
     if wide.is_empty() && cut.is_empty() {
         Vec::new()
     } else {
@@ -51,27 +51,31 @@ fn look(context: &Context<'_>) -> Vec<Finding> {
     }
 }
 
-/// Effects of factors and costs of layers; where there are neither, every cell against the baseline.
+/// Effects of factors and costs of layers; where there are neither, every result against the baseline.
 fn asked<'a>(context: &Context<'a>) -> Vec<NoisyComparison<'a>> {
     let findings = context.findings;
     let effects = findings.effects.iter().map(|effect| NoisyComparison {
-        what: format!("{} vs {}", effect.cell, effect.reference_cell),
-        cell: &effect.cell,
+        what: format!("{} vs {}", effect.result, effect.reference_result),
+        result: &effect.result,
         change: &effect.change,
     });
-    let rungs = findings.ladders.iter().flat_map(|ladder| &ladder.rungs).filter_map(|rung| {
-        let below = rung.below.as_deref().unwrap_or("the path below");
+    let steps = findings.cost_breakdowns.iter().flat_map(|breakdown| &breakdown.steps).filter_map(|step| {
+        let below = step.below.as_deref().unwrap_or("the path below");
         Some(NoisyComparison {
-            what: format!("{} vs {below}", rung.cell),
-            cell: &rung.cell,
-            change: rung.cost.as_ref()?,
+            what: format!("{} vs {below}", step.result),
+            result: &step.result,
+            change: step.cost.as_ref()?,
         })
     });
-    let mut asked: Vec<NoisyComparison<'_>> = effects.chain(rungs).collect();
+    let mut asked: Vec<NoisyComparison<'_>> = effects.chain(steps).collect();
     if asked.is_empty() {
-        let against = findings.cells.iter().filter_map(|cell| {
-            let change = cell.against_baseline.as_ref()?;
-            Some(NoisyComparison { what: format!("{} vs the baseline", cell.id), cell: &cell.id, change })
+        let against = findings.results.iter().filter_map(|result| {
+            let change = result.against_baseline.as_ref()?;
+            Some(NoisyComparison {
+                what: format!("{} vs the baseline", result.id),
+                result: &result.id,
+                change,
+            })
         });
         asked.extend(against);
     }
@@ -79,10 +83,10 @@ fn asked<'a>(context: &Context<'a>) -> Vec<NoisyComparison<'a>> {
 }
 
 /// A result that ran out of time before the requested precision, and the half-width it reached.
-fn cut_off<'a>(cell: &'a CellSummary, context: &Context<'_>) -> Option<(&'a CellSummary, f64)> {
+fn cut_off<'a>(result: &'a ResultSummary, context: &Context<'_>) -> Option<(&'a ResultSummary, f64)> {
     let precision = context.findings.run.design.precision?;
-    match cell.ended.as_ref()?.why {
-        EndReason::Budget { reach: Some(reach) } if reach > precision => Some((cell, reach)),
+    match result.ended.as_ref()?.reason {
+        EndReason::Budget { reach: Some(reach) } if reach > precision => Some((result, reach)),
         _ => None,
     }
 }
@@ -90,18 +94,18 @@ fn cut_off<'a>(cell: &'a CellSummary, context: &Context<'_>) -> Option<(&'a Cell
 fn finding(
     wide: &[(f64, &NoisyComparison<'_>)],
     asked: usize,
-    cut: &[(&CellSummary, f64)],
+    cut: &[(&ResultSummary, f64)],
     context: &Context<'_>,
 ) -> Finding {
     let mostly = !wide.is_empty() && 2 * wide.len() >= asked;
-    let mut cells: Vec<String> = wide.iter().map(|(_, asked)| asked.cell.to_owned()).collect();
-    cells.extend(cut.iter().map(|(cell, _)| cell.id.clone()));
-    cells.sort_unstable();
-    cells.dedup();
+    let mut results: Vec<String> = wide.iter().map(|(_, asked)| asked.result.to_owned()).collect();
+    results.extend(cut.iter().map(|(result, _)| result.id.clone()));
+    results.sort_unstable();
+    results.dedup();
     let comparisons =
         wide.iter().take(MOST_TOLD).map(|(_, asked)| Evidence::new(&asked.what).ratio(asked.change));
-    let budgets = cut.iter().take(MOST_TOLD).map(|(cell, reach)| {
-        Evidence::new(format!("{} when the time budget was used up", cell.id))
+    let budgets = cut.iter().take(MOST_TOLD).map(|(result, reach)| {
+        Evidence::new(format!("{} when the time budget was used up", result.id))
             .text("interval of ±")
             .share(*reach)
     });
@@ -109,9 +113,9 @@ fn finding(
         id: String::new(),
         severity: if mostly { Severity::Warning } else { Severity::Note },
         claim: claim(wide, cut, context),
-        cells,
+        results,
         evidence: comparisons.chain(budgets).collect(),
-        caveats: vec![
+        limitations: vec![
             "The lack of a difference does not prove that there is none: it may be anything within the interval."
                 .into(),
             "Bimodal results have wide intervals regardless of the number of trials (`bimodal`)."
@@ -121,12 +125,16 @@ fn finding(
     }
 }
 
-fn claim(wide: &[(f64, &NoisyComparison<'_>)], cut: &[(&CellSummary, f64)], context: &Context<'_>) -> String {
+fn claim(
+    wide: &[(f64, &NoisyComparison<'_>)],
+    cut: &[(&ResultSummary, f64)],
+    context: &Context<'_>,
+) -> String {
     let precision = context.findings.run.design.precision.map(percent).unwrap_or_default();
     let budget = || {
         let one = cut.len() == 1;
-        let (cells, their) = (count(cut.len(), "result"), if one { "its" } else { "their" });
-        format!("the time budget was used up before {cells} had {their} interval within {precision}")
+        let (results, their) = (count(cut.len(), "result"), if one { "its" } else { "their" });
+        format!("the time budget was used up before {results} had {their} interval within {precision}")
     };
     match (wide.first(), cut.is_empty()) {
         (Some((_, widest)), empty) => format!(
@@ -143,9 +151,9 @@ fn claim(wide: &[(f64, &NoisyComparison<'_>)], cut: &[(&CellSummary, f64)], cont
 
 fn remedy(wide: &[(f64, &NoisyComparison<'_>)], context: &Context<'_>) -> Remedy {
     let trials = wide.first().and_then(|(width, asked)| {
-        let cell = context.findings.cells.iter().find(|cell| cell.id == asked.cell)?;
+        let result = context.findings.results.iter().find(|result| result.id == asked.result)?;
         let times = (width.ln() / 2.0 / WANTED.ln_1p()).powi(2);
-        Some((f64::from(cell.value.trials) * times).ceil())
+        Some((f64::from(result.value.trials) * times).ceil())
     });
     let quieter = "Reduce noise on the host and fix the placement of the ends (`noisy-host`).";
     match trials {

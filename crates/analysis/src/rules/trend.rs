@@ -1,6 +1,6 @@
 //! `trend`: the rate rose or fell throughout a trial, so its mean depends on the trial's length.
 
-use findings::{CellSummary, Evidence, Finding, Remedy, Severity};
+use findings::{Evidence, Finding, Remedy, ResultSummary, Severity};
 use units::Nanos;
 
 use super::{Context, Rule};
@@ -20,27 +20,27 @@ const MOST_TOLD: usize = 6;
 
 /// A trial that drifted.
 struct Drift<'a> {
-    cell: &'a CellSummary,
+    result: &'a ResultSummary,
     trial: u32,
     from: f64,
     to: f64,
     lasted: Nanos,
 }
 
-/// One claim for all cells, the widest drift named.
+/// One claim for all results, the widest drift named.
 fn look(context: &Context<'_>) -> Vec<Finding> {
     let mut found: Vec<Drift<'_>> =
-        context.cells().flat_map(|(cell, measured)| drifts(cell, measured)).collect();
+        context.results().flat_map(|(result, measured)| drifts(result, measured)).collect();
     found.sort_by(|one, other| other.size().total_cmp(&one.size()));
     found.first().map(|widest| finding(widest, &found)).into_iter().collect()
 }
 
-fn drifts<'a>(cell: &'a CellSummary, measured: &Observations<'_>) -> Vec<Drift<'a>> {
+fn drifts<'a>(result: &'a ResultSummary, measured: &Observations<'_>) -> Vec<Drift<'a>> {
     let of_trial = |trial: &samples::Trial| {
         let series = series::of_trial(measured, trial);
         let Stationarity::Drift { from, to } = steadiness::stationarity(&series) else { return None };
         let lasted = Nanos(series.length.0 * series.rates.len() as u64);
-        Some(Drift { cell, trial: trial.index, from, to, lasted })
+        Some(Drift { result, trial: trial.index, from, to, lasted })
     };
     measured.trials().filter_map(of_trial).collect()
 }
@@ -58,17 +58,17 @@ impl Drift<'_> {
     /// `from 10.0 Gbit/s to 8.00 Gbit/s (-20.0 %) in 60.0 s`.
     fn in_words(&self) -> String {
         let sign = if self.change() < 0.0 { "-" } else { "+" };
-        let level = |rate: f64| value(self.cell.metric, rate);
+        let level = |rate: f64| value(self.result.metric, rate);
         let (from, to, size) = (level(self.from), level(self.to), percent(self.size()));
         format!("from {from} to {to} ({sign}{size}) in {}", self.lasted)
     }
 }
 
 fn finding(widest: &Drift<'_>, found: &[Drift<'_>]) -> Finding {
-    let mut cells: Vec<String> = Vec::new();
+    let mut results: Vec<String> = Vec::new();
     for drift in found {
-        if !cells.contains(&drift.cell.id) {
-            cells.push(drift.cell.id.clone());
+        if !results.contains(&drift.result.id) {
+            results.push(drift.result.id.clone());
         }
     }
     let others =
@@ -83,13 +83,13 @@ fn finding(widest: &Drift<'_>, found: &[Drift<'_>]) -> Finding {
         severity: if widest.size() >= MUCH { Severity::Warning } else { Severity::Note },
         claim: format!(
             "The rate of {} drifted {} (trial {} of the run), so its average depends on the test duration.{others}",
-            widest.cell.id,
+            widest.result.id,
             widest.in_words(),
             widest.trial.saturating_add(1)
         ),
-        cells,
+        results,
         evidence,
-        caveats: vec![
+        limitations: vec![
             "Up to 5 of 100 steady series appear to drift if neighbouring samples are very similar.".into(),
             "The start and end values come from a fitted line; the actual rate may be curved.".into(),
         ],
@@ -103,6 +103,6 @@ fn finding(widest: &Drift<'_>, found: &[Drift<'_>]) -> Finding {
 }
 
 fn evidence(drift: &Drift<'_>) -> Evidence {
-    let what = format!("trial {} of {}", drift.trial.saturating_add(1), drift.cell.id);
+    let what = format!("trial {} of {}", drift.trial.saturating_add(1), drift.result.id);
     Evidence::new(what).text(drift.in_words())
 }

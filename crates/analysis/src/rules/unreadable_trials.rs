@@ -16,14 +16,14 @@ fn look(context: &Context<'_>) -> Vec<Finding> {
         return Vec::new();
     }
     let parts = if lost.len() == 1 { "1 part".to_owned() } else { format!("{} parts", lost.len()) };
-    let named = lost.iter().take(NAMED).map(|part| Evidence::new(&part.what).text(&part.because));
+    let named = lost.iter().take(NAMED).map(|part| Evidence::new(&part.part).text(&part.reason));
     vec![Finding {
         id: String::new(),
         severity: Severity::Warning,
         claim: format!("{parts} of the run cannot be read; all numbers come from the rest."),
-        cells: context.findings.cells.iter().map(|cell| cell.id.clone()).collect(),
+        results: context.findings.results.iter().map(|result| result.id.clone()).collect(),
         evidence: named.collect(),
-        caveats: vec!["The rest is intact; medians of fewer trials have wider intervals.".into()],
+        limitations: vec!["The rest is intact; medians of fewer trials have wider intervals.".into()],
         remedy: Some(Remedy {
             action: "Check the file for other damage, repair it, and run the missing trials again.".into(),
             commands: [
@@ -33,7 +33,7 @@ fn look(context: &Context<'_>) -> Vec<Finding> {
             ]
             .into(),
             change: None,
-            brought: Vec::new(),
+            effects: Vec::new(),
         }),
     }]
 }

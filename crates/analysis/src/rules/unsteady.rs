@@ -1,6 +1,6 @@
 //! `unsteady`: within a trial the rate wandered as far as a jump would go, without levels.
 
-use findings::{CellSummary, Evidence, Finding, Remedy, Severity};
+use findings::{Evidence, Finding, Remedy, ResultSummary, Severity};
 
 use super::{Context, Rule};
 use crate::{
@@ -17,24 +17,24 @@ const MOST_TOLD: usize = 6;
 
 /// A trial that wandered.
 struct Wander<'a> {
-    cell: &'a CellSummary,
+    result: &'a ResultSummary,
     trial: u32,
     low: f64,
     high: f64,
 }
 
-/// One claim for all cells, the widest named.
+/// One claim for all results, the widest named.
 fn look(context: &Context<'_>) -> Vec<Finding> {
     let mut found: Vec<Wander<'_>> =
-        context.cells().flat_map(|(cell, measured)| wanders(cell, measured)).collect();
+        context.results().flat_map(|(result, measured)| wanders(result, measured)).collect();
     found.sort_by(|one, other| (other.high / other.low).total_cmp(&(one.high / one.low)));
     found.first().map(|widest| finding(widest, &found)).into_iter().collect()
 }
 
-fn wanders<'a>(cell: &'a CellSummary, measured: &Observations<'_>) -> Vec<Wander<'a>> {
+fn wanders<'a>(result: &'a ResultSummary, measured: &Observations<'_>) -> Vec<Wander<'a>> {
     let of_trial = |trial: &samples::Trial| match steadiness::stationarity(&series::of_trial(measured, trial))
     {
-        Stationarity::Unsteady { low, high } => Some(Wander { cell, trial: trial.index, low, high }),
+        Stationarity::Unsteady { low, high } => Some(Wander { result, trial: trial.index, low, high }),
         _ => None,
     };
     measured.trials().filter_map(of_trial).collect()
@@ -42,20 +42,20 @@ fn wanders<'a>(cell: &'a CellSummary, measured: &Observations<'_>) -> Vec<Wander
 
 impl Wander<'_> {
     fn place(&self) -> String {
-        format!("trial {} of {}", self.trial.saturating_add(1), self.cell.id)
+        format!("trial {} of {}", self.trial.saturating_add(1), self.result.id)
     }
 
     fn in_words(&self) -> String {
-        let level = |rate: f64| value(self.cell.metric, rate);
+        let level = |rate: f64| value(self.result.metric, rate);
         format!("between {} and {}", level(self.low), level(self.high))
     }
 }
 
 fn finding(widest: &Wander<'_>, found: &[Wander<'_>]) -> Finding {
-    let mut cells: Vec<String> = Vec::new();
+    let mut results: Vec<String> = Vec::new();
     for wander in found {
-        if !cells.contains(&wander.cell.id) {
-            cells.push(wander.cell.id.clone());
+        if !results.contains(&wander.result.id) {
+            results.push(wander.result.id.clone());
         }
     }
     let others = if found.len() > 1 {
@@ -64,7 +64,7 @@ fn finding(widest: &Wander<'_>, found: &[Wander<'_>]) -> Finding {
         String::new()
     };
     let evidence = |wander: &Wander<'_>| {
-        let metric = wander.cell.metric;
+        let metric = wander.result.metric;
         let low = Evidence::new(wander.place()).text("between ").metric(metric, wander.low);
         low.text(" and ").metric(metric, wander.high)
     };
@@ -76,9 +76,9 @@ fn finding(widest: &Wander<'_>, found: &[Wander<'_>]) -> Finding {
             widest.place(),
             widest.in_words()
         ),
-        cells,
+        results,
         evidence: found.iter().take(MOST_TOLD).map(evidence).collect(),
-        caveats: vec!["A level shift that is small compared with the noise looks the same.".into()],
+        limitations: vec!["A level shift that is small compared with the noise looks the same.".into()],
         remedy: Some(Remedy::manual(
             "Run several trials, or much longer ones, before comparing. A sawtooth comes from the congestion \
              control; check the queue before the bottleneck and other traffic."

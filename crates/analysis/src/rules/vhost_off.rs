@@ -39,9 +39,9 @@ fn finding(worst: &VhostPair<'_>, pairs: &[VhostPair<'_>]) -> Finding {
             count(pairs.len(), "comparison"),
             against.unwrap_or_default()
         ),
-        cells: costly.iter().map(|pair| pair.off.id.clone()).collect(),
+        results: costly.iter().map(|pair| pair.off.id.clone()).collect(),
         evidence: pairs.iter().map(VhostPair::evidence).collect(),
-        caveats: worst.caveats(pairs.len()),
+        limitations: worst.limitations(pairs.len()),
         remedy: Some(remedy()),
     }
 }

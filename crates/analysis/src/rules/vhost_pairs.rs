@@ -1,6 +1,6 @@
 //! Pairs of results that differ only in vhost, and the better side.
 
-use findings::{CellSummary, Comparison, Evidence, change};
+use findings::{Comparison, Evidence, ResultSummary, change};
 use workload::Quantity;
 
 use super::{
@@ -14,8 +14,8 @@ pub(super) const MUCH: f64 = 0.5;
 
 /// The same with vhost off against on.
 pub(super) struct VhostPair<'a> {
-    pub(super) off: &'a CellSummary,
-    pub(super) on: &'a CellSummary,
+    pub(super) off: &'a ResultSummary,
+    pub(super) on: &'a ResultSummary,
     pub(super) change: Comparison,
     pub(super) weighed: Option<WeighedDifference>,
     /// Ratio of with vhost to without, higher is better.
@@ -28,7 +28,8 @@ pub(super) fn all<'a>(context: &Context<'a>) -> Vec<VhostPair<'a>> {
 }
 
 fn pair<'a>(found: &matched_pairs::Pair<'a>, context: &Context<'a>) -> Option<VhostPair<'a>> {
-    let summary = |cell: &Observations<'_>| context.findings.cells.iter().find(|it| it.id == cell.record.id);
+    let summary =
+        |result: &Observations<'_>| context.findings.results.iter().find(|it| it.id == result.record.id);
     let (off, on) = (summary(found.without)?, summary(found.with)?);
     let more_is_better = on.metric.more_is_better()?;
     let change = context.compare(found.without, found.with)?;
@@ -71,14 +72,14 @@ impl VhostPair<'_> {
         Evidence::new(format!("{what}: {} vs {}", self.off.id, self.on.id)).ratio(&self.change)
     }
 
-    pub(super) fn caveats(&self, pairs: usize) -> Vec<String> {
+    pub(super) fn limitations(&self, pairs: usize) -> Vec<String> {
         let named = "Use of vhost is taken from the names of paths, workloads and levels, not read from the \
              machine.";
-        let own = self.weighed.and_then(|weighed| weighed.caveat).map(str::to_owned);
+        let own = self.weighed.and_then(|weighed| weighed.limitation).map(str::to_owned);
         [named.to_owned()].into_iter().chain(own).chain(significance::of_many(pairs)).collect()
     }
 }
 
-pub(super) fn shown(cell: &CellSummary) -> String {
-    value(cell.metric, cell.value.median)
+pub(super) fn shown(result: &ResultSummary) -> String {
+    value(result.metric, result.value.median)
 }

@@ -21,8 +21,8 @@ fn look(context: &Context<'_>) -> Vec<Finding> {
 
 fn finding(worst: &VhostPair<'_>, pairs: &[VhostPair<'_>]) -> Finding {
     let slower: Vec<&VhostPair<'_>> = pairs.iter().filter(|pair| pair.loses()).collect();
-    let mut caveats = worst.caveats(pairs.len());
-    caveats
+    let mut limitations = worst.limitations(pairs.len());
+    limitations
         .push("Rates do not show the reason; check the CPU of the vhost thread and its other load.".into());
     Finding {
         id: String::new(),
@@ -36,9 +36,9 @@ fn finding(worst: &VhostPair<'_>, pairs: &[VhostPair<'_>]) -> Finding {
             slower.len(),
             count(pairs.len(), "comparison"),
         ),
-        cells: slower.iter().flat_map(|pair| [pair.on.id.clone(), pair.off.id.clone()]).collect(),
+        results: slower.iter().flat_map(|pair| [pair.on.id.clone(), pair.off.id.clone()]).collect(),
         evidence: pairs.iter().map(VhostPair::evidence).collect(),
-        caveats,
+        limitations,
         remedy: Some(remedy()),
     }
 }

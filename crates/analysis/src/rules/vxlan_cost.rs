@@ -1,6 +1,6 @@
 //! `vxlan-cost`: the cost of the VXLAN layer at the best measured settings, and how to reduce it.
 
-use findings::{Comparison, CostStep, Difference, Evidence, Finding, Ladder, Remedy, Severity};
+use findings::{Comparison, CostBreakdown, CostStep, Difference, Evidence, Finding, Remedy, Severity};
 use workload::Metric;
 
 use super::{Context, Rule, significance};
@@ -11,8 +11,8 @@ pub(crate) const RULE: Rule = Rule { id: "vxlan-cost", look };
 const LAYER: &str = "vxlan";
 /// A step that adds the layer, with a significant cost.
 struct Cost<'a> {
-    ladder: &'a Ladder,
-    rung: &'a CostStep,
+    breakdown: &'a CostBreakdown,
+    step: &'a CostStep,
     cost: &'a Comparison,
     /// Ratio to the step below; above 1.
     worse: f64,
@@ -22,51 +22,51 @@ struct Cost<'a> {
 fn look(context: &Context<'_>) -> Vec<Finding> {
     let costs: Vec<Cost<'_>> = context
         .findings
-        .ladders
+        .cost_breakdowns
         .iter()
-        .flat_map(|ladder| ladder.rungs.iter().filter_map(move |rung| cost(ladder, rung)))
+        .flat_map(|breakdown| breakdown.steps.iter().filter_map(move |step| cost(breakdown, step)))
         .collect();
-    let mut workloads: Vec<&str> = costs.iter().map(|cost| cost.ladder.workload.as_str()).collect();
+    let mut workloads: Vec<&str> = costs.iter().map(|cost| cost.breakdown.workload.as_str()).collect();
     workloads.dedup();
     workloads.into_iter().filter_map(|workload| finding(workload, &costs, context)).collect()
 }
 
-fn cost<'a>(ladder: &'a Ladder, rung: &'a CostStep) -> Option<Cost<'a>> {
-    let cost = rung.cost.as_ref().filter(|_| rung.adds.iter().any(|layer| layer == LAYER))?;
-    let worse = match (ladder.metric, cost.verdict) {
+fn cost<'a>(breakdown: &'a CostBreakdown, step: &'a CostStep) -> Option<Cost<'a>> {
+    let cost = step.cost.as_ref().filter(|_| step.adds.iter().any(|layer| layer == LAYER))?;
+    let worse = match (breakdown.metric, cost.verdict) {
         (Metric::Throughput, Difference::Lower) => cost.ratio.recip(),
         (Metric::RoundTrip, Difference::Higher) => cost.ratio,
         _ => return None,
     };
-    Some(Cost { ladder, rung, cost, worse })
+    Some(Cost { breakdown, step, cost, worse })
 }
 
 fn finding(workload: &str, costs: &[Cost<'_>], context: &Context<'_>) -> Option<Finding> {
-    let own: Vec<&Cost<'_>> = costs.iter().filter(|cost| cost.ladder.workload == workload).collect();
+    let own: Vec<&Cost<'_>> = costs.iter().filter(|cost| cost.breakdown.workload == workload).collect();
     let least = own.iter().min_by(|one, other| one.worse.total_cmp(&other.worse))?;
     let others: Vec<&str> =
-        least.rung.adds.iter().map(String::as_str).filter(|layer| *layer != LAYER).collect();
+        least.step.adds.iter().map(String::as_str).filter(|layer| *layer != LAYER).collect();
     let together =
         if others.is_empty() { String::new() } else { format!(" (together with {})", list(&others)) };
-    let change = match least.ladder.metric {
+    let change = match least.breakdown.metric {
         Metric::RoundTrip => format!("adds {} to {workload}", least.cost),
         _ => format!("costs {} of {workload}", least.cost.loss()),
     };
-    let below = least.rung.below.as_deref().unwrap_or("the path below");
+    let below = least.step.below.as_deref().unwrap_or("the path below");
     let settings = if own.len() > 1 { settings(least) } else { String::new() };
     Some(Finding {
         id: String::new(),
         severity: Severity::Note,
-        claim: format!("The VXLAN layer{together} {change}: {} vs {below}{settings}.", least.rung.path),
-        cells: own.iter().map(|cost| cost.rung.cell.clone()).collect(),
+        claim: format!("The VXLAN layer{together} {change}: {} vs {below}{settings}.", least.step.path),
+        results: own.iter().map(|cost| cost.step.result.clone()).collect(),
         evidence: own.iter().map(|cost| evidence(cost)).collect(),
-        caveats: caveats(&own),
+        limitations: limitations(&own),
         remedy: Some(remedy(context)),
     })
 }
 
 /// The cheapest of several settings is also the luckiest.
-fn caveats(own: &[&Cost<'_>]) -> Vec<String> {
+fn limitations(own: &[&Cost<'_>]) -> Vec<String> {
     let layer = "The cost of a layer is the difference between two paths and includes everything else that differs \
          (hosts, MTU, queues).";
     [layer.to_owned()].into_iter().chain(significance::of_many(own.len())).collect()
@@ -75,15 +75,15 @@ fn caveats(own: &[&Cost<'_>]) -> Vec<String> {
 /// `, at the settings where it costs least (offload=on)`.
 fn settings(cost: &Cost<'_>) -> String {
     let levels: Vec<String> =
-        cost.ladder.levels.iter().map(|(factor, level)| format!("{factor}={level}")).collect();
+        cost.breakdown.levels.iter().map(|(factor, level)| format!("{factor}={level}")).collect();
     format!(", at the settings where it costs least ({})", levels.join(", "))
 }
 
 fn evidence(cost: &Cost<'_>) -> Evidence {
     let levels: Vec<String> =
-        cost.ladder.levels.iter().map(|(factor, level)| format!(", {factor}={level}")).collect();
-    let below = cost.rung.below.as_deref().unwrap_or("the path below");
-    Evidence::new(format!("{} vs {below} ({}{})", cost.rung.path, cost.ladder.workload, levels.concat()))
+        cost.breakdown.levels.iter().map(|(factor, level)| format!(", {factor}={level}")).collect();
+    let below = cost.step.below.as_deref().unwrap_or("the path below");
+    Evidence::new(format!("{} vs {below} ({}{})", cost.step.path, cost.breakdown.workload, levels.concat()))
         .ratio(cost.cost)
 }
 

@@ -1,7 +1,7 @@
 //! `wait-mistaken-for-work`: time inside system calls that is waiting or a guest's execution, and no cost of the
 //! calls.
 
-use findings::{CellSummary, Evidence, Finding, Remedy, Severity};
+use findings::{Evidence, Finding, Remedy, ResultSummary, Severity};
 use samples::SyscallCount;
 use units::Nanos;
 
@@ -19,7 +19,7 @@ const MOST_TOLD: usize = 4;
 
 /// Calls of a result without a split of the time.
 struct Unsplit<'a> {
-    cell: &'a CellSummary,
+    result: &'a ResultSummary,
     /// Calls that wait or run a guest, by decreasing time.
     idle: Vec<&'a SyscallCount>,
     /// Their share of the total time.
@@ -28,21 +28,21 @@ struct Unsplit<'a> {
     total: Nanos,
 }
 
-/// One claim for all cells, the one with the largest share named.
+/// One claim for all results, the one with the largest share named.
 fn look(context: &Context<'_>) -> Vec<Finding> {
-    let mut found: Vec<Unsplit<'_>> = context.findings.cells.iter().filter_map(unsplit).collect();
+    let mut found: Vec<Unsplit<'_>> = context.findings.results.iter().filter_map(unsplit).collect();
     found.sort_by(|one, other| other.share.total_cmp(&one.share));
     found.first().map(|worst| finding(worst, &found)).into_iter().collect()
 }
 
-fn unsplit(cell: &CellSummary) -> Option<Unsplit<'_>> {
-    let total = together(cell.syscalls.iter());
+fn unsplit(result: &ResultSummary) -> Option<Unsplit<'_>> {
+    let total = together(result.syscalls.iter());
     let mut idle: Vec<&SyscallCount> =
-        cell.syscalls.iter().filter(|count| is_unsplit(count) && Kind::of(count) != Kind::Work).collect();
+        result.syscalls.iter().filter(|count| is_unsplit(count) && Kind::of(count) != Kind::Work).collect();
     idle.sort_by_key(|count| std::cmp::Reverse(count.total));
     let time = together(idle.iter().copied());
     let share = time.0 as f64 / total.0.max(1) as f64;
-    (share >= LEAST).then_some(Unsplit { cell, idle, share, total })
+    (share >= LEAST).then_some(Unsplit { result, idle, share, total })
 }
 
 /// Logs may contain arbitrary numbers, so the sum saturates.
@@ -72,12 +72,12 @@ fn finding(worst: &Unsplit<'_>, found: &[Unsplit<'_>]) -> Finding {
              total time is not their cost.{others}",
             percent(worst.share),
             worst.total,
-            worst.cell.id,
+            worst.result.id,
             list(&calls)
         ),
-        cells: found.iter().map(|unsplit| unsplit.cell.id.clone()).collect(),
+        results: found.iter().map(|unsplit| unsplit.result.id.clone()).collect(),
         evidence: found.iter().flat_map(evidence).collect(),
-        caveats: vec![
+        limitations: vec![
             "This is judged by the names of call, process and thread: part of such a call is work, and other \
              calls (read, readv, write on a full socket) may wait too."
                 .into(),
@@ -101,12 +101,12 @@ fn evidence(unsplit: &Unsplit<'_>) -> Vec<Evidence> {
             .text(" each")
     };
     let idle = unsplit.idle.iter().take(MOST_TOLD).map(|count| {
-        seen(format!("{} of {}: {}", who(count), unsplit.cell.id, Kind::of(count).in_words()), count)
+        seen(format!("{} of {}: {}", who(count), unsplit.result.id, Kind::of(count).in_words()), count)
     });
-    let work = unsplit.cell.syscalls.iter().filter(|count| Kind::of(count) == Kind::Work);
+    let work = unsplit.result.syscalls.iter().filter(|count| Kind::of(count) == Kind::Work);
     let most = work.max_by_key(|count| count.total).filter(|count| count.total.is_some());
     let most =
-        most.map(|count| seen(format!("most possible work in {}: {}", unsplit.cell.id, who(count)), count));
+        most.map(|count| seen(format!("most possible work in {}: {}", unsplit.result.id, who(count)), count));
     idle.chain(most).collect()
 }
 

@@ -1,6 +1,6 @@
 //! `warm-up-too-short`: the rate settled later than the warm-up that was cut, so that a beginning is in the value.
 
-use findings::{CellSummary, Evidence, Finding, Remedy, Severity};
+use findings::{Evidence, Finding, Remedy, ResultSummary, Severity};
 use stats::{describe, warmup};
 use units::Nanos;
 use workload::WorkloadSettings;
@@ -29,9 +29,9 @@ struct Late {
     ratio: f64,
 }
 
-/// A cell of which most trials settled late.
+/// A result of which most trials settled late.
 struct Slow<'a> {
-    cell: &'a CellSummary,
+    result: &'a ResultSummary,
     load: Option<&'a WorkloadSettings>,
     trials: usize,
     late: usize,
@@ -41,15 +41,15 @@ struct Slow<'a> {
     ratio: f64,
 }
 
-/// One claim for all cells, the one that it changes most named.
+/// One claim for all results, the one that it changes most named.
 fn look(context: &Context<'_>) -> Vec<Finding> {
     let mut found: Vec<Slow<'_>> =
-        context.cells().filter_map(|(cell, measured)| slow(cell, measured)).collect();
+        context.results().filter_map(|(result, measured)| slow(result, measured)).collect();
     found.sort_by(|one, other| other.ratio.ln().abs().total_cmp(&one.ratio.ln().abs()));
     found.first().map(|worst| finding(worst, &found)).into_iter().collect()
 }
 
-fn slow<'a>(cell: &'a CellSummary, measured: &Observations<'a>) -> Option<Slow<'a>> {
+fn slow<'a>(result: &'a ResultSummary, measured: &Observations<'a>) -> Option<Slow<'a>> {
     let trials: Vec<Option<Late>> = measured
         .trials()
         .map(|trial| {
@@ -63,7 +63,7 @@ fn slow<'a>(cell: &'a CellSummary, measured: &Observations<'a>) -> Option<Slow<'
     let many = late.len() as f64 > MOST_TRIALS * trials.len() as f64;
     (many && (ratio - 1.0).abs() >= LEAST).then_some(())?;
     Some(Slow {
-        cell,
+        result,
         load: measured.record.sent.load(),
         trials: trials.len(),
         late: late.len(),
@@ -88,15 +88,15 @@ fn finding(worst: &Slow<'_>, found: &[Slow<'_>]) -> Finding {
         claim: format!(
             "In {} of {} the rate settled up to {} after {}: {} including that phase, {} without it.{others}",
             of_trials(worst),
-            worst.cell.id,
+            worst.result.id,
             worst.after,
             if cut(worst).is_some() { "the warm-up" } else { "the start, with no warm-up" },
-            value(worst.cell.metric, worst.cell.value.median),
-            value(worst.cell.metric, worst.cell.value.median * worst.ratio),
+            value(worst.result.metric, worst.result.value.median),
+            value(worst.result.metric, worst.result.value.median * worst.ratio),
         ),
-        cells: found.iter().map(|slow| slow.cell.id.clone()).collect(),
+        results: found.iter().map(|slow| slow.result.id.clone()).collect(),
         evidence: found.iter().map(evidence).collect(),
-        caveats: vec![
+        limitations: vec![
             "An early drop, e.g. when burst credit is used up, looks the same; short transfers then get the initial \
              rate."
                 .into(),
@@ -117,7 +117,7 @@ fn of_trials(slow: &Slow<'_>) -> String {
 fn evidence(slow: &Slow<'_>) -> Evidence {
     let change = slow.ratio - 1.0;
     let more = if change < 0.0 { "less" } else { "more" };
-    Evidence::new(&slow.cell.id)
+    Evidence::new(&slow.result.id)
         .text("settles after ")
         .time(slow.after)
         .text(format!(" in {}; without it ", of_trials(slow)))

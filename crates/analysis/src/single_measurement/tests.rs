@@ -17,7 +17,7 @@ fn of(load: &WorkloadSettings, measurement: &Measurement) -> SingleMeasurement {
         placement: &Placement::Free,
         measurement,
         cpu: &cpu(),
-        doubts: &[],
+        warnings: &[],
         environment: None,
         devices: &[],
     })
@@ -77,7 +77,7 @@ fn a_stream_whose_receiver_told_nothing_has_no_outcome() {
 fn a_rate_that_jumped_is_told_as_a_shift_and_has_no_interval() {
     let rates = [steady(4e9, 15), steady(8e9, 15)].concat();
     let said = of(&stream_settings(), &stream_at(&rates));
-    assert_eq!((said.shifts.len(), said.two_levels.is_none()), (1, true), "{said:?}");
+    assert_eq!((said.shifts.len(), said.bimodal.is_none()), (1, true), "{said:?}");
     // The first of the rates is the warm-up.
     assert_eq!(said.shifts[0].at, Nanos::from_millis(15 * 250));
     let Some(SingleOutcome::Stream(stream)) = said.outcome else { panic!("a stream") };
@@ -86,20 +86,20 @@ fn a_rate_that_jumped_is_told_as_a_shift_and_has_no_interval() {
 
 /// One datagram or none in a quarter of a second.
 #[test]
-fn intervals_of_a_few_datagrams_are_no_two_levels_and_the_same_rates_of_a_connection_are() {
+fn intervals_of_a_few_datagrams_are_no_bimodal_and_the_same_rates_of_a_connection_are() {
     let rates: Vec<f64> = (0..=40).map(|index| if index % 3 == 0 { 0.0 } else { 1.05e6 }).collect();
     let over = |transport| {
         let mut load = stream_settings();
         let stream = StreamSettings::of_mut(&mut load).expect("it is one");
         (stream.transport, stream.message) = (transport, units::Bytes(32 << 10));
-        of(&load, &stream_at(&rates)).two_levels
+        of(&load, &stream_at(&rates)).bimodal
     };
     assert!(over(Transport::Tcp).is_some());
     assert_eq!(over(Transport::Udp), None);
 }
 
 #[test]
-fn round_trips_at_two_levels_are_told_with_the_likely_cause() {
+fn round_trips_at_bimodal_are_told_with_the_likely_cause() {
     let (Measurement::PingPong(mut low), Measurement::PingPong(high)) =
         (ping_of(11_000.0), ping_of(49_000.0))
     else {
@@ -107,7 +107,7 @@ fn round_trips_at_two_levels_are_told_with_the_likely_cause() {
     };
     low.round_trips.merge(&high.round_trips);
     let load = WorkloadSettings::PingPong(PingPongSettings::new(Nanos::from_secs(1)));
-    let levels = of(&load, &Measurement::PingPong(low)).two_levels.expect("two of them");
+    let levels = of(&load, &Measurement::PingPong(low)).bimodal.expect("two of them");
     assert!(levels.unpinned && (levels.low / 11_000.0 - 1.0).abs() < 0.02, "{levels:?}");
     assert_eq!(levels.of, "round trips");
 }

@@ -3,10 +3,10 @@
 use std::collections::BTreeSet;
 
 use findings::{
-    CallComparison, OwnerComparison, SurroundingChange, TRACE_CONTRAST_SCHEMA, TraceComparison, TraceSummary,
-    TracedCall,
+    CallComparison, ConsumerComparison, EnvironmentChange, TRACE_COMPARISON_SCHEMA, TraceComparison,
+    TraceSummary, TracedCall,
 };
-use samples::{CpuOwner, Trace};
+use samples::{CpuConsumer, Trace};
 use units::Nanos;
 
 use super::{CallGrouping, trace};
@@ -14,21 +14,21 @@ use crate::comparison::{differs, of_machines};
 
 /// Holds trace B against trace A.
 #[must_use]
-pub fn trace_contrast(a: &Trace, b: &Trace) -> TraceComparison {
-    let mut surroundings = surroundings(a, b);
-    surroundings.sort_by_key(|change| !change.weighty);
+pub fn trace_comparison(a: &Trace, b: &Trace) -> TraceComparison {
+    let mut environment_changes = environment_changes(a, b);
+    environment_changes.sort_by_key(|change| !change.important);
     let (a, b) = (trace(a, CallGrouping::Call), trace(b, CallGrouping::Call));
     TraceComparison {
-        schema: TRACE_CONTRAST_SCHEMA,
-        surroundings,
+        schema: TRACE_COMPARISON_SCHEMA,
+        environment_changes,
         calls: calls(&a, &b),
-        owners: owners(&a, &b),
+        consumers: consumers(&a, &b),
         a,
         b,
     }
 }
 
-fn surroundings(a: &Trace, b: &Trace) -> Vec<SurroundingChange> {
+fn environment_changes(a: &Trace, b: &Trace) -> Vec<EnvironmentChange> {
     let probes = |trace: &Trace| trace.probes.iter().map(|probe| probe.word()).collect::<Vec<_>>().join(", ");
     let mut changes = of_machines(&a.environment, &b.environment);
     changes.extend(differs("plumb", a.tool.clone(), b.tool.clone(), true));
@@ -74,19 +74,24 @@ fn ratio(a: Option<f64>, b: Option<f64>) -> Option<f64> {
     Some(b? / a.filter(|a| *a > 0.0)?)
 }
 
-fn owners(a: &TraceSummary, b: &TraceSummary) -> Vec<OwnerComparison> {
+fn consumers(a: &TraceSummary, b: &TraceSummary) -> Vec<ConsumerComparison> {
     let (Some(one), Some(other)) = (&a.cpu, &b.cpu) else { return Vec::new() };
-    let all: BTreeSet<CpuOwner> = one.shares.iter().chain(&other.shares).map(|share| share.owner).collect();
-    let mut owners: Vec<OwnerComparison> = all
+    let all: BTreeSet<CpuConsumer> =
+        one.shares.iter().chain(&other.shares).map(|share| share.consumer).collect();
+    let mut consumers: Vec<ConsumerComparison> = all
         .into_iter()
-        .map(|owner| {
+        .map(|consumer| {
             let cpus = |side: &findings::TracedCpu| {
-                side.shares.iter().filter(|share| share.owner == owner).map(|share| share.cpus).sum::<f64>()
+                side.shares
+                    .iter()
+                    .filter(|share| share.consumer == consumer)
+                    .map(|share| share.cpus)
+                    .sum::<f64>()
             };
             let (a, b) = (cpus(one), cpus(other));
-            OwnerComparison { owner, a, b, ratio: ratio(Some(a), Some(b)) }
+            ConsumerComparison { consumer, a, b, ratio: ratio(Some(a), Some(b)) }
         })
         .collect();
-    owners.sort_by(|one, other| other.a.max(other.b).total_cmp(&one.a.max(one.b)));
-    owners
+    consumers.sort_by(|one, other| other.a.max(other.b).total_cmp(&one.a.max(one.b)));
+    consumers
 }

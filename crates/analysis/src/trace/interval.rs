@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use samples::{CallTimes, CpuOwner, Overflow, OwnedCpu, OwnerShare, ProbeResults, SyscallCount};
+use samples::{AttributedCpu, CallTimes, ConsumerShare, CpuConsumer, Overflow, ProbeResults, SyscallCount};
 use units::{Bytes, Nanos};
 
 use crate::syscalls;
@@ -15,8 +15,8 @@ pub fn observed_since(now: &ProbeResults, before: &ProbeResults) -> ProbeResults
         cpu: now.cpu.as_ref().map(|now| before.cpu.as_ref().map_or_else(|| now.clone(), |it| cpu(now, it))),
         syscalls: calls(&now.syscalls, &before.syscalls),
         under_way: now.under_way.clone(),
-        stopping: now.stopping.clone(),
-        way: None,
+        ptrace: now.ptrace.clone(),
+        latency_breakdown: None,
         overflowed: overflowed(&now.overflowed, &before.overflowed),
         lost: now.lost.clone(),
     }
@@ -84,13 +84,13 @@ fn overflowed(now: &[Overflow], before: &[Overflow]) -> Vec<Overflow> {
     now.iter().map(passed).filter(|it| it.events > 0).collect()
 }
 
-type ShareKey<'a> = (CpuOwner, Option<&'a str>, Option<&'a str>, Option<u32>);
+type ShareKey<'a> = (CpuConsumer, Option<&'a str>, Option<&'a str>, Option<u32>);
 
-fn share_key(share: &OwnerShare) -> ShareKey<'_> {
-    (share.owner, share.process.as_deref(), share.thread.as_deref(), share.cpu)
+fn share_key(share: &ConsumerShare) -> ShareKey<'_> {
+    (share.consumer, share.process.as_deref(), share.thread.as_deref(), share.cpu)
 }
 
-fn cpu(now: &OwnedCpu, before: &OwnedCpu) -> OwnedCpu {
+fn cpu(now: &AttributedCpu, before: &AttributedCpu) -> AttributedCpu {
     let mut had: BTreeMap<ShareKey<'_>, Nanos> = BTreeMap::new();
     for share in &before.shares {
         let time = had.entry(share_key(share)).or_default();
@@ -104,11 +104,11 @@ fn cpu(now: &OwnedCpu, before: &OwnedCpu) -> OwnedCpu {
             *had = less(*had, taken);
             taken
         });
-        OwnerShare { time: less(share.time, taken), ..share.clone() }
+        ConsumerShare { time: less(share.time, taken), ..share.clone() }
     });
-    OwnedCpu {
+    AttributedCpu {
         source: now.source,
-        because: now.because.clone(),
+        reason: now.reason.clone(),
         elapsed: less(now.elapsed, before.elapsed),
         cpus: now.cpus,
         busy: less(now.busy, before.busy),

@@ -9,25 +9,25 @@ const FEW: u64 = 20;
 const CONFIDENCE: f64 = 0.95;
 
 /// Says what it took.
-pub(super) fn of(stopping: &PtraceSlices) -> PtraceCost {
-    let pairs: Vec<(&PtraceSlice, &PtraceSlice)> = stopping
+pub(super) fn of(ptrace: &PtraceSlices) -> PtraceCost {
+    let pairs: Vec<(&PtraceSlice, &PtraceSlice)> = ptrace
         .slices
         .windows(2)
         .filter_map(|two| match two {
-            [slice, rest] if slice.looking && !rest.looking => Some((rest, slice)),
+            [slice, rest] if slice.counting && !rest.counting => Some((rest, slice)),
             _ => None,
         })
         .collect();
     let rate = |amount: u64, slice: &PtraceSlice| amount as f64 / slice.elapsed.seconds().max(1e-9);
-    let moved = |slice: &PtraceSlice| rate(slice.moved, slice);
+    let io_calls = |slice: &PtraceSlice| rate(slice.io_calls, slice);
     let cpu = |slice: &PtraceSlice| rate(slice.cpu.0, slice);
-    let moving = pairs.iter().filter(|(rest, _)| rest.moved >= FEW);
+    let moving = pairs.iter().filter(|(rest, _)| rest.io_calls >= FEW);
     PtraceCost {
-        looked: stopping.looked,
+        counted: ptrace.counted,
         pairs: pairs.len() as u32,
-        pace: pace(&moving.map(|(rest, slice)| (moved(rest), moved(slice))).collect::<Vec<_>>()),
+        pace: pace(&moving.map(|(rest, slice)| (io_calls(rest), io_calls(slice))).collect::<Vec<_>>()),
         cpu: pace(&pairs.iter().map(|(rest, slice)| (cpu(rest), cpu(slice))).collect::<Vec<_>>()),
-        stood: stopping.stood.0 as f64 / stopping.looked.0.max(1) as f64,
+        stopped: ptrace.stopped.0 as f64 / ptrace.counted.0.max(1) as f64,
     }
 }
 
@@ -45,19 +45,19 @@ mod tests {
 
     use super::*;
 
-    fn slice(looking: bool, millis: u64, moved: u64) -> PtraceSlice {
+    fn slice(counting: bool, millis: u64, io_calls: u64) -> PtraceSlice {
         let elapsed = Nanos::from_millis(millis);
-        PtraceSlice { looking, elapsed, cpu: Nanos::from_millis(millis / 2), moved }
+        PtraceSlice { counting, elapsed, cpu: Nanos::from_millis(millis / 2), io_calls }
     }
 
     #[test]
     fn a_slice_is_held_against_the_rest_after_it() {
         let two = [slice(true, 400, 400), slice(false, 200, 2000)];
         let slices = [two, two, two].concat();
-        let stopping =
-            PtraceSlices { looked: Nanos::from_millis(1200), stood: Nanos::from_millis(600), slices };
-        let said = of(&stopping);
-        assert_eq!((said.pairs, said.stood), (3, 0.5));
+        let ptrace =
+            PtraceSlices { counted: Nanos::from_millis(1200), stopped: Nanos::from_millis(600), slices };
+        let said = of(&ptrace);
+        assert_eq!((said.pairs, said.stopped), (3, 0.5));
         let pace = said.pace.expect("it moved");
         assert!((pace.ratio - 0.1).abs() < 1e-9 && pace.interval.is_some(), "{pace:?}");
         assert!(said.cpu.is_some_and(|cpu| (cpu.ratio - 1.0).abs() < 1e-9), "{:?}", said.cpu);

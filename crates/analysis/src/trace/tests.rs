@@ -2,12 +2,13 @@
 
 use findings::TracedCall;
 use samples::{
-    AttributionSource, CallTimes, CpuOwner, Environment, Overflow, OwnedCpu, OwnerShare, ProbeKind,
-    ProbeResults, SyscallCount, TRACE_SCHEMA, TargetKind, Trace, TraceEnd, TraceTarget, UnixMillis,
+    AttributedCpu, AttributionSource, CallTimes, ConsumerShare, CpuConsumer, Environment, Overflow,
+    ProbeKind, ProbeResults, SyscallCount, TRACE_SCHEMA, TargetKind, Trace, TraceEnd, TraceTarget,
+    UnixMillis,
 };
 use units::{Bytes, Nanos};
 
-use super::{CallGrouping, observed_since, trace, trace_contrast};
+use super::{CallGrouping, observed_since, trace, trace_comparison};
 
 fn count(tid: u32, thread: &str, call: &str, calls: u64, (running, waiting): (u64, u64)) -> SyscallCount {
     SyscallCount {
@@ -25,26 +26,26 @@ fn count(tid: u32, thread: &str, call: &str, calls: u64, (running, waiting): (u6
     }
 }
 
-fn share(owner: CpuOwner, millis: u64) -> OwnerShare {
-    OwnerShare { owner, process: None, thread: None, cpu: None, time: Nanos::from_millis(millis) }
+fn share(consumer: CpuConsumer, millis: u64) -> ConsumerShare {
+    ConsumerShare { consumer, process: None, thread: None, cpu: None, time: Nanos::from_millis(millis) }
 }
 
 fn made(seconds: u64, syscalls: Vec<SyscallCount>) -> Trace {
     let elapsed = Nanos::from_secs(seconds);
-    let cpu = OwnedCpu {
+    let cpu = AttributedCpu {
         source: AttributionSource::Traced,
-        because: None,
+        reason: None,
         elapsed,
         cpus: 2,
         busy: Nanos::from_millis(1000 * seconds),
         steal: Nanos(0),
-        shares: vec![share(CpuOwner::Softirq, 300 * seconds), share(CpuOwner::Client, 600 * seconds)],
+        shares: vec![share(CpuConsumer::Softirq, 300 * seconds), share(CpuConsumer::Client, 600 * seconds)],
     };
     Trace {
         schema: TRACE_SCHEMA,
         tool: "0.1.0".into(),
         started: UnixMillis(0),
-        target: TraceTarget { kind: TargetKind::Processes, named: "1".into(), processes: Vec::new() },
+        target: TraceTarget { kind: TargetKind::Processes, name: "1".into(), processes: Vec::new() },
         ended: TraceEnd::TimeOver,
         environment: Environment { cpus: 2, ..Environment::default() },
         probes: vec![ProbeKind::Syscalls],
@@ -94,7 +95,7 @@ fn calls_are_added_up_by_whom_they_are_told_apart_by() {
 fn what_owners_had_stands_beside_what_the_kernel_counted_as_busy() {
     let cpu = trace(&sample(2), CallGrouping::Call).cpu.expect("it was watched");
     assert!((cpu.explained - 0.9).abs() < 1e-9 && cpu.busy == Some(1.0), "{cpu:?}");
-    assert_eq!(cpu.shares[0].owner, CpuOwner::Client);
+    assert_eq!(cpu.shares[0].consumer, CpuConsumer::Client);
     let mut short = made(1, Vec::new());
     short.observed.cpu.as_mut().expect("it was watched").elapsed = Nanos::from_millis(20);
     assert_eq!(trace(&short, CallGrouping::Call).cpu.and_then(|cpu| cpu.busy), None, "two ticks are too few");
@@ -106,13 +107,13 @@ fn traces_of_different_lengths_are_compared_by_their_rates() {
     long.environment.cpus = 4;
     long.observed.syscalls.push(count(11, "rx", "futex", 10, (0, 1)));
     short.observed.syscalls.push(count(11, "rx", "read", 10, (1, 0)));
-    let contrast = trace_contrast(&short, &long);
-    let of = |name: &str| contrast.calls.iter().find(|call| call.call == name).expect("in either");
+    let comparison = trace_comparison(&short, &long);
+    let of = |name: &str| comparison.calls.iter().find(|call| call.call == name).expect("in either");
     assert_eq!(of("recvfrom").rate_ratio, Some(1.0));
     assert_eq!(of("recvfrom").per_call_ratio, Some(0.25));
     assert!(of("futex").a.is_none() && of("futex").rate_ratio.is_none() && of("read").b.is_none());
-    assert!(contrast.surroundings.iter().any(|change| change.what == "CPUs" && change.b == "4"));
-    assert_eq!(contrast.owners[0].ratio, Some(1.0));
+    assert!(comparison.environment_changes.iter().any(|change| change.property == "CPUs" && change.b == "4"));
+    assert_eq!(comparison.consumers[0].ratio, Some(1.0));
 }
 
 #[test]

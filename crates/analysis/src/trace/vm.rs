@@ -21,9 +21,9 @@ pub fn vm(vm: &VmFacts, seen: &Trace, by: CallGrouping) -> VmSummary {
         vm: vm.clone(),
         roles: VmRole::ALL.into_iter().filter_map(|role| role_cpu(vm, role, elapsed)).collect(),
         trace: trace(seen, by),
-        claims: Vec::new(),
+        findings: Vec::new(),
     };
-    summary.claims = rule::claims(claims::ALL, &summary);
+    summary.findings = rule::claims(claims::ALL, &summary);
     summary
 }
 

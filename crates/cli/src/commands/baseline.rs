@@ -58,8 +58,9 @@ pub(crate) fn run(command: &BaselineCommand, shared: &GlobalFlags) -> anyhow::Re
 fn set(store: &mut Store, name: &str, run: &str) -> anyhow::Result<()> {
     let run = store.resolve(run)?;
     let record = store.load(&run)?;
-    if let Some(tries) = &record.header.tries {
-        let message = format!("run {run} cannot be a baseline: it only tested the remedies of {}", tries.of);
+    if let Some(remedy_trials) = &record.header.remedy_trials {
+        let message =
+            format!("run {run} cannot be a baseline: it only tested the remedies of {}", remedy_trials.run);
         let hint = "its results compare settings with and without a remedy, which other runs do not have; name \
                 that run instead";
         return Err(Misuse::new(message).hint(hint).into());

@@ -42,8 +42,8 @@ fn checked(args: &CheckArgs, shared: &GlobalFlags) -> anyhow::Result<Exit> {
     show.write(&comparison, Some(&gate))?;
     Ok(match gate.outcome {
         GateOutcome::Passed => Exit::Success,
-        GateOutcome::Lost => Exit::Lost,
-        GateOutcome::CannotTell => Exit::CannotTell,
+        GateOutcome::Regressed => Exit::Lost,
+        GateOutcome::Undecided => Exit::CannotTell,
     })
 }
 

@@ -98,7 +98,7 @@ pub(super) struct Show {
 
 impl Show {
     pub(super) fn write(&self, comparison: &RunComparison, gate: Option<&Gate>) -> anyhow::Result<()> {
-        let text = |options: &Options| ::report::render_contrast(comparison, gate, self.format, options);
+        let text = |options: &Options| ::report::render_comparison(comparison, gate, self.format, options);
         let Some(path) = &self.path else { return Ok(output::coloured(&text(&destination::here()))?) };
         destination::write(path, &text(&destination::in_a_file()))?;
         output::aside(format_args!("report written to {}", path.display()));

@@ -40,10 +40,10 @@ struct Document {
     kernel: String,
     checks: Vec<Check>,
     scenarios: Vec<Verdict>,
-    able: bool,
+    ready: bool,
 }
 
-/// Runs all checks and prints them. The exit status reports whether every built-in scenario can run.
+/// Runs all checks and prints them. Fails if no built-in scenario can run even in part.
 pub(crate) fn run(args: &DoctorArgs) -> anyhow::Result<Exit> {
     if let Some(destination) = &args.host {
         return host::run(destination, args.json);
@@ -59,16 +59,17 @@ pub(crate) fn run(args: &DoctorArgs) -> anyhow::Result<Exit> {
         time
     });
     let scenarios = verdicts(&checks, boot)?;
-    let able = scenarios.iter().all(Verdict::is_able);
+    let ready = scenarios.iter().all(Verdict::is_measurable);
     let kernel = probe::environment().kernel;
-    let document = Document { schema: 1, tool: TOOL, kernel, checks, scenarios, able };
+    let document = Document { schema: 1, tool: TOOL, kernel, checks, scenarios, ready };
     let text = if args.json {
         serde_json::to_string_pretty(&document)? + "\n"
     } else {
         table::render(&document, table::width())
     };
     output::coloured(&text)?;
-    Ok(if able { Exit::Success } else { Exit::Unable })
+    let anything = document.scenarios.iter().any(|verdict| verdict.measurable > 0);
+    Ok(if anything { Exit::Success } else { Exit::Unable })
 }
 
 fn checks(rights: &Result<Rights, impl Display>) -> Vec<Check> {
@@ -146,13 +147,13 @@ mod tests {
     fn document_matches_table() {
         let checks = checks(&Ok::<_, String>(Rights::Root));
         let scenarios = verdicts(&checks, None).expect("built-in scenarios parse");
-        let able = scenarios.iter().all(Verdict::is_able);
-        let document = Document { schema: 1, tool: TOOL, kernel: "6".into(), checks, scenarios, able };
+        let ready = scenarios.iter().all(Verdict::is_measurable);
+        let document = Document { schema: 1, tool: TOOL, kernel: "6".into(), checks, scenarios, ready };
         let json = serde_json::to_value(&document).expect("plain data");
         let text = table::render(&document, 100);
         for check in json["checks"].as_array().expect("a list") {
             assert!(text.contains(check["title"].as_str().expect("text")), "{check}");
         }
-        assert_eq!(text.contains("\nAll built-in scenarios can run here"), json["able"] == true);
+        assert_eq!(text.contains("\nAll built-in scenarios can run here"), json["ready"] == true);
     }
 }

@@ -2,16 +2,16 @@
 
 use clap::{Args, builder::PossibleValuesParser};
 
-use crate::{exit::Exit, failure::Misuse, global_flags::GlobalFlags, output, pager, width};
+use crate::{exit::Exit, global_flags::GlobalFlags, output, pager, width};
 
 #[derive(Debug, Args)]
 pub(crate) struct ExplainArgs {
-    /// The finding's name, as shown in a report
+    /// The finding's name, as shown in a report [default: list all findings]
     #[arg(value_parser = PossibleValuesParser::new(PAGES.iter().map(|(id, _)| *id)), hide_possible_values = true)]
     finding: Option<String>,
 
     /// List all findings
-    #[arg(long, conflicts_with = "finding")]
+    #[arg(long, hide = true, conflicts_with = "finding")]
     list: bool,
 }
 
@@ -76,12 +76,7 @@ pub(crate) fn run(args: &ExplainArgs, shared: &GlobalFlags) -> anyhow::Result<Ex
             let text = paragraphs(&listed(page(finding)));
             pager::text(&width::wrapped(&text, Some(width::of_page())), shared.settings.pager.as_deref())?;
         }
-        None if args.list => output::text(list())?,
-        None => {
-            let hint =
-                "reports show it in brackets after a finding; `plumb explain --list` lists all findings";
-            return Err(Misuse::new("no finding given").hint(hint).into());
-        }
+        None => output::text(list())?,
     }
     Ok(Exit::Success)
 }
@@ -97,21 +92,21 @@ fn listed(page: &str) -> String {
     let mut text = String::new();
     for line in page.lines() {
         let row = line.strip_prefix('|').and_then(|row| row.trim_end().strip_suffix('|'));
-        let Some(cells) = row.map(|row| row.split('|').map(str::trim).collect::<Vec<_>>()) else {
+        let Some(results) = row.map(|row| row.split('|').map(str::trim).collect::<Vec<_>>()) else {
             head = None;
             text.extend([line, "\n"]);
             continue;
         };
         match &head {
-            None => head = Some(cells),
-            Some(_) if cells.iter().all(|cell| cell.starts_with("--")) => {}
-            Some(head) if cells.len() == 2 && head.len() == 2 => {
-                text.push_str(&format!("- {}: {}\n", cells[0], cells[1]));
+            None => head = Some(results),
+            Some(_) if results.iter().all(|result| result.starts_with("--")) => {}
+            Some(head) if results.len() == 2 && head.len() == 2 => {
+                text.push_str(&format!("- {}: {}\n", results[0], results[1]));
             }
             Some(head) => {
-                text.push_str(&format!("- {}\n", cells[0]));
-                let named = head.iter().zip(&cells).skip(1);
-                named.for_each(|(name, cell)| text.push_str(&format!("  - {name}: {cell}\n")));
+                text.push_str(&format!("- {}\n", results[0]));
+                let named = head.iter().zip(&results).skip(1);
+                named.for_each(|(name, result)| text.push_str(&format!("  - {name}: {result}\n")));
             }
         }
     }

@@ -10,7 +10,7 @@ use std::{
     path::Path,
 };
 
-use ::import::{Assembler, Done, FileReport, ImportError, ImportedTest, Meta, Options, TooManyCells};
+use ::import::{Assembler, Done, FileReport, ImportError, ImportedTest, Meta, Options, TooManyResults};
 use anyhow::Context;
 use clap::Args;
 use jiff::Timestamp;
@@ -92,7 +92,7 @@ pub(crate) fn run(args: &ImportArgs, shared: &GlobalFlags) -> anyhow::Result<Exi
         Ok(assembled.header)
     })?;
     let header = header.context("the import has no header")?;
-    let results = header.cells.len();
+    let results = header.results.len();
     summary.end(&RunHeader { id: stored.clone(), ..header })?;
     if !args.quiet && stdout().is_terminal() && results <= MAX_SUMMARY {
         let (record, findings) = remedy_results::findings(&store, store.load(&stored)?)?;
@@ -110,7 +110,7 @@ fn readable(args: &ImportArgs, options: &Options, assembler: &mut Assembler) -> 
     if left_out.len() == args.files.len() {
         return Err(unreadable::refusal(&left_out, args.files.len()).into());
     }
-    left_out.iter().for_each(|file| assembler.left_out(&file.why));
+    left_out.iter().for_each(|file| assembler.left_out(&file.reason));
     Ok(args.files.iter().filter(|name| !names.contains(name)).cloned().collect())
 }
 
@@ -203,7 +203,7 @@ fn read_file(
     })
 }
 
-fn bounded(bounds: Result<(), TooManyCells>) -> anyhow::Result<()> {
+fn bounded(bounds: Result<(), TooManyResults>) -> anyhow::Result<()> {
     bounds.map_err(|error| Misuse::new(error.to_string()).hint("nothing was imported").into())
 }
 
@@ -213,7 +213,7 @@ struct Input {
 }
 
 fn open(name: &str) -> anyhow::Result<Input> {
-    let unreadable = |why| UnreadableFile { why, is_unknown: false };
+    let unreadable = |reason| UnreadableFile { reason, is_unknown: false };
     if name == "-" {
         let lines = Box::new(BufReader::with_capacity(CHUNK, stdin().lock()));
         return Ok(Input { name: "standard input".to_owned(), lines });

@@ -15,7 +15,7 @@ use clap::{Args, ValueEnum};
 use fleet::{Controller, Presence};
 use lab::{ExistingHostUse, Request, RunError, Stop};
 use machine::Rights;
-use samples::{Objective, SkippedCell};
+use samples::{Objective, SkippedResult};
 use store::{PatientStore, Store};
 use units::Nanos;
 
@@ -158,10 +158,10 @@ pub(crate) fn run(args: &RunArgs, shared: &GlobalFlags) -> anyhow::Result<Exit> 
         }
         measured => measured?,
     };
-    if args.try_remedies && job.tries.is_none() {
+    if args.try_remedies && job.remedy_trials.is_none() {
         let main = store.load(&job.id)?;
-        if let Some(tries) = remedies::job(&main, &store)? {
-            measure(&tries, args, rights, &mut store, &stop)?;
+        if let Some(remedy_trials) = remedies::job(&main, &store)? {
+            measure(&remedy_trials, args, rights, &mut store, &stop)?;
         }
     }
     finish(args, &job, &store, &skipped, output.as_ref())
@@ -173,7 +173,7 @@ fn measure(
     rights: Option<Rights>,
     store: &mut Store,
     stop: &Stop,
-) -> anyhow::Result<Vec<SkippedCell>> {
+) -> anyhow::Result<Vec<SkippedResult>> {
     let mut progress = Shown::of(job, args.plain, args.keep_disturbed, stop);
     if rights == Some(Rights::UserNamespace) {
         progress.notice("running without root, in a user namespace; `plumb doctor` lists missing features");
@@ -194,7 +194,7 @@ fn measure(
         text: &job.source.text,
         plan: &job.plan,
         id: job.id.clone(),
-        tries: job.tries.as_ref(),
+        remedy_trials: job.remedy_trials.as_ref(),
         resume: job.resume.as_ref(),
         agent: PROGRAM.into(),
         firecracker: args.firecracker.clone(),
@@ -205,8 +205,8 @@ fn measure(
         inside: None,
     };
     let inside = hypervisor_reason(job, args);
-    if let Some(because) = &inside {
-        progress.notice(&format!("running in an emulated virtual hypervisor: {because}"));
+    if let Some(reason) = &inside {
+        progress.notice(&format!("running in an emulated virtual hypervisor: {reason}"));
     }
     let progress = RefCell::new(progress);
     let mut observer = |event: &lab::Event<'_>| progress.borrow_mut().event(event);
@@ -214,7 +214,7 @@ fn measure(
     let is_stopped = || stop.is_asked();
     let mut store = PatientStore::new(store, &notify, &is_stopped);
     let outcome = match inside {
-        Some(because) => lab::run_inside(&request, &because, &mut store, &mut observer, stop),
+        Some(reason) => lab::run_inside(&request, &reason, &mut store, &mut observer, stop),
         None => lab::run(&request, &mut store, &mut observer, stop),
     };
     drop(progress);
@@ -263,7 +263,7 @@ fn finish(
     args: &RunArgs,
     job: &Job,
     store: &Store,
-    skipped: &[SkippedCell],
+    skipped: &[SkippedResult],
     output: Option<&report::Destination>,
 ) -> anyhow::Result<Exit> {
     let (record, findings) = remedy_results::findings(store, store.load(&job.id)?)?;

@@ -83,7 +83,7 @@ fn table(rows: Vec<[String; 6]>, width: Option<usize>) -> Table {
     table.load_style(presets::NOTHING);
     table.add_rows(
         rows.into_iter()
-            .map(|row| row.into_iter().zip(columns).filter_map(|(cell, shown)| shown.then_some(cell))),
+            .map(|row| row.into_iter().zip(columns).filter_map(|(result, shown)| shown.then_some(result))),
     );
     let room = width.and_then(|width| u16::try_from(width).ok());
     if let (Some(room), Some(last)) = (room.filter(|_| columns[TITLE]), table.column_count().checked_sub(1)) {
@@ -102,9 +102,9 @@ fn list_json(store: &Store) -> anyhow::Result<()> {
             "run": run.id,
             "scenario": run.scenario,
             "title": run.title,
-            "begun": list_format::moment(run.started),
+            "started": list_format::moment(run.started),
             "state": run.state,
-            "trials": run.made,
+            "trials": run.completed,
             "planned": run.planned,
             "imported": run.imported,
             "baselines": names.collect::<Vec<_>>(),
@@ -137,8 +137,8 @@ fn fitting(rows: &[[String; 6]], width: Option<usize>) -> ([bool; 6], usize) {
 fn row(run: &RunListing, all: &[RunListing], baselines: &[Baseline]) -> [String; 6] {
     // A complete run may have fewer trials than planned.
     let (trials, state) = match run.state {
-        RunState::Complete => (run.made.to_string(), "complete"),
-        RunState::Unfinished => (format!("{}/{}", run.made, run.planned), "unfinished"),
+        RunState::Complete => (run.completed.to_string(), "complete"),
+        RunState::Unfinished => (format!("{}/{}", run.completed, run.planned), "unfinished"),
     };
     let parent = remedy_results::parent(&run.id, all.iter().map(|other| &other.id));
     let state = parent.map_or_else(|| state.to_owned(), |of| format!("{state}, remedies of {of}"));

@@ -225,7 +225,7 @@ pub(crate) fn print_plan(scenario: &Scenario, plan: &Plan) -> io::Result<()> {
     output::line("paths:")?;
     // A host is the baseline of workloads that list it first.
     let baselines: HashSet<&PathName> =
-        plan.cells.iter().filter(|cell| cell.baseline).map(|cell| &cell.path).collect();
+        plan.results.iter().filter(|result| result.baseline).map(|result| &result.path).collect();
     for path in &scenario.paths {
         let is_baseline = path.baseline || baselines.contains(&path.name);
         let mark = if is_baseline { "  (baseline)" } else { "" };
@@ -247,21 +247,24 @@ pub(crate) fn print_plan(scenario: &Scenario, plan: &Plan) -> io::Result<()> {
         ))?;
     }
     output::line("results:")?;
-    for cell in &plan.cells {
-        output::line(format_args!("  {}", cell.id))?;
+    for result in &plan.results {
+        output::line(format_args!("  {}", result.id))?;
     }
     let takes = minutes(plan.duration_estimate().seconds());
-    let cells =
-        if plan.cells.len() == 1 { "1 result".to_owned() } else { format!("{} results", plan.cells.len()) };
+    let results = if plan.results.len() == 1 {
+        "1 result".to_owned()
+    } else {
+        format!("{} results", plan.results.len())
+    };
     let trials = plan.trials.len();
     let blocks = plan.trials.last().map_or(0, |trial| trial.block + 1);
     let times = format!("each result once in each of {blocks} blocks, baselines twice{}", probed(plan));
     match lab::forecast(plan) {
         Some(forecast) => {
-            prose(&format!("up to {trials} trials of {cells}: {times}"))?;
+            prose(&format!("up to {trials} trials of {results}: {times}"))?;
             print_design(plan, &forecast)
         }
-        None => prose(&format!("{trials} trials of {cells}, about {takes}: {times}")),
+        None => prose(&format!("{trials} trials of {results}, about {takes}: {times}")),
     }?;
     if let Some(warning) = too_few_trials(plan) {
         output::line(warning)?;

@@ -29,15 +29,15 @@ enum Document {
     /// Findings: `plumb report --format json`
     Findings,
     /// Results of a single trial: `plumb ping --json`, and `plumb` in `plumb client --json`
-    Solo,
+    Single,
     /// Comparisons of runs: `plumb compare --json`
-    Contrast,
+    Comparison,
     /// The same with a pass or fail decision: `plumb check --json`
     Check,
     /// Traces of running programs: `plumb trace --json`
     Trace,
     /// Comparisons of traces: `plumb trace --compare A B --json`
-    TraceContrast,
+    TraceComparison,
 }
 
 pub(crate) fn run(args: &SchemaArgs) -> anyhow::Result<Exit> {
@@ -47,11 +47,11 @@ pub(crate) fn run(args: &SchemaArgs) -> anyhow::Result<Exit> {
         Document::Layers => return printed(&::scenario::layers()),
         Document::Run => to_value(schemars::schema_for!(RunRecord))?,
         Document::Findings => to_value(schemars::schema_for!(Findings))?,
-        Document::Solo => to_value(schemars::schema_for!(SingleMeasurement))?,
-        Document::Contrast => to_value(schemars::schema_for!(RunComparison))?,
+        Document::Single => to_value(schemars::schema_for!(SingleMeasurement))?,
+        Document::Comparison => to_value(schemars::schema_for!(RunComparison))?,
         Document::Check => to_value(schemars::schema_for!(CheckReport))?,
         Document::Trace => to_value(schemars::schema_for!(Trace))?,
-        Document::TraceContrast => to_value(schemars::schema_for!(TraceComparison))?,
+        Document::TraceComparison => to_value(schemars::schema_for!(TraceComparison))?,
     })?;
     Ok(Exit::Success)
 }

@@ -51,7 +51,7 @@ fn trace(args: &TraceArgs, written: &Destination) -> anyhow::Result<Exit> {
         probes
             .missing()
             .iter()
-            .for_each(|it| output::aside(format_args!("note: without {}: {}", it.probe.word(), it.because)));
+            .for_each(|it| output::aside(format_args!("note: without {}: {}", it.probe.word(), it.reason)));
     }
     let mut live = Live::new(args);
     let session = Session::begin(found);
@@ -69,8 +69,7 @@ fn trace(args: &TraceArgs, written: &Destination) -> anyhow::Result<Exit> {
     written.write(&trace)?;
     Ok(match &trace.ended {
         _ if stop.load(Ordering::Relaxed) => Exit::Interrupted,
-        // A failed program is a failure, as it would be without the trace.
-        TraceEnd::TargetEnded { how: Some(how) } if how != wait::SUCCESS => Exit::Failure,
+        TraceEnd::TargetEnded { status: Some(status) } => wait::exit(status),
         _ => Exit::Success,
     })
 }

@@ -7,7 +7,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use ::report::{Format, render, render_contrast};
+use ::report::{Format, render, render_comparison};
 use anyhow::Context;
 use clap::Args;
 use samples::RunId;
@@ -153,6 +153,6 @@ impl Documents for Reports {
         let (a, b) = (store.load(a)?, store.load(b)?);
         let others = run_reference::others(store, &a, &b, |_| true)?;
         let comparison = analysis::comparison(&a, &b, &others);
-        Ok(render_contrast(&comparison, None, format, &destination::in_a_file()))
+        Ok(render_comparison(&comparison, None, format, &destination::in_a_file()))
     }
 }

@@ -108,20 +108,21 @@ fn progress(state: &State, width: usize, colours: Colours) -> Line<'static> {
 
 /// The current trial, its rate and the rate's history.
 fn under_way(state: &State, trial: &Current, width: usize, colours: Colours) -> Vec<Line<'static>> {
-    let cell = &state.plan.cells[trial.planned.cell];
-    let levels: Vec<String> = cell.levels.iter().map(|(factor, level)| format!("{factor}={level}")).collect();
+    let result = &state.plan.results[trial.planned.result];
+    let levels: Vec<String> =
+        result.levels.iter().map(|(factor, level)| format!("{factor}={level}")).collect();
     let concurrent = if trial.concurrent > 0 {
         format!(", plus {} concurrent trials", trial.concurrent)
     } else {
         String::new()
     };
-    let what = format!("{} {}{}{concurrent}", cell.workload, levels.join(","), mark(trial.planned.arm));
+    let what = format!("{} {}{}{concurrent}", result.workload, levels.join(","), mark(trial.planned.arm));
     let mut lines = vec![Line::from(vec![
         Span::styled("▸ ", colours.accent()),
         Span::styled(one_line(what.trim()), colours.strong()),
     ])];
     let now = trial.now.clone().unwrap_or_else(|| "configuring devices, checking the path".to_owned());
-    let time = match cell.load.kind().flows_for() {
+    let time = match result.load.kind().flows_for() {
         Some(whole) => {
             format!("{:.1} of {:.1} s", trial.elapsed.seconds().min(whole.seconds()), whole.seconds())
         }
@@ -249,7 +250,7 @@ fn listed(sign: &str, text: &str, style: Style, width: usize) -> Vec<Line<'stati
 
 fn foot(state: &State, width: usize, colours: Colours, now: Instant) -> Line<'static> {
     if state.is_ending {
-        let text = "stopping: results are stored, the summary follows";
+        let text = "ptrace: results are stored, the summary follows";
         return Line::styled(text, colours.doubtful());
     }
     let keys = "q stop and report   ↑ ↓ scroll";

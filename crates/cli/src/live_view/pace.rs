@@ -104,7 +104,7 @@ impl Pace {
     pub(super) fn trial_stored(&mut self, index: u32, disturbed: bool, now: Instant) {
         let found = self.under_way.iter().find(|(planned, _)| planned.index == index);
         let Some((planned, since)) = found.cloned() else { return };
-        let (count, taken) = self.taken.entry(planned.cell).or_default();
+        let (count, taken) = self.taken.entry(planned.result).or_default();
         *count += 1;
         // Concurrent trials share the elapsed time.
         *taken += (now - since + Duration::from(self.plan.pause)) / self.under_way.len() as u32;
@@ -113,22 +113,22 @@ impl Pace {
         }
         if !self.done.insert(planned.index) {
             // A second attempt is never repeated.
-            if let Some(place) = self.again.iter().position(|cell| *cell == planned.cell) {
+            if let Some(place) = self.again.iter().position(|result| *result == planned.result) {
                 self.again.remove(place);
             }
         } else {
             if disturbed {
-                self.again.push(planned.cell);
+                self.again.push(planned.result);
             }
             if let Some(decided) = &mut self.decided {
                 decided.finished += 1;
-                decided.spent += Duration::from(self.plan.trial_estimate(planned.cell));
+                decided.spent += Duration::from(self.plan.trial_estimate(planned.result));
             }
         }
     }
 
-    pub(super) fn skipped(&mut self, cell: &str) {
-        self.skipped.insert(cell.to_owned());
+    pub(super) fn skipped(&mut self, result: &str) {
+        self.skipped.insert(result.to_owned());
     }
 
     pub(super) fn decided(&mut self, decision: &DesignDecision) {
@@ -152,23 +152,23 @@ impl Pace {
     }
 
     fn not_made(&self) -> impl Iterator<Item = &PlannedTrial> {
-        let is_skipped = |cell: usize| self.skipped.contains(self.plan.cells[cell].id.as_str());
+        let is_skipped = |result: usize| self.skipped.contains(self.plan.results[result].id.as_str());
         let is_made = |it: &PlannedTrial| it.index < self.reached || self.done.contains(&it.index);
-        self.plan.trials.iter().filter(move |it| !is_made(it) && !is_skipped(it.cell))
+        self.plan.trials.iter().filter(move |it| !is_made(it) && !is_skipped(it.result))
     }
 
     /// Expected duration of a trial: the average of earlier ones, or the planned one scaled by the slowness.
-    fn expected(&self, cell: usize) -> Duration {
-        if let Some((count, taken)) = self.taken.get(&cell) {
+    fn expected(&self, result: usize) -> Duration {
+        if let Some((count, taken)) = self.taken.get(&result) {
             return *taken / *count;
         }
-        Duration::from(self.plan.trial_estimate(cell)).mul_f64(self.slowness())
+        Duration::from(self.plan.trial_estimate(result)).mul_f64(self.slowness())
     }
 
     fn slowness(&self) -> f64 {
-        let estimate = |cell: usize| Duration::from(self.plan.trial_estimate(cell)).as_secs_f64();
+        let estimate = |result: usize| Duration::from(self.plan.trial_estimate(result)).as_secs_f64();
         let planned: f64 =
-            self.taken.iter().map(|(cell, (count, _))| estimate(*cell) * f64::from(*count)).sum();
+            self.taken.iter().map(|(result, (count, _))| estimate(*result) * f64::from(*count)).sum();
         let taken: f64 = self.taken.values().map(|(_, taken)| taken.as_secs_f64()).sum();
         if planned > 0.0 { taken / planned } else { 1.0 }
     }
@@ -191,11 +191,11 @@ impl Pace {
 
     fn trials_time(&self, now: Instant) -> Duration {
         let under_way = self.under_way.first().map_or(Duration::ZERO, |(_, since)| now - *since);
-        let again: Duration = self.again.iter().map(|cell| self.expected(*cell)).sum();
+        let again: Duration = self.again.iter().map(|result| self.expected(*result)).sum();
         let first = match self.decided.as_ref().filter(|_| self.plan.design.is_adaptive()) {
             Some(decided) => self.chosen_time(decided),
             None => {
-                let all: Duration = self.not_made().map(|it| self.expected(it.cell)).sum();
+                let all: Duration = self.not_made().map(|it| self.expected(it.result)).sum();
                 let most = lab::forecast(&self.plan).map(|forecast| Duration::from(forecast.most));
                 most.map_or(all, |most| all.min(most.mul_f64(self.slowness())))
             }
@@ -205,9 +205,10 @@ impl Pace {
 
     fn chosen_time(&self, decided: &Decided) -> Duration {
         let Decided { decision, spent, .. } = decided;
-        let cells = &self.plan.cells;
-        let is_open = |cell: &usize| decision.open.iter().any(|open| open == cells[*cell].id.as_str());
-        let open: Vec<Duration> = (0..cells.len()).filter(is_open).map(|cell| self.expected(cell)).collect();
+        let results = &self.plan.results;
+        let is_open = |result: &usize| decision.open.iter().any(|open| open == results[*result].id.as_str());
+        let open: Vec<Duration> =
+            (0..results.len()).filter(is_open).map(|result| self.expected(result)).collect();
         let mean = open.iter().sum::<Duration>() / open.len().max(1) as u32;
         let learned = mean * decided.trials_left();
         let bound = Duration::from(decision.most_left).saturating_sub(*spent).mul_f64(self.slowness());
@@ -294,7 +295,7 @@ mod tests {
         pace.trial_stored(first.index, true, now + Duration::from_secs(1));
         assert_eq!((pace.to_make_again(), pace.trials().0), (0, 1));
         let (_, before) = pace.trials();
-        let id = pace.plan.cells[first.cell].id.to_string();
+        let id = pace.plan.results[first.result].id.to_string();
         pace.skipped(&id);
         assert!(pace.trials().1 < before);
     }
@@ -321,11 +322,11 @@ mod tests {
         let (mut pace, _) = pace("quick", Some(5));
         pace.plan.design.budget = Some(Nanos::from_secs(60));
         pace.begin();
-        let open = pace.plan.cells.iter().map(|cell| cell.id.to_string()).collect();
+        let open = pace.plan.results.iter().map(|result| result.id.to_string()).collect();
         let decision = DesignDecision {
             block: Some(0),
             open,
-            cells: pace.plan.cells.len() as u32,
+            results: pace.plan.results.len() as u32,
             out_of_time: false,
             trials_left: 1000,
             most_left: Nanos::from_secs(60),
@@ -333,7 +334,7 @@ mod tests {
         pace.decided(&decision);
         let now = Instant::now();
         assert_eq!(pace.left(now), Left::AtMost(Duration::from_secs(60)));
-        let estimate = Duration::from(pace.plan.trial_estimate(pace.plan.trials[0].cell));
+        let estimate = Duration::from(pace.plan.trial_estimate(pace.plan.trials[0].result));
         let now = make(&mut pace, 1, estimate * 3, now);
         let Left::AtMost(left) = pace.left(now) else { panic!("an upper limit") };
         assert!(

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use ::report::{Judgement, LiveResult, LiveStep};
 use ratatui::text::{Line, Span};
-use scenario::{Cell, FactorName};
+use scenario::{FactorName, PlannedResult};
 
 use super::{
     colours::Colours,
@@ -40,16 +40,16 @@ pub(super) fn table(state: &State, width: usize, colours: Colours) -> Results {
     let groups = groups(state);
     let layout = Layout::of(&groups, width);
     let mut results = Results { head: layout.head(colours), rows: Vec::new(), current: None };
-    let current = state.trial.as_ref().map(|trial| trial.planned.cell);
+    let current = state.trial.as_ref().map(|trial| trial.planned.result);
     for group in &groups {
         results.rows.push(group.heading(colours));
         let scale = group.scale(state);
-        for (place, cell) in &group.cells {
+        for (place, result) in &group.results {
             let is_current = current == Some(*place);
             if is_current {
                 results.current = Some(results.rows.len());
             }
-            results.rows.push(layout.row(state, group, cell, scale, is_current, colours));
+            results.rows.push(layout.row(state, group, result, scale, is_current, colours));
         }
     }
     results
@@ -59,27 +59,27 @@ struct Group<'a> {
     workload: &'a str,
     factors: Vec<&'a FactorName>,
     widths: Vec<usize>,
-    cells: Vec<(usize, &'a Cell)>,
+    results: Vec<(usize, &'a PlannedResult)>,
 }
 
 fn groups(state: &State) -> Vec<Group<'_>> {
     let mut groups: Vec<Group<'_>> = Vec::new();
-    for (place, cell) in state.plan.cells.iter().enumerate() {
-        match groups.iter_mut().find(|group| group.workload == cell.workload.as_str()) {
-            Some(group) => group.cells.push((place, cell)),
+    for (place, result) in state.plan.results.iter().enumerate() {
+        match groups.iter_mut().find(|group| group.workload == result.workload.as_str()) {
+            Some(group) => group.results.push((place, result)),
             None => groups.push(Group {
-                workload: cell.workload.as_str(),
+                workload: result.workload.as_str(),
                 factors: Vec::new(),
                 widths: Vec::new(),
-                cells: vec![(place, cell)],
+                results: vec![(place, result)],
             }),
         }
     }
     for group in &mut groups {
         let mut widths: BTreeMap<&FactorName, usize> = BTreeMap::new();
-        for (_, cell) in &group.cells {
-            let cell: &Cell = cell;
-            for (factor, level) in &cell.levels {
+        for (_, result) in &group.results {
+            let result: &PlannedResult = result;
+            for (factor, level) in &result.levels {
                 let width = widths.entry(factor).or_default();
                 *width = (*width).max(columns(level));
             }
@@ -99,16 +99,16 @@ impl Group<'_> {
         ])
     }
 
-    fn levels(&self, cell: &Cell) -> String {
+    fn levels(&self, result: &PlannedResult) -> String {
         let level = |(factor, width): (&&FactorName, &usize)| {
-            let level = cell.levels.get(*factor).map_or("·", String::as_str);
+            let level = result.levels.get(*factor).map_or("·", String::as_str);
             padded(&one_line(level), *width)
         };
         self.factors.iter().zip(&self.widths).map(level).collect::<Vec<_>>().join(" ")
     }
 
     fn scale(&self, state: &State) -> Option<(f64, f64)> {
-        let results = self.cells.iter().filter_map(|(_, cell)| state.results.get(cell.id.as_str()));
+        let results = self.results.iter().filter_map(|(_, result)| state.results.get(result.id.as_str()));
         let ends = results.map(|result| result.ends.unwrap_or((result.median, result.median)));
         let (low, high) = ends.reduce(|one, other| (one.0.min(other.0), one.1.max(other.1)))?;
         Some((low.min(0.0), high)).filter(|(low, high)| high > low)
@@ -117,8 +117,8 @@ impl Group<'_> {
 
 impl Layout {
     fn of(groups: &[Group<'_>], width: usize) -> Self {
-        let cells = || groups.iter().flat_map(|group| &group.cells);
-        let path = cells().map(|(_, cell)| columns(cell.path.as_str())).max().unwrap_or(0);
+        let results = || groups.iter().flat_map(|group| &group.results);
+        let path = results().map(|(_, result)| columns(result.path.as_str())).max().unwrap_or(0);
         let of_group = |group: &Group<'_>| group.widths.iter().map(|width| width + 1).sum::<usize>();
         let levels = groups.iter().map(of_group).max().filter(|levels| *levels > 0);
         let levels = levels.map_or(0, |levels| levels - 1 + GAP);
@@ -150,21 +150,21 @@ impl Layout {
         &self,
         state: &State,
         group: &Group<'_>,
-        cell: &Cell,
+        result: &PlannedResult,
         scale: Option<(f64, f64)>,
         is_current: bool,
         colours: Colours,
     ) -> Line<'static> {
         let mark = if is_current { "▸ " } else { "  " };
-        let path = padded(&one_line(cell.path.as_str()), self.path);
+        let path = padded(&one_line(result.path.as_str()), self.path);
         let style = if is_current { colours.accent() } else { colours.plain() };
         let mut spans = vec![Span::styled(format!("{mark}{path}"), style)];
         if self.levels > 0 {
-            spans.push(Span::styled(padded(&format!("  {}", group.levels(cell)), self.levels), style));
+            spans.push(Span::styled(padded(&format!("  {}", group.levels(result)), self.levels), style));
         }
-        match state.results.get(cell.id.as_str()) {
-            Some(result) => spans.extend(self.numbers(result, cell, scale, colours)),
-            None if state.skipped.contains(cell.id.as_str()) => {
+        match state.results.get(result.id.as_str()) {
+            Some(measured) => spans.extend(self.numbers(measured, result.baseline, scale, colours)),
+            None if state.skipped.contains(result.id.as_str()) => {
                 spans.push(Span::styled(format!("  {:>TRIALS$}  skipped", ""), colours.doubtful()));
             }
             None => spans.push(Span::styled(format!("  {:>TRIALS$}", "·"), colours.faint())),
@@ -175,7 +175,7 @@ impl Layout {
     fn numbers(
         &self,
         result: &LiveResult,
-        cell: &Cell,
+        is_baseline: bool,
         scale: Option<(f64, f64)>,
         colours: Colours,
     ) -> Vec<Span<'static>> {
@@ -187,7 +187,7 @@ impl Layout {
             Span::styled(format!("{warned} "), colours.doubtful()),
             Span::styled(padded(&range, RANGE), colours.plain()),
         ];
-        let baseline = if cell.baseline { "baseline" } else { "·" };
+        let baseline = if is_baseline { "baseline" } else { "·" };
         match &result.step {
             Some(step) => spans.extend(self.step(step, colours)),
             None => {
@@ -252,7 +252,7 @@ mod tests {
     #[test]
     fn draws_interval_on_scale_of_its_group() {
         let result = LiveResult {
-            cell: "a".to_owned(),
+            result: "a".to_owned(),
             trials: 5,
             value: "5".to_owned(),
             range: None,

@@ -41,8 +41,8 @@ pub(crate) enum Message {
         findings: Vec<LiveFinding>,
     },
     Skipped {
-        cell: String,
-        because: String,
+        result: String,
+        reason: String,
     },
     Decided(DesignDecision),
     Notice(String),
@@ -154,13 +154,13 @@ impl State {
                 self.trial_stored(index, disturbed, made_again, now);
             }
             Message::Results { results, findings } => {
-                self.results = results.into_iter().map(|result| (result.cell.clone(), result)).collect();
+                self.results = results.into_iter().map(|result| (result.result.clone(), result)).collect();
                 self.findings = findings;
             }
-            Message::Skipped { cell, because } => {
-                self.pace.skipped(&cell);
-                self.say(Tone::Warning, &format!("skipped {cell}: {because}"), now);
-                self.skipped.insert(cell);
+            Message::Skipped { result, reason } => {
+                self.pace.skipped(&result);
+                self.say(Tone::Warning, &format!("skipped {result}: {reason}"), now);
+                self.skipped.insert(result);
             }
             Message::Decided(decision) => self.decided(&decision, now),
             Message::Notice(text) => self.say(Tone::Plain, &text, now),
@@ -215,27 +215,27 @@ impl State {
         let to_make_again = disturbed.is_some() && !made_again && !self.keeps_disturbed;
         self.pace.trial_stored(index, to_make_again, now);
         let planned = self.plan.trials.iter().find(|planned| planned.index == index);
-        let cell = planned.map(|planned| self.plan.cells[planned.cell].id.to_string());
-        if let (Some(by), Some(cell)) = (disturbed, cell) {
+        let result = planned.map(|planned| self.plan.results[planned.result].id.to_string());
+        if let (Some(by), Some(result)) = (disturbed, result) {
             let what = if to_make_again { "will be repeated at the end" } else { "kept" };
             self.disturbed += 1;
             let rest = if self.disturbed == NAMED { "; further repeats not shown" } else { "" };
             if self.disturbed <= NAMED {
-                self.say(Tone::Warning, &format!("{cell}: disturbed by {by}, {what}{rest}"), now);
+                self.say(Tone::Warning, &format!("{result}: disturbed by {by}, {what}{rest}"), now);
             }
         }
     }
 
     fn decided(&mut self, decision: &DesignDecision, now: Instant) {
         self.pace.decided(decision);
-        let (open, cells) = (decision.open.len(), decision.cells as usize);
-        if !self.plan.design.is_adaptive() || open == cells {
+        let (open, results) = (decision.open.len(), decision.results as usize);
+        if !self.plan.design.is_adaptive() || open == results {
             return;
         }
         let text = match decision.block {
             _ if decision.out_of_time => "time budget used up".to_owned(),
             _ if open == 0 => "every comparison is decided".to_owned(),
-            Some(block) => format!("block {}: {open} of {cells} results are still open", block + 1),
+            Some(block) => format!("block {}: {open} of {results} results are still open", block + 1),
             None => return,
         };
         self.say(Tone::Plain, &text, now);
@@ -250,7 +250,7 @@ impl State {
 
     /// The current trial's path; the baseline's before the first trial.
     pub(super) fn path(&self) -> Option<&Path> {
-        let of = |trial: &Current| &self.plan.cells[trial.planned.cell].path;
+        let of = |trial: &Current| &self.plan.results[trial.planned.result].path;
         let paths = &self.scenario.paths;
         match self.trial.as_ref().map(of) {
             Some(name) => paths.iter().find(|path| path.name == *name),

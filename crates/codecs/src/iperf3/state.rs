@@ -2,7 +2,7 @@
 
 use strum::FromRepr;
 
-/// A state, sent as one signed byte.
+/// One signed byte.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, FromRepr)]
 #[repr(i8)]
 pub enum State {
@@ -17,7 +17,6 @@ pub enum State {
     CreateStreams = 10,
     ServerTerminate = 11,
     ClientTerminate = 12,
-    /// Server: send your results, then read mine.
     ExchangeResults = 13,
     /// Server: results exchanged.
     DisplayResults = 14,

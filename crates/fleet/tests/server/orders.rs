@@ -1,4 +1,4 @@
-//! Members under attack by their server. Its permissions are off, so that each client can do anything the server could.
+//! Members under attack by their server, which has no permissions: each client can do anything the server could.
 
 use std::{
     collections::BTreeMap,
@@ -19,7 +19,6 @@ use plumb_tests::{PATIENCE, wait_until};
 
 use crate::client::{Client, MEMBERS, Received, Server};
 
-/// Fake agents.
 #[derive(Default)]
 struct Agents {
     started: Mutex<Vec<UnixStream>>,
@@ -47,7 +46,6 @@ impl Agent for Echo {
     }
 }
 
-/// A running member.
 struct Member {
     status: Arc<MemberStatus>,
     agents: Arc<Agents>,
@@ -114,7 +112,7 @@ fn controller(server: &Server, name: &str) -> Controller {
         .expect("it listens")
 }
 
-/// Waits for `count` messages to subjects with this beginning.
+/// Subjects have this beginning.
 fn captured(client: &mut Client, begin: &str, count: usize) -> Vec<Received> {
     for _ in 0..500 {
         client.settle();

@@ -55,7 +55,7 @@ pub(super) struct Stream {
 impl Log {
     pub(super) fn into_found(self) -> ImportedTest {
         let end = self.end.unwrap_or(End::Client);
-        let (settings, threads, doubts) = (self.settings(end), self.threads(end), self.doubts(end));
+        let (settings, threads, warnings) = (self.settings(end), self.threads(end), self.warnings(end));
         let connections = self.streams.iter().filter_map(|stream| stream.connection(end)).collect();
         let mut flows: Vec<Flow> = Vec::with_capacity(self.streams.len());
         for stream in self.streams {
@@ -72,7 +72,7 @@ impl Log {
             connections,
             started: self.started,
             threads,
-            doubts,
+            warnings,
             ..ImportedTest::new(self.format, self.lines, settings, measurement)
         }
     }
@@ -119,7 +119,7 @@ impl Log {
     }
 
     /// Before 3.16 there was one thread, whose CPU share shows whether it was the bottleneck.
-    fn doubts(&self, end: End) -> Vec<ValidityWarning> {
+    fn warnings(&self, end: End) -> Vec<ValidityWarning> {
         let Some(cpu) = self.cpu.filter(|_| self.version.is_some() && !self.has_threads()) else {
             return Vec::new();
         };

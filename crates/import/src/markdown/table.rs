@@ -111,7 +111,7 @@ impl Table {
         }
         if are_halves(&values) {
             self.faults.half(line);
-            found.doubts.push(ValidityWarning::HalfRoundTrips);
+            found.warnings.push(ValidityWarning::HalfRoundTrips);
         }
         if !values.is_empty() {
             out.found(with(found, values));

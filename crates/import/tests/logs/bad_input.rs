@@ -145,14 +145,14 @@ fn equal_tests_are_trials_and_files_are_settings_unless_together() {
     let twice = [&one[..], b"\n", &one].concat();
     let run = import_texts(&[("a.log", &twice)]).expect("a log");
     let places: Vec<(u32, u32)> = run.trials.iter().map(|trial| (trial.index, trial.block)).collect();
-    assert_eq!((run.header.cells.len(), places), (1, vec![(0, 0), (1, 1)]));
+    assert_eq!((run.header.results.len(), places), (1, vec![(0, 0), (1, 1)]));
     let files: [(&str, &[u8]); 2] = [("before.log", &one), ("after.log", &one)];
     let run = import_texts(&files).expect("logs");
-    let levels: Vec<_> = run.header.cells.iter().map(|cell| cell.levels["file"].as_str()).collect();
+    let levels: Vec<_> = run.header.results.iter().map(|cell| cell.levels["file"].as_str()).collect();
     assert_eq!(levels, ["before", "after"]);
     let meta = import::Meta { together: true, ..crate::imported::meta() };
     let run = crate::imported::import_with(&files, &import::Options::default(), &meta).expect("logs");
-    assert_eq!((run.header.cells.len(), run.trials.len()), (1, 2));
+    assert_eq!((run.header.results.len(), run.trials.len()), (1, 2));
 }
 
 proptest! {

@@ -19,7 +19,7 @@ impl Run {
     }
 
     pub(crate) fn trials_of(&self, cell: &str) -> Vec<&Trial> {
-        self.trials.iter().filter(|trial| trial.cell == cell).collect()
+        self.trials.iter().filter(|trial| trial.result == cell).collect()
     }
 }
 

@@ -93,7 +93,7 @@ fn check(case: &Case) {
     let Case { name, streams, direction, transport, intervals, notes } = case;
     let run = pair(name);
     assert_eq!(run.trials.len(), 1, "{name}: both ends make one trial: {:?}", run.notes());
-    let WorkloadSource::Told(settings) = &run.header.cells[0].sent else {
+    let WorkloadSource::Imported(settings) = &run.header.results[0].sent else {
         panic!("{name}: nothing was ordered")
     };
     assert_eq!((settings.streams, settings.direction), (Some(*streams), Some(*direction)), "{name}");
@@ -149,7 +149,7 @@ fn every_capture_is_one_trial_of_both_ends() {
 #[test]
 fn text_and_json_have_the_same_cell() {
     for (text, json) in [("tcp.txt", "tcp.json"), ("bidir.txt", "bidir.json"), ("omit.txt", "omit.json")] {
-        let id = |run: &Run| run.header.cells[0].id.clone();
+        let id = |run: &Run| run.header.results[0].id.clone();
         assert_eq!(id(&pair(text)), id(&pair(json)), "{text}");
     }
 }
@@ -193,7 +193,9 @@ fn log_with_server_output_is_one_trial_of_both_ends() {
 #[test]
 fn parses_version_time_cpu_and_congestion_of_verbose_output() {
     let run = pair("verbose.txt");
-    let WorkloadSource::Told(settings) = &run.header.cells[0].sent else { panic!("no imported settings") };
+    let WorkloadSource::Imported(settings) = &run.header.results[0].sent else {
+        panic!("no imported settings")
+    };
     assert_eq!((settings.tool.as_str(), settings.congestion.as_deref()), ("iperf3 3.12", Some("cubic")));
     assert_eq!(settings.message, Some(units::Bytes(131_072)));
     let trial = &run.trials[0];
@@ -202,7 +204,9 @@ fn parses_version_time_cpu_and_congestion_of_verbose_output() {
     let ends: Vec<&str> = trial.cpu.threads.iter().map(|thread| thread.end.as_str()).collect();
     assert_eq!(ends, ["client", "server"]);
     let udp = pair("verbose-udp.txt");
-    let WorkloadSource::Told(settings) = &udp.header.cells[0].sent else { panic!("no imported settings") };
+    let WorkloadSource::Imported(settings) = &udp.header.results[0].sent else {
+        panic!("no imported settings")
+    };
     assert_eq!(settings.rate, Some(units::BitRate(1e7)));
 }
 
@@ -213,7 +217,7 @@ fn saturated_thread_is_a_warning() {
         let (before, after) = text.split_once("local/sender ").expect("sender's CPU time");
         let text = format!("{before}local/sender {percent}{}", &after[after.find('%').expect("a share")..]);
         let run = crate::imported::import_texts(&[("a.txt", text.as_bytes())]).expect("a log");
-        run.trials[0].doubts.clone()
+        run.trials[0].warnings.clone()
     };
     assert!(
         matches!(&limited("99.1")[..], [ValidityWarning::GeneratorLimited { end, .. }] if end == "client")

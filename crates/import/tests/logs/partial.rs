@@ -8,8 +8,8 @@ use crate::imported::{Run, import, import_texts};
 
 /// Known settings and results of a trial, as text.
 fn described(run: &Run, trial: &Trial) -> String {
-    let cell = run.header.cells.iter().find(|cell| cell.id == trial.cell).expect("its cell");
-    let WorkloadSource::Told(ImportedSettings { transport, direction, streams, .. }) = &cell.sent else {
+    let cell = run.header.results.iter().find(|cell| cell.id == trial.result).expect("its cell");
+    let WorkloadSource::Imported(ImportedSettings { transport, direction, streams, .. }) = &cell.sent else {
         panic!("not imported")
     };
     let mut words = vec![match transport {

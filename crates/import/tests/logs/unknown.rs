@@ -69,24 +69,24 @@ fn uses_and_labels_sender_rate_without_receiver_log() {
     let begun: Vec<&str> = text.lines().take(6).collect();
     let cut_off = run(&(begun.join("\n") + "\n"));
     assert!(rate(&cut_off).is_some_and(|rate| rate > 1e9), "{:?}", rate(&cut_off));
-    let cell = &cut_off.header.cells[0];
+    let cell = &cut_off.header.results[0];
     assert_eq!(cell.levels["counted"], "sent", "{}", cell.id);
     assert!(
         cut_off.notes().iter().any(|note| note.contains("the rate is the sender's")),
         "{:?}",
         cut_off.notes()
     );
-    assert!(!run(&text).header.cells[0].levels.contains_key("counted"));
+    assert!(!run(&text).header.results[0].levels.contains_key("counted"));
 }
 
 #[test]
 fn labels_one_end_of_a_bidirectional_test_as_half() {
     let half = import(&["iperf3/bidir.server.txt"]);
-    assert_eq!(half.header.cells[0].levels["counted"], "received, forward alone");
+    assert_eq!(half.header.results[0].levels["counted"], "received, forward alone");
     let note = half.notes().iter().find(|note| note.contains("client's log is missing"));
     assert!(note.is_some_and(|note| note.contains("bidirectional test")), "{:?}", half.notes());
     let whole = import(&["iperf3/bidir.server.txt", "iperf3/bidir.client.txt"]);
-    assert!(!whole.header.cells[0].levels.contains_key("counted"), "{:?}", whole.header.cells);
+    assert!(!whole.header.results[0].levels.contains_key("counted"), "{:?}", whole.header.results);
 }
 
 const TABLE: &str = "| Queue | Rate (Gbit/s) |\n| --- | --- |\n| 1 | 5.1 |\n| 2 | 7.3 |\n";
@@ -122,7 +122,7 @@ fn rows(count: usize) -> String {
 
 #[test]
 fn rejects_too_many_cells() {
-    assert_eq!(run(&rows(20_000)).header.cells.len(), 20_000);
+    assert_eq!(run(&rows(20_000)).header.results.len(), 20_000);
     let error = import_texts(&[("a.md", rows(20_001).as_bytes())]).expect_err("one too many");
     assert!(error.contains("more than 20000 different settings"), "{error}");
 }
@@ -134,14 +134,14 @@ fn messages_at_a_rate_are_not_ping_pong() {
         ("sockperf-tcp-full-rtt.txt", "tcp-under-load"),
         ("sockperf-under-load-log.csv", "under-load"),
     ] {
-        assert_eq!(import(&[file]).header.cells[0].workload, workload, "{file}");
+        assert_eq!(import(&[file]).header.results[0].workload, workload, "{file}");
     }
 }
 
 #[test]
 fn log_that_names_only_the_server_is_a_clients() {
-    assert_eq!(import(&["sockperf-ping-pong.txt"]).header.cells[0].path, "client-to-127.0.0.1");
-    assert_eq!(import(&["sockperf-under-load-log.csv"]).header.cells[0].path, "unknown");
+    assert_eq!(import(&["sockperf-ping-pong.txt"]).header.results[0].path, "client-to-127.0.0.1");
+    assert_eq!(import(&["sockperf-under-load-log.csv"]).header.results[0].path, "unknown");
 }
 
 #[test]

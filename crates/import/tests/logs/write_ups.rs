@@ -17,7 +17,7 @@ fn flow<'a>(run: &'a Run, cell: &str) -> &'a Flow {
 #[test]
 fn eight_pairs_of_logs_are_eight_cells_with_path_and_level() {
     let run = import(&["vhost-net.md"]);
-    assert_eq!((run.trials.len(), run.header.cells.len()), (8, 8));
+    assert_eq!((run.trials.len(), run.header.results.len()), (8, 8));
     assert_eq!(run.notes(), [""; 0]);
     let paths: Vec<(&str, &str, &str)> = run
         .header
@@ -53,11 +53,11 @@ fn eight_pairs_of_logs_are_eight_cells_with_path_and_level() {
             let got = end.rate().0 / 1e9;
             assert!((got / rate - 1.0).abs() < 0.005, "{cell}: {got}, iperf3 printed {rate}");
         }
-        let record = run.header.cells.iter().find(|record| record.id == cell).expect("cell exists");
+        let record = run.header.results.iter().find(|record| record.id == cell).expect("cell exists");
         assert_eq!(record.levels, BTreeMap::from([("vhost-net".to_owned(), level.to_owned())]));
     }
     let order: Vec<&str> =
-        run.header.cells.iter().take(2).map(|cell| cell.levels["vhost-net"].as_str()).collect();
+        run.header.results.iter().take(2).map(|cell| cell.levels["vhost-net"].as_str()).collect();
     assert_eq!(order, ["off", "on"], "`off` is the reference");
 }
 
@@ -91,7 +91,7 @@ fn pairs_logs_without_connections_by_heading_and_received_bytes() {
     assert_eq!(run.trials.len(), 1, "{:?}", run.notes());
     let path = &run.header.paths[0];
     assert_eq!((path.from.as_str(), path.to.as_str()), ("10.1.0.1", "10.1.0.101"));
-    let cell = &run.header.cells[0];
+    let cell = &run.header.results[0];
     assert_eq!(cell.workload, "iperf3 Benchmark: Client to Server over VXLAN");
     let flow = flow(&run, &cell.id);
     assert_eq!((flow.sender.intervals.len(), flow.receiver.intervals.len()), (10, 11));

@@ -115,7 +115,7 @@ const CASES: [Case; 30] = [
     ("a long list of states", || {
         greeted(long("{\"reply\":{\"id\":1,\"reply\":{\"device-states\":{\"states\":[", "{},"))
     }),
-    ("a long reason", || greeted(long("{\"refused\":{\"id\":1,\"unsupported\":false,\"because\":\"", "no "))),
+    ("a long reason", || greeted(long("{\"refused\":{\"id\":1,\"unsupported\":false,\"reason\":\"", "no "))),
     ("a long unknown key", || greeted(long("{\"progress\":{\"a\":\"", "b"))),
     ("endless greetings", || repeated(&json!({ "hello": Hello::new("test") }))),
     ("endless progress", || {
@@ -124,7 +124,7 @@ const CASES: [Case; 30] = [
     }),
     ("replies with unknown IDs", || repeated(&json!({ "reply": { "id": 999, "reply": "done" } }))),
     ("refusals with unknown IDs", || {
-        repeated(&json!({ "refused": { "id": 999, "because": "x".repeat(100_000), "unsupported": true } }))
+        repeated(&json!({ "refused": { "id": 999, "reason": "x".repeat(100_000), "unsupported": true } }))
     }),
     ("a reply of the wrong type", || greeted(once(line(&json!({ "reply": { "id": 1, "reply": "done" } }))))),
     ("an incomplete report", || greeted(once(line(&report(1, 3))))),

@@ -3,7 +3,7 @@
 use scenario::Plan;
 use units::Nanos;
 
-/// Blocks that measure all cells.
+/// Blocks that measure all results.
 const SCREENING: u32 = 2;
 /// Minimum number of blocks to establish a difference.
 const FEWEST_TO_ESTABLISH: u32 = stats::paired::FEWEST_TO_WEIGH as u32;
@@ -13,9 +13,9 @@ const SCREENING_SHARE: f64 = 0.6;
 /// Bounds for a plan with a time budget or a precision.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Forecast {
-    /// Approximate time to measure each cell once.
+    /// Approximate time to measure each result once.
     pub pass: Nanos,
-    /// Blocks that measure all cells.
+    /// Blocks that measure all results.
     pub screening_blocks: u32,
     pub screening_trials: u32,
     /// Approximate time of these blocks.
@@ -27,7 +27,7 @@ pub struct Forecast {
 }
 
 impl Forecast {
-    /// Whether the budget is too short to measure each cell once.
+    /// Whether the budget is too short to measure each result once.
     #[must_use]
     pub fn is_too_short(&self) -> bool {
         self.most < self.pass
@@ -52,14 +52,14 @@ pub fn forecast(plan: &Plan) -> Option<Forecast> {
     })
 }
 
-/// The minimum number of trials to establish a difference, if a plan with several cells has fewer.
+/// The minimum number of trials to establish a difference, if a plan with several results has fewer.
 #[must_use]
 pub fn trials_lacking(plan: &Plan) -> Option<u32> {
     let blocks = plan.trials.last().map_or(0, |trial| trial.block + 1);
-    (plan.cells.len() > 1 && blocks < FEWEST_TO_ESTABLISH).then_some(FEWEST_TO_ESTABLISH)
+    (plan.results.len() > 1 && blocks < FEWEST_TO_ESTABLISH).then_some(FEWEST_TO_ESTABLISH)
 }
 
-/// Number of blocks that measure all cells.
+/// Number of blocks that measure all results.
 pub(super) fn screening_blocks(plan: &Plan) -> u32 {
     if plan.design.until_clear {
         let fits =
@@ -83,7 +83,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn requires_five_trials_to_compare_cells() {
+    fn requires_five_trials_to_compare_results() {
         let text = builtin::find("quick").expect("built in").text;
         let scenario = Scenario::parse("quick", text).expect("it parses");
         let lacking = |trials, paths: &[&str]| {
@@ -94,6 +94,6 @@ mod tests {
         };
         assert_eq!([lacking(4, &[]), lacking(5, &[])], [Some(5), None]);
         let one = lacking(1, &["node-to-node"]);
-        assert_eq!(one, None, "a single cell needs no comparison");
+        assert_eq!(one, None, "a single result needs no comparison");
     }
 }

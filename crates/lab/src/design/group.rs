@@ -1,8 +1,8 @@
-//! Groups of competing cells: those of one workload on one path. Determines which of them can still change the
+//! Groups of competing results: those of one workload on one path. Determines which of them can still change the
 //! answer.
 //!
 //! The answer is the best setting for the objective, the best value, and the knees of numeric factors. With
-//! `until_clear`, it is the comparison of all cells of a workload.
+//! `until_clear`, it is the comparison of all results of a workload.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -33,24 +33,24 @@ pub(super) enum Standing {
     Precise(f64),
 }
 
-/// Indexes of the cells with the same workload and path.
+/// Indexes of the results with the same workload and path.
 #[derive(Debug, Clone)]
 pub(super) struct Group {
-    cells: Vec<usize>,
+    results: Vec<usize>,
 }
 
 impl Group {
     pub(super) fn all(plan: &Plan) -> Vec<Self> {
         let mut groups: BTreeMap<_, Vec<usize>> = BTreeMap::new();
-        for (place, cell) in plan.cells.iter().enumerate() {
+        for (place, result) in plan.results.iter().enumerate() {
             // Layer costs are compared across paths.
-            let path = (!plan.design.until_clear).then_some(&cell.path);
-            groups.entry((&cell.workload, path)).or_default().push(place);
+            let path = (!plan.design.until_clear).then_some(&result.path);
+            groups.entry((&result.workload, path)).or_default().push(place);
         }
-        groups.into_values().map(|cells| Self { cells }).collect()
+        groups.into_values().map(|results| Self { results }).collect()
     }
 
-    /// Standings of the cells after the blocks before `block`, without skipped cells.
+    /// Standings of the results after the blocks before `block`, without skipped results.
     pub(super) fn standings(
         &self,
         plan: &Plan,
@@ -58,49 +58,49 @@ impl Group {
         skipped: &BTreeSet<usize>,
         block: u32,
     ) -> Vec<(usize, Standing)> {
-        let cells = self.cells.iter().copied().filter(|cell| !skipped.contains(cell));
+        let results = self.results.iter().copied().filter(|result| !skipped.contains(result));
         let (tried, untried): (Vec<usize>, Vec<usize>) =
-            cells.partition(|cell| seen.before(*cell, block).next().is_some());
+            results.partition(|result| seen.before(*result, block).next().is_some());
         if plan.design.until_clear {
-            let unclear = unclear::cells(plan, seen, &tried, block);
+            let unclear = unclear::results(plan, seen, &tried, block);
             let standing =
-                |cell: &usize| if unclear.contains(cell) { Standing::Open } else { Standing::Settled };
-            let judged = tried.iter().map(|cell| (*cell, standing(cell)));
-            return judged.chain(untried.into_iter().map(|cell| (cell, Standing::Open))).collect();
+                |result: &usize| if unclear.contains(result) { Standing::Open } else { Standing::Settled };
+            let judged = tried.iter().map(|result| (*result, standing(result)));
+            return judged.chain(untried.into_iter().map(|result| (result, Standing::Open))).collect();
         }
-        let (out, cells) = without_the_out(seen, tried, block);
-        let open = Field::of(plan, seen, &cells, block).open(plan);
-        let standing = |(place, cell): (usize, &usize)| {
-            let standing = match precise(plan, &seen.values(*cell, block)) {
+        let (out, results) = without_the_out(seen, tried, block);
+        let open = Field::of(plan, seen, &results, block).open(plan);
+        let standing = |(place, result): (usize, &usize)| {
+            let standing = match precise(plan, &seen.values(*result, block)) {
                 _ if !open.contains(&place) => Standing::Settled,
                 Some(reach) => Standing::Precise(reach),
                 None => Standing::Open,
             };
-            (*cell, standing)
+            (*result, standing)
         };
-        let judged = cells.iter().enumerate().map(standing);
-        let untried = untried.into_iter().map(|cell| (cell, Standing::Open));
-        judged.chain(out.into_iter().map(|cell| (cell, Standing::Out))).chain(untried).collect()
+        let judged = results.iter().enumerate().map(standing);
+        let untried = untried.into_iter().map(|result| (result, Standing::Open));
+        judged.chain(out.into_iter().map(|result| (result, Standing::Out))).chain(untried).collect()
     }
 
     /// Whether CPU time is missing for trials that succeeded.
     pub(super) fn lacks_cpu(&self, seen: &Observations, block: u32) -> bool {
-        let points = || self.cells.iter().flat_map(|cell| seen.before(*cell, block));
+        let points = || self.results.iter().flat_map(|result| seen.before(*result, block));
         points().any(|point| point.goodness().is_some()) && points().all(|point| point.efficiency().is_none())
     }
 }
 
-/// Separates unusable cells from the others. If all cells had failed trials, only those without a value are unusable.
-/// If no cell has a value, none is unusable.
-fn without_the_out(seen: &Observations, cells: Vec<usize>, block: u32) -> (Vec<usize>, Vec<usize>) {
-    let empty = |cell: &usize| seen.values(*cell, block).is_empty();
-    let silent = |cell: &usize| empty(cell) || seen.was_silent(*cell, block);
-    if !cells.iter().all(silent) {
-        cells.into_iter().partition(silent)
-    } else if !cells.iter().all(empty) {
-        cells.into_iter().partition(empty)
+/// Separates unusable results from the others. If all results had failed trials, only those without a value are unusable.
+/// If no result has a value, none is unusable.
+fn without_the_out(seen: &Observations, results: Vec<usize>, block: u32) -> (Vec<usize>, Vec<usize>) {
+    let empty = |result: &usize| seen.values(*result, block).is_empty();
+    let silent = |result: &usize| empty(result) || seen.was_silent(*result, block);
+    if !results.iter().all(silent) {
+        results.into_iter().partition(silent)
+    } else if !results.iter().all(empty) {
+        results.into_iter().partition(empty)
     } else {
-        (Vec::new(), cells)
+        (Vec::new(), results)
     }
 }
 
@@ -109,11 +109,11 @@ fn precise(plan: &Plan, values: &[f64]) -> Option<f64> {
     interval::reach_so_far(values).filter(|reach| *reach <= asked)
 }
 
-/// The cells of a group with their trials before a block.
+/// The results of a group with their trials before a block.
 struct Field<'a> {
-    cells: &'a [usize],
+    results: &'a [usize],
     good: Contest,
-    /// Score by objective. `None` if it is the value alone, or CPU time is missing. A cell without CPU time remains a
+    /// Score by objective. `None` if it is the value alone, or CPU time is missing. A result without CPU time remains a
     /// contender.
     worth: Option<Contest>,
     /// Logarithm of the objective relative to the best, at most 0.
@@ -121,9 +121,9 @@ struct Field<'a> {
 }
 
 impl<'a> Field<'a> {
-    fn of(plan: &Plan, seen: &Observations, cells: &'a [usize], block: u32) -> Self {
+    fn of(plan: &Plan, seen: &Observations, results: &'a [usize], block: u32) -> Self {
         let series = |of: fn(&Point) -> Option<f64>| -> Vec<Vec<f64>> {
-            cells.iter().map(|cell| seen.before(*cell, block).filter_map(of).collect()).collect()
+            results.iter().map(|result| seen.before(*result, block).filter_map(of).collect()).collect()
         };
         let goodness = series(Point::goodness);
         let of: fn(&Point) -> Option<f64> = match plan.design.objective {
@@ -136,18 +136,18 @@ impl<'a> Field<'a> {
         let known = worth.iter().any(|worth| !worth.is_empty());
         let by_worth = known && plan.design.objective != Objective::Max;
         Self {
-            cells,
+            results,
             good: Contest::of(&goodness),
             worth: by_worth.then(|| Contest::of(&worth)),
             margin: if by_worth { share.ln() } else { 0.0 },
         }
     }
 
-    /// Indexes of cells with further trials that can change the answer.
+    /// Indexes of results with further trials that can change the answer.
     fn open(&self, plan: &Plan) -> BTreeSet<usize> {
         let Some(best) = self.good.best() else {
-            // Without any value, any cell can be the best.
-            return (0..self.cells.len()).collect();
+            // Without any value, any result can be the best.
+            return (0..self.results.len()).collect();
         };
         let mut open = self.contenders(best);
         open.insert(best);
@@ -155,10 +155,10 @@ impl<'a> Field<'a> {
         open
     }
 
-    /// Candidates for the best cell by the objective.
+    /// Candidates for the best result by the objective.
     fn contenders(&self, best: usize) -> BTreeSet<usize> {
         let takes_part = |place: &usize| self.good.takes_part(*place);
-        let possible = (0..self.cells.len())
+        let possible = (0..self.results.len())
             .filter(takes_part)
             .filter(|place| !self.good.is_below(*place, best, self.margin));
         let possible: BTreeSet<usize> = possible.collect();
@@ -168,18 +168,20 @@ impl<'a> Field<'a> {
         possible.into_iter().filter(|place| !worth.is_below(*place, leader, 0.0)).collect()
     }
 
-    /// The best cells of possible knee levels, if there are several: from the first level that may be on the
+    /// The best results of possible knee levels, if there are several: from the first level that may be on the
     /// plateau to the first that certainly is.
     fn knees(&self, plan: &Plan) -> BTreeSet<usize> {
         let factors: BTreeSet<&FactorName> =
-            self.cells.iter().flat_map(|cell| plan.cells[*cell].levels.keys()).collect();
+            self.results.iter().flat_map(|result| plan.results[*result].levels.keys()).collect();
         factors.into_iter().flat_map(|factor| self.knee(plan, factor).unwrap_or_default()).collect()
     }
 
     fn knee(&self, plan: &Plan, factor: &FactorName) -> Option<Vec<usize>> {
         let mut levels: Vec<(f64, BTreeSet<usize>)> = Vec::new();
-        for (place, cell) in self.cells.iter().enumerate().filter(|(place, _)| self.good.takes_part(*place)) {
-            let level = number(plan.cells[*cell].levels.get(factor)?)?;
+        for (place, result) in
+            self.results.iter().enumerate().filter(|(place, _)| self.good.takes_part(*place))
+        {
+            let level = number(plan.results[*result].levels.get(factor)?)?;
             match levels.iter_mut().find(|(known, _)| *known == level) {
                 Some((_, places)) => _ = places.insert(place),
                 None => levels.push((level, BTreeSet::from([place]))),

@@ -19,7 +19,7 @@ pub(super) struct Observations {
     points: BTreeMap<usize, Vec<Point>>,
     /// Attempts of disturbed trials, by trial index.
     disturbed: BTreeMap<u32, Vec<DiscardedAttempt>>,
-    /// Start times and cells, in order.
+    /// Start times and results, in order.
     begun: Vec<(i64, usize)>,
 }
 
@@ -61,18 +61,20 @@ impl Point {
 }
 
 impl Observations {
-    /// Adds a trial, replacing an earlier attempt. Ignores cells outside the plan.
+    /// Adds a trial, replacing an earlier attempt. Ignores results outside the plan.
     pub(super) fn take(&mut self, plan: &Plan, trial: &Trial) {
-        let Some(cell) = plan.cells.iter().position(|cell| cell.id.as_str() == trial.cell) else { return };
+        let Some(result) = plan.results.iter().position(|result| result.id.as_str() == trial.result) else {
+            return;
+        };
         self.indices.insert(trial.index);
-        self.begun.push((trial.started.0, cell));
+        self.begun.push((trial.started.0, result));
         let metric = trial.measurement.kind().metric();
         let value = trial.measurement.value(metric).filter(|value| *value > 0.0);
         let disturbance =
-            trial.doubts.iter().find(|warning| matches!(warning, ValidityWarning::Disturbed { .. }));
+            trial.warnings.iter().find(|warning| matches!(warning, ValidityWarning::Disturbed { .. }));
         self.disturbed.remove(&trial.index);
-        if let Some(because) = disturbance.cloned() {
-            let own = DiscardedAttempt { started: trial.started, because };
+        if let Some(reason) = disturbance.cloned() {
+            let own = DiscardedAttempt { started: trial.started, reason };
             self.disturbed.insert(trial.index, trial.discarded.iter().cloned().chain([own]).collect());
         }
         let point = Point {
@@ -80,11 +82,11 @@ impl Observations {
             block: trial.block,
             arm: trial.arm,
             metric,
-            value: value.filter(|_| !trial.doubts.iter().any(is_void)),
+            value: value.filter(|_| !trial.warnings.iter().any(is_void)),
             silent: value.is_none(),
             cpus: trial.cpu.own_cpus(),
         };
-        let points = self.points.entry(cell).or_default();
+        let points = self.points.entry(result).or_default();
         points.retain(|known| known.index != trial.index);
         points.push(point);
     }
@@ -98,20 +100,20 @@ impl Observations {
         self.indices.contains(&index)
     }
 
-    /// Trials of a cell in the blocks before `block`.
-    pub(super) fn before(&self, cell: usize, block: u32) -> impl Iterator<Item = &Point> {
-        let points = self.points.get(&cell).into_iter().flatten();
+    /// Trials of a result in the blocks before `block`.
+    pub(super) fn before(&self, result: usize, block: u32) -> impl Iterator<Item = &Point> {
+        let points = self.points.get(&result).into_iter().flatten();
         points.filter(move |point| point.arm == Arm::Measure && point.block < block)
     }
 
-    pub(super) fn values(&self, cell: usize, block: u32) -> Vec<f64> {
-        self.before(cell, block).filter_map(|point| point.value).collect()
+    pub(super) fn values(&self, result: usize, block: u32) -> Vec<f64> {
+        self.before(result, block).filter_map(|point| point.value).collect()
     }
 
-    /// Pairs of values from blocks before `block` that have both cells, the first cell's value first.
+    /// Pairs of values from blocks before `block` that have both results, the first result's value first.
     pub(super) fn paired(&self, first: (usize, Arm), second: (usize, Arm), block: u32) -> Vec<(f64, f64)> {
-        let of = |(cell, arm): (usize, Arm)| {
-            let points = self.points.get(&cell).into_iter().flatten();
+        let of = |(result, arm): (usize, Arm)| {
+            let points = self.points.get(&result).into_iter().flatten();
             let points = points.filter(move |point| point.arm == arm && point.block < block);
             points.filter_map(|point| Some((point.block, point.value?))).collect::<BTreeMap<_, _>>()
         };
@@ -120,17 +122,17 @@ impl Observations {
     }
 
     /// Whether nothing arrived in one of its trials before `block`.
-    pub(super) fn was_silent(&self, cell: usize, block: u32) -> bool {
-        self.before(cell, block).any(|point| point.silent)
+    pub(super) fn was_silent(&self, result: usize, block: u32) -> bool {
+        self.before(result, block).any(|point| point.silent)
     }
 
     /// Number of unusable trials.
-    pub(super) fn unusable(&self, cell: usize) -> usize {
-        self.before(cell, u32::MAX).filter(|point| point.value.is_none()).count()
+    pub(super) fn unusable(&self, result: usize) -> usize {
+        self.before(result, u32::MAX).filter(|point| point.value.is_none()).count()
     }
 
-    pub(super) fn trials(&self, cell: usize) -> usize {
-        self.before(cell, u32::MAX).count()
+    pub(super) fn trials(&self, result: usize) -> usize {
+        self.before(result, u32::MAX).count()
     }
 
     /// Number of blocks before `block` with a repeated baseline.
@@ -142,14 +144,14 @@ impl Observations {
     /// Time between starts of consecutive trials, without breaks.
     pub(super) fn spent(&self, plan: &Plan) -> Nanos {
         let ends = self.begun.iter().skip(1).map(|(began, _)| Some(*began)).chain([None]);
-        self.begun.iter().zip(ends).map(|((began, cell), end)| took(plan, *cell, *began, end)).sum()
+        self.begun.iter().zip(ends).map(|((began, result), end)| took(plan, *result, *began, end)).sum()
     }
 
     /// Expected time of a trial: measured, or estimated by the plan.
-    pub(super) fn expected(&self, plan: &Plan, cell: usize) -> Nanos {
-        let pairs = self.begun.windows(2).filter(|pair| pair[0].1 == cell);
-        let took = pairs.map(|pair| took(plan, cell, pair[0].0, Some(pair[1].0))).max();
-        took.unwrap_or_else(|| plan.trial_estimate(cell))
+    pub(super) fn expected(&self, plan: &Plan, result: usize) -> Nanos {
+        let pairs = self.begun.windows(2).filter(|pair| pair[0].1 == result);
+        let took = pairs.map(|pair| took(plan, result, pair[0].0, Some(pair[1].0))).max();
+        took.unwrap_or_else(|| plan.trial_estimate(result))
     }
 }
 
@@ -157,14 +159,14 @@ impl Observations {
 /// no others.
 fn is_void(warning: &ValidityWarning) -> bool {
     match warning {
-        ValidityWarning::OtherDuration { asked, measured } => measured.0 < asked.0 / 2,
+        ValidityWarning::OtherDuration { requested, measured } => measured.0 < requested.0 / 2,
         ValidityWarning::Interrupted { .. } | ValidityWarning::Stalled { .. } => true,
         _ => false,
     }
 }
 
-fn took(plan: &Plan, cell: usize, began: i64, next: Option<i64>) -> Nanos {
-    let estimate = plan.trial_estimate(cell);
+fn took(plan: &Plan, result: usize, began: i64, next: Option<i64>) -> Nanos {
+    let estimate = plan.trial_estimate(result);
     let gap = next.and_then(|next| u64::try_from(next - began).ok()).map(Nanos::from_millis);
     let usual = |gap: &Nanos| gap.0 <= (estimate.0 * BREAK).max(SHORTEST_BREAK.0);
     gap.filter(usual).unwrap_or(estimate)

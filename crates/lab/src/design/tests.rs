@@ -10,7 +10,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
 use samples::{
-    CellEnd, CpuUsage, EndReason, MachineCpu, Objective, PathCheck, Trial, UnixMillis, ValidityWarning,
+    CpuUsage, EndReason, MachineCpu, Objective, PathCheck, ResultEnd, Trial, UnixMillis, ValidityWarning,
 };
 use scenario::{Plan, PlanOptions, PlannedTrial, Scenario};
 use units::{Bytes, Nanos};
@@ -21,7 +21,7 @@ use super::Design;
 const STREAMS: [u32; 5] = [1, 2, 4, 8, 16];
 const MESSAGES: [u32; 4] = [8, 32, 128, 512];
 
-/// 20 cells: streams times message sizes.
+/// 20 results: streams times message sizes.
 fn plan(seed: u64, options: &PlanOptions) -> Plan {
     let text = "schema = 1\nname = \"t\"\ntitle = \"t\"\n[hosts.a]\n[hosts.b]\n[wires.w]\nbetween = [\"a:eth0\", \"b:eth0\"]\n\
          addresses = [\"198.18.0.1/24\", \"198.18.0.2/24\"]\n[paths.p]\nfrom = \"a\"\nto = \"b\"\nlayers = [\"wire\"]\n\
@@ -31,7 +31,7 @@ fn plan(seed: u64, options: &PlanOptions) -> Plan {
     Plan::expand(&Scenario::parse("test", text).expect("a scenario"), seed, options)
 }
 
-/// A simulated lab: true rate (Gbit/s) and CPU use by cell, and the noise of trials.
+/// A simulated lab: true rate (Gbit/s) and CPU use by result, and the noise of trials.
 #[derive(Clone, Copy)]
 struct Lab {
     rate: fn(f64, f64) -> f64,
@@ -58,7 +58,7 @@ const PEAKED: Lab = Lab {
 impl Lab {
     /// Deterministic by trial.
     fn make(&self, plan: &Plan, planned: &PlannedTrial, seed: u64, started: i64) -> Trial {
-        let (streams, message) = levels(planned.cell);
+        let (streams, message) = levels(planned.result);
         let mut random = Pcg64Mcg::seed_from_u64(seed ^ (u64::from(planned.index) << 20));
         let mut draw = |scatter: f64| {
             let sum: f64 = (0..4).map(|_| random.random_range(-1.0..1.0)).sum();
@@ -71,8 +71,8 @@ impl Lab {
     }
 }
 
-fn levels(cell: usize) -> (f64, f64) {
-    (f64::from(STREAMS[cell / MESSAGES.len()]), f64::from(MESSAGES[cell % MESSAGES.len()]))
+fn levels(result: usize) -> (f64, f64) {
+    (f64::from(STREAMS[result / MESSAGES.len()]), f64::from(MESSAGES[result % MESSAGES.len()]))
 }
 
 fn trial(plan: &Plan, planned: &PlannedTrial, started: i64, gbits: f64, cpus: f64) -> Trial {
@@ -87,7 +87,7 @@ fn trial(plan: &Plan, planned: &PlannedTrial, started: i64, gbits: f64, cpus: f6
     Trial {
         index: planned.index,
         block: planned.block,
-        cell: plan.cells[planned.cell].id.to_string(),
+        result: plan.results[planned.result].id.to_string(),
         arm: planned.arm,
         started: UnixMillis(started),
         measurement: Measurement::Stream(StreamData { flows: vec![flow] }),
@@ -97,24 +97,24 @@ fn trial(plan: &Plan, planned: &PlannedTrial, started: i64, gbits: f64, cpus: f6
         syscalls: Vec::new(),
         observed: None,
         counters: None,
-        doubts: Vec::new(),
-        beside: 0,
+        warnings: Vec::new(),
+        simultaneous: 0,
         discarded: Vec::new(),
     }
 }
 
 /// Each trial takes exactly the planned time.
-fn took(plan: &Plan, cell: usize) -> i64 {
-    plan.trial_estimate(cell).0 as i64 / 1_000_000
+fn took(plan: &Plan, result: usize) -> i64 {
+    plan.trial_estimate(result).0 as i64 / 1_000_000
 }
 
 /// Continues a run after these trials.
-fn run(lab: &Lab, plan: &Plan, seed: u64, mut trials: Vec<Trial>) -> (Vec<Trial>, Vec<CellEnd>) {
+fn run(lab: &Lab, plan: &Plan, seed: u64, mut trials: Vec<Trial>) -> (Vec<Trial>, Vec<ResultEnd>) {
     let mut design = Design::new(plan, &trials);
     let mut now = trials.last().map_or(0, |trial| trial.started.0 + took(plan, 0));
     while let Some(planned) = design.next_trial() {
         let trial = lab.make(plan, planned, seed, now);
-        now += took(plan, planned.cell);
+        now += took(plan, planned.result);
         design.saw(&trial);
         trials.push(trial);
     }
@@ -122,25 +122,25 @@ fn run(lab: &Lab, plan: &Plan, seed: u64, mut trials: Vec<Trial>) -> (Vec<Trial>
     (trials, ends)
 }
 
-/// The recommendation: the cell with the best objective among those close to the best median.
+/// The recommendation: the result with the best objective among those close to the best median.
 fn recommended(trials: &[Trial], objective: Objective) -> String {
-    let mut cells: BTreeMap<&str, (Vec<f64>, Vec<f64>)> = BTreeMap::new();
+    let mut results: BTreeMap<&str, (Vec<f64>, Vec<f64>)> = BTreeMap::new();
     for trial in trials.iter().filter(|trial| trial.arm == samples::Arm::Measure) {
         let value = trial.measurement.value(trial.measurement.kind().metric()).expect("a stream");
-        let (values, cpus) = cells.entry(&trial.cell).or_default();
+        let (values, cpus) = results.entry(&trial.result).or_default();
         values.push(value);
         cpus.push(trial.cpu.machine.busy().seconds());
     }
     let median = |values: &[f64]| stats::describe::median(values).expect("a trial at least");
-    let best = cells.values().map(|(values, _)| median(values)).fold(0.0, f64::max);
+    let best = results.values().map(|(values, _)| median(values)).fold(0.0, f64::max);
     let (least, worth): (f64, fn(f64, f64) -> f64) = match objective {
         Objective::Max => (1.0, |value, _| value),
         Objective::Efficient => (0.9, |value, cpus| value / cpus),
         Objective::LowCpu => (0.5, |_, cpus| 1.0 / cpus),
     };
-    let near = cells.iter().filter(|(_, (values, _))| median(values) >= least * best);
-    let worths = near.map(|(cell, (values, cpus))| (*cell, worth(median(values), median(cpus))));
-    worths.max_by(|a, b| a.1.total_cmp(&b.1)).map(|(cell, _)| cell.to_owned()).expect("a cell")
+    let near = results.iter().filter(|(_, (values, _))| median(values) >= least * best);
+    let worths = near.map(|(result, (values, cpus))| (*result, worth(median(values), median(cpus))));
+    worths.max_by(|a, b| a.1.total_cmp(&b.1)).map(|(result, _)| result.to_owned()).expect("a result")
 }
 
 /// Number of runs with the same recommendation as a full matrix of equal blocks, and the share of trials saved.
@@ -168,7 +168,7 @@ fn precisely(objective: Objective) -> PlanOptions {
     PlanOptions { precision: Some(0.02), objective: Some(objective), ..PlanOptions::default() }
 }
 
-/// Compared with a full matrix of equal blocks, so that long runs of a few cells do not count as savings.
+/// Compared with a full matrix of equal blocks, so that long runs of a few results do not count as savings.
 #[test]
 fn finds_same_recommendation_with_half_the_trials() {
     const RUNS: u64 = 60;
@@ -199,15 +199,15 @@ fn finds_same_recommendation_within_half_the_time() {
     for seed in 0..RUNS {
         let plan = plan(seed, &options);
         let (trials, ends) = run(&PEAKED, &plan, seed, Vec::new());
-        let spent: Nanos = trials.iter().map(|trial| plan.trial_estimate(place(&plan, &trial.cell))).sum();
+        let spent: Nanos = trials.iter().map(|trial| plan.trial_estimate(place(&plan, &trial.result))).sum();
         assert!(spent <= budget && spent.0 * 10 > budget.0 * 9, "{spent} of {budget}");
-        assert!(ends.iter().any(|end| matches!(end.why, EndReason::Budget { .. })), "{ends:?}");
+        assert!(ends.iter().any(|end| matches!(end.reason, EndReason::Budget { .. })), "{ends:?}");
         let whole = self::plan(seed, &full);
         let every: Vec<Trial> =
             whole.trials.iter().map(|planned| PEAKED.make(&whole, planned, seed, 0)).collect();
         same += u64::from(recommended(&trials, Objective::Max) == recommended(&every, Objective::Max));
     }
-    assert!(same * 100 >= RUNS * 95, "only {same} of {RUNS} agree with five trials per cell");
+    assert!(same * 100 >= RUNS * 95, "only {same} of {RUNS} agree with five trials per result");
 }
 
 #[test]
@@ -226,14 +226,15 @@ fn resumed_run_makes_same_choices() {
 }
 
 #[test]
-fn each_cell_has_two_trials_and_an_end_reason() {
+fn each_result_has_two_trials_and_an_end_reason() {
     let plan = plan(5, &precisely(Objective::Efficient));
     let (trials, ends) = run(&SATURATING, &plan, 5, Vec::new());
-    assert_eq!(ends.len(), plan.cells.len());
+    assert_eq!(ends.len(), plan.results.len());
     for end in &ends {
-        let made = trials.iter().filter(|trial| trial.cell == end.cell && trial.arm == samples::Arm::Measure);
+        let made =
+            trials.iter().filter(|trial| trial.result == end.result && trial.arm == samples::Arm::Measure);
         assert_eq!(made.count(), end.trials as usize, "{end:?}");
-        match end.why {
+        match end.reason {
             EndReason::Precise { reach } => assert!(reach <= 0.02 && end.trials >= 5, "{end:?}"),
             EndReason::Settled => assert!(end.trials >= 2, "{end:?}"),
             EndReason::Planned => assert_eq!(end.trials, 20, "{end:?}"),
@@ -242,16 +243,16 @@ fn each_cell_has_two_trials_and_an_end_reason() {
             }
         }
     }
-    let count = |why: fn(&EndReason) -> bool| ends.iter().filter(|end| why(&end.why)).count();
-    assert!(count(|why| matches!(why, EndReason::Settled)) >= 10, "{ends:?}");
+    let count = |reason: fn(&EndReason) -> bool| ends.iter().filter(|end| reason(&end.reason)).count();
+    assert!(count(|reason| matches!(reason, EndReason::Settled)) >= 10, "{ends:?}");
 }
 
 #[test]
 fn repeats_baseline_for_noise_floor() {
     let plan = plan(6, &precisely(Objective::Max));
     let (trials, _) = run(&PEAKED, &plan, 6, Vec::new());
-    let baseline = &trials.iter().find(|trial| trial.arm == samples::Arm::Again).expect("a baseline").cell;
-    let made = |arm| trials.iter().filter(|trial| trial.cell == *baseline && trial.arm == arm).count();
+    let baseline = &trials.iter().find(|trial| trial.arm == samples::Arm::Again).expect("a baseline").result;
+    let made = |arm| trials.iter().filter(|trial| trial.result == *baseline && trial.arm == arm).count();
     assert_eq!(made(samples::Arm::Again), 5, "pairs");
     let last = trials.iter().map(|trial| trial.block).max().expect("trials");
     assert_eq!(made(samples::Arm::Measure), last as usize + 1, "in each block, for comparisons");
@@ -266,46 +267,46 @@ fn runs_full_matrix_in_order_without_budget_or_precision() {
 }
 
 #[test]
-fn ignores_skipped_cell() {
+fn ignores_skipped_result() {
     let plan = plan(8, &precisely(Objective::Max));
-    let gone = plan.cells[11].id.to_string();
+    let gone = plan.results[11].id.to_string();
     let mut design = Design::new(&plan, []);
     design.skip(&gone);
     let mut now = 0;
     while let Some(planned) = design.next_trial() {
-        assert_ne!(plan.cells[planned.cell].id.as_str(), gone);
-        now += took(&plan, planned.cell);
+        assert_ne!(plan.results[planned.result].id.as_str(), gone);
+        now += took(&plan, planned.result);
         design.saw(&PEAKED.make(&plan, planned, 8, now));
     }
-    assert!(design.ends().iter().all(|end| end.cell != gone));
+    assert!(design.ends().iter().all(|end| end.result != gone));
 }
 
-/// A cell without values may not delay the others.
+/// A result without values may not delay the others.
 #[test]
-fn ends_cell_without_value_after_screening() {
+fn ends_result_without_value_after_screening() {
     let plan = plan(9, &precisely(Objective::Max));
-    let dead = plan.cells[11].id.to_string();
+    let dead = plan.results[11].id.to_string();
     let mut design = Design::new(&plan, []);
     let mut now = 0;
     while let Some(planned) = design.next_trial() {
-        now += took(&plan, planned.cell);
+        now += took(&plan, planned.result);
         let mut trial = PEAKED.make(&plan, planned, 9, now);
-        if trial.cell == dead {
+        if trial.result == dead {
             trial.measurement = Measurement::Stream(StreamData { flows: Vec::new() });
         }
         design.saw(&trial);
     }
-    let end = design.ends().into_iter().find(|end| end.cell == dead).expect("an end");
-    assert_eq!((end.why, end.trials), (EndReason::Unusable { trials: 2 }, 2));
+    let end = design.ends().into_iter().find(|end| end.result == dead).expect("an end");
+    assert_eq!((end.reason, end.trials), (EndReason::Unusable { trials: 2 }, 2));
 }
 
 /// Makes a run with modified trials.
-fn run_changed(plan: &Plan, seed: u64, change: impl Fn(&mut Trial)) -> (Vec<Trial>, Vec<CellEnd>) {
+fn run_changed(plan: &Plan, seed: u64, change: impl Fn(&mut Trial)) -> (Vec<Trial>, Vec<ResultEnd>) {
     let mut design = Design::new(plan, []);
     let (mut trials, mut now) = (Vec::new(), 0);
     while let Some(planned) = design.next_trial() {
         let mut trial = PEAKED.make(plan, planned, seed, now);
-        now += took(plan, planned.cell);
+        now += took(plan, planned.result);
         change(&mut trial);
         design.saw(&trial);
         trials.push(trial);
@@ -313,74 +314,74 @@ fn run_changed(plan: &Plan, seed: u64, change: impl Fn(&mut Trial)) -> (Vec<Tria
     (trials, design.ends())
 }
 
-/// The best cell in `PEAKED`.
+/// The best result in `PEAKED`.
 fn best_of(plan: &Plan) -> String {
-    plan.cells[11].id.to_string()
+    plan.results[11].id.to_string()
 }
 
-/// In every other block nothing arrives in the best cell.
+/// In every other block nothing arrives in the best result.
 #[test]
-fn excludes_cell_with_failed_trials() {
+fn excludes_result_with_failed_trials() {
     let plan = plan(9, &precisely(Objective::Max));
     let lucky = best_of(&plan);
     let (_, ends) = run_changed(&plan, 9, |trial| {
-        if trial.cell == lucky && trial.block % 2 == 1 {
+        if trial.result == lucky && trial.block % 2 == 1 {
             trial.measurement = Measurement::Stream(StreamData { flows: Vec::new() });
         }
     });
-    let end = ends.iter().find(|end| end.cell == lucky).expect("an end");
-    assert_eq!((end.why, end.trials), (EndReason::Unusable { trials: 1 }, 2));
-    let unusable = |end: &&CellEnd| matches!(end.why, EndReason::Unusable { .. });
+    let end = ends.iter().find(|end| end.result == lucky).expect("an end");
+    assert_eq!((end.reason, end.trials), (EndReason::Unusable { trials: 1 }, 2));
+    let unusable = |end: &&ResultEnd| matches!(end.reason, EndReason::Unusable { .. });
     assert_eq!(ends.iter().filter(unusable).count(), 1, "{ends:?}");
 }
 
-/// If all cells have failed trials, failures do not distinguish them.
+/// If all results have failed trials, failures do not distinguish them.
 #[test]
-fn compares_values_if_all_cells_have_failed_trials() {
+fn compares_values_if_all_results_have_failed_trials() {
     let plan = plan(12, &precisely(Objective::Max));
     let (_, ends) = run_changed(&plan, 12, |trial| {
         if trial.block == 0 {
             trial.measurement = Measurement::Stream(StreamData { flows: Vec::new() });
         }
     });
-    assert!(ends.iter().all(|end| !matches!(end.why, EndReason::Unusable { .. })), "{ends:?}");
-    let best = ends.iter().find(|end| end.cell == best_of(&plan)).expect("an end");
+    assert!(ends.iter().all(|end| !matches!(end.reason, EndReason::Unusable { .. })), "{ends:?}");
+    let best = ends.iter().find(|end| end.result == best_of(&plan)).expect("an end");
     assert!(best.trials >= 5, "{best:?}");
 }
 
-/// The worst cell shows five times the best value in trials that ran for a tenth of their time.
+/// The worst result shows five times the best value in trials that ran for a tenth of their time.
 #[test]
 fn ignores_trials_that_stopped_early() {
     let plan = plan(13, &precisely(Objective::Max));
     let short =
-        ValidityWarning::OtherDuration { asked: Nanos::from_secs(1), measured: Nanos::from_millis(100) };
-    let worst = plan.cells[16].id.to_string();
+        ValidityWarning::OtherDuration { requested: Nanos::from_secs(1), measured: Nanos::from_millis(100) };
+    let worst = plan.results[16].id.to_string();
     let (trials, ends) = run_changed(&plan, 13, |trial| {
-        if trial.cell == worst && trial.block == 0 {
+        if trial.result == worst && trial.block == 0 {
             let Measurement::Stream(stream) = &mut trial.measurement else { panic!("a stream") };
             stream.flows[0].receiver.intervals[0].bytes.0 *= 50;
-            trial.doubts = vec![short.clone()];
+            trial.warnings = vec![short.clone()];
         }
     });
-    let end = |cell: &str| ends.iter().find(|end| end.cell == cell).expect("an end");
-    assert_eq!(end(&worst).why, EndReason::Settled, "by its other trial");
-    assert!(matches!(end(&best_of(&plan)).why, EndReason::Precise { .. }), "{ends:?} {}", trials.len());
+    let end = |result: &str| ends.iter().find(|end| end.result == result).expect("an end");
+    assert_eq!(end(&worst).reason, EndReason::Settled, "by its other trial");
+    assert!(matches!(end(&best_of(&plan)).reason, EndReason::Precise { .. }), "{ends:?} {}", trials.len());
 }
 
 /// Trials take longer than estimated, so the budget ends in the first block.
 #[test]
-fn ends_cells_without_trial_when_budget_is_used_up() {
+fn ends_results_without_trial_when_budget_is_used_up() {
     let plan = plan(14, &PlanOptions { budget: Some(Nanos::from_secs(30)), ..PlanOptions::default() });
     let mut design = Design::new(&plan, []);
     let mut now = 0;
     while let Some(planned) = design.next_trial() {
         design.saw(&PEAKED.make(&plan, planned, 14, now));
-        now += 3 * took(&plan, planned.cell);
+        now += 3 * took(&plan, planned.result);
     }
     let ends = design.ends();
-    let without: Vec<&CellEnd> = ends.iter().filter(|end| end.trials == 0).collect();
-    assert!(!without.is_empty() && ends.len() == plan.cells.len(), "{ends:?}");
-    assert!(without.iter().all(|end| end.why == EndReason::Budget { reach: None }), "{without:?}");
+    let without: Vec<&ResultEnd> = ends.iter().filter(|end| end.trials == 0).collect();
+    assert!(!without.is_empty() && ends.len() == plan.results.len(), "{ends:?}");
+    assert!(without.iter().all(|end| end.reason == EndReason::Budget { reach: None }), "{without:?}");
 }
 
 #[test]
@@ -392,12 +393,12 @@ fn reports_missing_cpu_time_only_if_no_trial_has_it() {
         while let Some(planned) = design.next_trial() {
             notices.extend(design.other_objective());
             let mut trial = SATURATING.make(&plan, planned, 15, now);
-            now += took(&plan, planned.cell);
+            now += took(&plan, planned.result);
             if without(&trial) {
                 trial.cpu = CpuUsage::default();
             }
             design.saw(&trial);
-            trials.push((trial.index, trial.cell));
+            trials.push((trial.index, trial.result));
         }
         (trials, notices.len())
     };
@@ -406,28 +407,31 @@ fn reports_missing_cpu_time_only_if_no_trial_has_it() {
     let (none, of_none) = run_without_cpu(|_| true);
     assert_eq!((of_all, of_one, of_none), (0, 0, 1), "number of notices");
     let seen =
-        |trials: &[(u32, String)]| trials.iter().map(|(_, cell)| cell.clone()).collect::<BTreeSet<_>>();
+        |trials: &[(u32, String)]| trials.iter().map(|(_, result)| result.clone()).collect::<BTreeSet<_>>();
     assert_eq!(seen(&one), seen(&all));
     assert!(one.len().abs_diff(all.len()) * 4 < all.len(), "{} and {}", one.len(), all.len());
     assert!(none != all && none != one, "chosen for the best value");
 }
 
 #[test]
-fn remaining_trials_exclude_skipped_cells_and_mere_baselines() {
+fn remaining_trials_exclude_skipped_results_and_mere_baselines() {
     let plan = plan(16, &precisely(Objective::Max));
     let mut design = Design::new(&plan, []);
     design.next_trial();
-    let (trials, time, cells) = (design.trials_left(), design.most_left(), design.cells());
-    // Skip the baseline, which is the first cell.
-    design.skip(plan.cells[11].id.as_str());
+    let (trials, time, results) = (design.trials_left(), design.most_left(), design.results());
+    // Skip the baseline, which is the first result.
+    design.skip(plan.results[11].id.as_str());
     assert_eq!(trials - design.trials_left(), 20);
     assert_eq!(time.0 - design.most_left().0, 20 * plan.trial_estimate(11).0);
-    assert_eq!((cells - design.cells(), design.open().count()), (1, 19));
-    let baseline = plan.cells.iter().find(|cell| cell.baseline).expect("a baseline").id.as_str();
+    assert_eq!((results - design.results(), design.open().count()), (1, 19));
+    let baseline = plan.results.iter().find(|result| result.baseline).expect("a baseline").id.as_str();
     while let Some(planned) = design.next_trial() {
         design.saw(&PEAKED.make(&plan, planned, 16, 0));
         let settled = design.block().is_some_and(|(_, screening)| !screening);
-        assert!(!settled || design.open().all(|cell| cell != baseline), "the worst cell is the baseline");
+        assert!(
+            !settled || design.open().all(|result| result != baseline),
+            "the worst result is the baseline"
+        );
     }
 }
 
@@ -447,6 +451,6 @@ fn does_not_count_pause_before_resume() {
     assert!(through < Nanos::from_secs(300), "includes the trials");
 }
 
-fn place(plan: &Plan, cell: &str) -> usize {
-    plan.cells.iter().position(|known| known.id.as_str() == cell).expect("a cell of the plan")
+fn place(plan: &Plan, result: &str) -> usize {
+    plan.results.iter().position(|known| known.id.as_str() == result).expect("a result of the plan")
 }

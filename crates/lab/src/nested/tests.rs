@@ -3,7 +3,7 @@
 use std::{convert::Infallible, iter, os::unix::net::UnixStream};
 
 use machine::{Boot, Channel, Condition, MachineError};
-use samples::{CellEnd, EndReason, MachineChange, RunId, SkippedCell, Trial};
+use samples::{EndReason, MachineChange, ResultEnd, RunId, SkippedResult, Trial};
 use scenario::{PlanOptions, builtin};
 use serde_json::{Value, json};
 
@@ -64,10 +64,10 @@ impl Sink for KeptFor {
     fn trial(&mut self, run: &RunId, _: &Trial) -> Result<(), Infallible> {
         self.note(run)
     }
-    fn skipped(&mut self, run: &RunId, _: &SkippedCell) -> Result<(), Infallible> {
+    fn skipped(&mut self, run: &RunId, _: &SkippedResult) -> Result<(), Infallible> {
         self.note(run)
     }
-    fn ended(&mut self, run: &RunId, _: &CellEnd) -> Result<(), Infallible> {
+    fn ended(&mut self, run: &RunId, _: &ResultEnd) -> Result<(), Infallible> {
         self.note(run)
     }
     fn machine_changed(&mut self, run: &RunId, _: &MachineChange) -> Result<(), Infallible> {
@@ -88,7 +88,7 @@ fn conducted(messages: impl Iterator<Item = Vec<u8>> + Send + 'static, ends: boo
         text,
         plan: &plan,
         id: RunId(REQUESTED.into()),
-        tries: None,
+        remedy_trials: None,
         resume: None,
         agent: "/nonexistent".into(),
         firecracker: None,
@@ -118,7 +118,7 @@ fn header(id: &str) -> FromConductor {
 #[test]
 fn stores_records_only_for_requested_run() {
     let hello = || line(&FromConductor::Hello(Hello::new("test")));
-    let end = FromConductor::End(CellEnd { cell: "a/b".into(), why: EndReason::Settled, trials: 1 });
+    let end = FromConductor::End(ResultEnd { result: "a/b".into(), reason: EndReason::Settled, trials: 1 });
     for (messages, stored, expected) in [
         (vec![hello(), line(&header("another"))], 0, "started run another"),
         (vec![hello(), line(&header(""))], 0, "started run"),

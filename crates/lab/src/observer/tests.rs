@@ -61,7 +61,7 @@ fn started(
 }
 
 fn missing(kind: samples::ProbeKind) -> MissingProbe {
-    MissingProbe { probe: kind, because: "of a test".into() }
+    MissingProbe { probe: kind, reason: "of a test".into() }
 }
 
 /// Replies of an observer whose `probes` fail in the `n`th trial, not counting the initial attempt.
@@ -155,5 +155,5 @@ fn reports_and_stops_silent_observer() {
     );
     assert_eq!(watcher.probes(), []);
     let [gone] = watcher.dropped() else { panic!("{:?}", watcher.dropped()) };
-    assert!(gone.probe == CPU && gone.because.contains("observer"), "{gone:?}");
+    assert!(gone.probe == CPU && gone.reason.contains("observer"), "{gone:?}");
 }

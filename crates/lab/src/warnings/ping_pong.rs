@@ -13,26 +13,26 @@ const LOSSY: f64 = 0.01;
 const OWN_LATENESS: f64 = 0.5;
 
 /// Ignores spinning threads, which are always busy, and a stream that runs at the same time.
-pub(super) fn warnings(asked: &PingPongSettings, data: &PingPongData) -> Vec<ValidityWarning> {
-    let late = match (asked.schedule, &data.open_loop) {
+pub(super) fn warnings(requested: &PingPongSettings, data: &PingPongData) -> Vec<ValidityWarning> {
+    let late = match (requested.schedule, &data.open_loop) {
         (Schedule::Open { period }, Some(open)) => late_generator(period, open),
         _ => None,
     };
-    let rate = asked.under.and_then(|under| under.rate);
+    let rate = requested.under.and_then(|under| under.rate);
     let beside = data.under.as_ref().zip(rate).and_then(|(under, rate)| rate_not_reached(rate, &under.flows));
     late.into_iter().chain(beside).chain(lossy(data)).chain(stray_answers(data)).collect()
 }
 
 fn stray_answers(data: &PingPongData) -> Option<ValidityWarning> {
     let strays = data.strays.filter(|strays| *strays > 0)?;
-    let of = strays.saturating_add(data.duplicates.unwrap_or(0)).saturating_add(data.round_trips.count());
-    Some(ValidityWarning::Strays { strays, of })
+    let total = strays.saturating_add(data.duplicates.unwrap_or(0)).saturating_add(data.round_trips.count());
+    Some(ValidityWarning::Strays { strays, total })
 }
 
 fn lossy(data: &PingPongData) -> Option<ValidityWarning> {
     let lost = data.lost?;
-    let of = lost.saturating_add(data.round_trips.count());
-    (of > 0 && lost as f64 >= of as f64 * LOSSY).then_some(ValidityWarning::Lossy { lost, of })
+    let total = lost.saturating_add(data.round_trips.count());
+    (total > 0 && lost as f64 >= total as f64 * LOSSY).then_some(ValidityWarning::Lossy { lost, total })
 }
 
 fn late_generator(period: Nanos, open: &OpenLoopData) -> Option<ValidityWarning> {

@@ -9,32 +9,36 @@ use super::rate_not_reached;
 /// Minimum share of time for a thread to count as the bottleneck.
 const AT_ITS_LIMIT: f64 = 0.97;
 
-pub(super) fn warnings(asked: &StreamSettings, data: &StreamData, cpu: &CpuUsage) -> Vec<ValidityWarning> {
-    let slow = asked.rate.and_then(|rate| rate_not_reached(rate, &data.flows));
-    let mut doubts = Vec::new();
+pub(super) fn warnings(
+    requested: &StreamSettings,
+    data: &StreamData,
+    cpu: &CpuUsage,
+) -> Vec<ValidityWarning> {
+    let slow = requested.rate.and_then(|rate| rate_not_reached(rate, &data.flows));
+    let mut warnings = Vec::new();
     // A sender that reached its rate was not the bottleneck.
-    if asked.rate.is_none() || slow.is_some() {
-        doubts.extend(
+    if requested.rate.is_none() || slow.is_some() {
+        warnings.extend(
             busiest(cpu, ThreadRole::Send).map(|(end, busy)| ValidityWarning::GeneratorLimited { end, busy }),
         );
-        doubts.extend(
+        warnings.extend(
             busiest(cpu, ThreadRole::Receive)
                 .map(|(end, busy)| ValidityWarning::ReceiverLimited { end, busy }),
         );
     }
-    doubts.extend(slow);
-    if asked.transport == workload::Transport::Tcp {
-        doubts.extend(ends_disagree(&data.flows));
+    warnings.extend(slow);
+    if requested.transport == workload::Transport::Tcp {
+        warnings.extend(ends_disagree(&data.flows));
     }
-    doubts.extend(stray_datagrams(&data.flows));
-    doubts
+    warnings.extend(stray_datagrams(&data.flows));
+    warnings
 }
 
 fn stray_datagrams(flows: &[Flow]) -> Option<ValidityWarning> {
     let received = flows.iter().filter_map(|flow| flow.receiver.datagrams());
     let all = received.reduce(|one, other| one.and(&other)).filter(|all| all.strays > 0)?;
-    let of = all.count.saturating_add(all.duplicates).saturating_add(all.strays);
-    Some(ValidityWarning::Strays { strays: all.strays, of })
+    let total = all.count.saturating_add(all.duplicates).saturating_add(all.strays);
+    Some(ValidityWarning::Strays { strays: all.strays, total })
 }
 
 fn busiest(cpu: &CpuUsage, role: ThreadRole) -> Option<(String, f64)> {

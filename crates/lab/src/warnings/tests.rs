@@ -169,7 +169,7 @@ fn warns_about_skipped_schedule_regardless_of_rate() {
         let warnings_found = warnings(&load, &carried(sender, end(9, 1000)), &CpuUsage::default());
         assert_eq!(warnings_found.len(), expected, "{skipped:?}: {warnings_found:?}");
         assert!(
-            warnings_found.iter().all(|warning| matches!(warning, ValidityWarning::RateNotKept { .. })),
+            warnings_found.iter().all(|warning| matches!(warning, ValidityWarning::RateNotReached { .. })),
             "{warnings_found:?}"
         );
     }
@@ -226,7 +226,7 @@ fn warns_about_loss_from_1_percent() {
         };
         let load = WorkloadSettings::PingPong(PingPongSettings::new(SECOND));
         let warnings_found = warnings(&load, &Measurement::PingPong(data), &CpuUsage::default());
-        let expected = has_warning.then_some(ValidityWarning::Lossy { lost, of: lost + 100 });
+        let expected = has_warning.then_some(ValidityWarning::Lossy { lost, total: lost + 100 });
         assert_eq!(warnings_found, expected.into_iter().collect::<Vec<_>>(), "{lost} of 100 more");
     }
 }
@@ -245,7 +245,7 @@ fn warns_about_stray_replies_but_not_duplicates() {
         };
         let load = WorkloadSettings::PingPong(PingPongSettings::new(SECOND));
         let warnings_found = warnings(&load, &Measurement::PingPong(data), &CpuUsage::default());
-        let expected = has_warning.then_some(ValidityWarning::Strays { strays: 1, of: 110 });
+        let expected = has_warning.then_some(ValidityWarning::Strays { strays: 1, total: 110 });
         assert_eq!(warnings_found, expected.into_iter().collect::<Vec<_>>(), "{strays:?} {duplicates:?}");
     }
 }

@@ -13,7 +13,7 @@ use sys::child::ConfinedChild;
 
 use super::qmp::Qmp;
 
-/// Timeout for the exit of a process that has closed its streams.
+/// The process has closed its streams.
 const EXIT_TIMEOUT: Duration = Duration::from_secs(10);
 const POLL: Duration = Duration::from_millis(5);
 
@@ -32,7 +32,7 @@ struct Live {
 }
 
 impl Running {
-    /// `first_process` is set when the guest's first process runs.
+    /// `first_process` is set when it runs.
     pub(super) fn new(
         child: ConfinedChild,
         qmp: Qmp,
@@ -50,7 +50,6 @@ impl Running {
         Some(self.first_process.get()?.duration_since(self.started))
     }
 
-    /// A problem of QEMU itself.
     pub(super) fn trouble(&self) -> Option<String> {
         let mut live = self.live.lock();
         match live.qmp.status() {
@@ -61,7 +60,6 @@ impl Running {
         }
     }
 
-    /// Stops QEMU and waits for it.
     pub(super) fn stop(self) {
         let mut live = self.live.lock();
         live.qmp.quit();
@@ -70,7 +68,7 @@ impl Running {
 }
 
 impl Live {
-    /// Its exit status, if it exits in time.
+    /// `None` if it does not exit in time.
     fn ended(&mut self) -> Option<ExitStatus> {
         let begun = Instant::now();
         loop {
@@ -82,7 +80,7 @@ impl Live {
     }
 }
 
-/// Kills the process if it runs, waits for it, and returns its exit status.
+/// Returns the exit status.
 pub(super) fn end(child: &mut Child) -> Option<ExitStatus> {
     // Fails only if the process has exited.
     let _ = child.kill();

@@ -4,7 +4,6 @@ use serde_json::{Value, json};
 
 use crate::validator::{Machine, Request, valid};
 
-/// A valid request for each path.
 fn right() -> Vec<Request> {
     let bucket = json!({ "size": 0, "refill_time": 0, "one_time_burst": 0 });
     let limiter = json!({ "bandwidth": bucket, "ops": bucket });
@@ -47,9 +46,9 @@ pub(crate) fn right_ones_are_taken() {
     }
 }
 
-fn refused(request: &Request, because: &str) {
-    let fault = valid(request).expect_err(because);
-    assert!(fault.contains(because), "{request:?}: `{fault}` instead of `{because}`");
+fn refused(request: &Request, reason: &str) {
+    let fault = valid(request).expect_err(reason);
+    assert!(fault.contains(reason), "{request:?}: `{fault}` instead of `{reason}`");
 }
 
 pub(crate) fn broken_ones_are_refused() {
@@ -63,8 +62,8 @@ pub(crate) fn broken_ones_are_refused() {
             refused(&changed(&|request| request.method = method.to_owned()), "Invalid request method");
         }
         refused(&changed(&|request| request.path += "/"), "Invalid request method");
-        for (at, because) in [(0, "Host"), (1, "Content-Type"), (2, "Content-Length")] {
-            refused(&changed(&|request| drop(request.headers.remove(at))), because);
+        for (at, reason) in [(0, "Host"), (1, "Content-Type"), (2, "Content-Length")] {
+            refused(&changed(&|request| drop(request.headers.remove(at))), reason);
         }
         refused(&changed(&|request| request.body.push(b' ')), "Content-Length");
         broken_bodies(&right);

@@ -1,5 +1,5 @@
-//! Memory telemetry of the guest in which this process runs: kernel counters and an access source. Sources:
-//! proc_meminfo(5), proc_vmstat(5), accounting/psi.rst of Linux.
+//! Memory telemetry of the guest in which this process runs. Sources: proc_meminfo(5), proc_vmstat(5), accounting/psi.rst of
+//! Linux.
 
 use std::{collections::BTreeMap, fs};
 
@@ -7,21 +7,18 @@ use protocol::{AccessSourceKind, MemoryTelemetry, NodeTelemetry};
 use sys::clock::{monotonic, thread_cpu};
 use units::{Bytes, Nanos};
 
-use super::{AccessSource, Accesses, Look, because, read, source};
+use super::{AccessSource, Accesses, Look, read, reason, source};
 use crate::error::MemoryError;
 
 const NODES: &str = "/sys/devices/system/node";
 
-/// State between two looks.
 #[derive(Default)]
 pub struct GuestTelemetry {
     source: Option<Box<dyn AccessSource>>,
-    /// The requested source, and the reason for missing accesses.
     asked: Option<(AccessSourceKind, Option<String>)>,
     before: Option<Counted>,
 }
 
-/// Kernel counters since boot.
 #[derive(Debug, Clone, Copy, Default)]
 struct Counted {
     at: u64,
@@ -31,17 +28,14 @@ struct Counted {
 }
 
 impl GuestTelemetry {
-    /// Current memory, and its use since the previous look.
-    ///
-    /// # Errors
-    /// If the kernel does not report its memory.
+    /// Use is since the previous look.
     pub fn look(&mut self, asked: AccessSourceKind) -> Result<MemoryTelemetry, MemoryError> {
         let begun = thread_cpu();
         if self.asked.as_ref().is_none_or(|(before, _)| *before != asked) {
             // Drop the previous source first.
             self.source = None;
             let found = source(asked);
-            self.asked = Some((asked, found.as_ref().err().map(because)));
+            self.asked = Some((asked, found.as_ref().err().map(reason)));
             self.source = found.ok();
         }
         let mut pending = None;
@@ -53,7 +47,7 @@ impl GuestTelemetry {
             }
             Some(Err(error)) => {
                 self.source = None;
-                self.asked = Some((asked, Some(because(&error))));
+                self.asked = Some((asked, Some(reason(&error))));
                 Accesses::new()
             }
             None => Accesses::new(),
@@ -77,7 +71,7 @@ impl GuestTelemetry {
         Ok(MemoryTelemetry {
             elapsed: Nanos(now.at - before.at),
             source: self.source.as_ref().map_or(AccessSourceKind::None, |source| source.kind()),
-            no_accesses_because: pending.or_else(|| self.asked.as_ref()?.1.clone()),
+            no_accesses_reason: pending.or_else(|| self.asked.as_ref()?.1.clone()),
             nodes,
             available: Bytes(memory.kilobytes("MemAvailable")),
             swap_used: Bytes(memory.kilobytes("SwapTotal").saturating_sub(memory.kilobytes("SwapFree"))),
@@ -91,7 +85,6 @@ impl GuestTelemetry {
     }
 }
 
-/// Parses lines with a name and a number.
 struct Numbers(BTreeMap<String, u64>);
 
 impl Numbers {
@@ -116,7 +109,6 @@ impl Numbers {
     }
 }
 
-/// Nodes with memory, and their accesses.
 fn nodes(accesses: &mut Accesses) -> Vec<NodeTelemetry> {
     let entries = fs::read_dir(NODES).into_iter().flatten().filter_map(Result::ok);
     let numbers = entries.filter_map(|entry| entry.file_name().to_str()?.strip_prefix("node")?.parse().ok());
@@ -134,7 +126,7 @@ fn nodes(accesses: &mut Accesses) -> Vec<NodeTelemetry> {
     numbers.into_iter().filter_map(telemetry).filter(|node| node.size.0 > 0).collect()
 }
 
-/// Parses `some avg10=0.00 avg60=0.00 avg300=0.00 total=1234`, in microseconds.
+/// `some avg10=0.00 avg60=0.00 avg300=0.00 total=1234`, in microseconds.
 fn stalled(text: &str) -> Option<Nanos> {
     let some = text.lines().find(|line| line.starts_with("some "))?;
     Some(Nanos(some.rsplit_once("total=")?.1.trim().parse::<u64>().ok()? * 1000))
@@ -151,10 +143,9 @@ mod tests {
         let reply = telemetry.look(AccessSourceKind::None).expect("it has /proc");
         assert!(reply.available.0 > 0 && reply.elapsed.0 > 0, "{reply:?}");
         assert_eq!(reply.source, AccessSourceKind::None);
-        assert!(reply.no_accesses_because.is_some());
+        assert!(reply.no_accesses_reason.is_some());
     }
 
-    /// A source before its first report.
     struct Silent;
 
     impl AccessSource for Silent {
@@ -173,7 +164,7 @@ mod tests {
         let mut telemetry = GuestTelemetry { source: Some(Box::new(Silent)), asked, before: None };
         let reply = telemetry.look(AccessSourceKind::Damon).expect("this machine has /proc");
         assert_eq!(reply.source, AccessSourceKind::Damon);
-        assert_eq!(reply.no_accesses_because.as_deref(), Some("first report pending"));
+        assert_eq!(reply.no_accesses_reason.as_deref(), Some("first report pending"));
         assert!(reply.nodes.iter().all(|node| node.accesses.is_empty()), "{reply:?}");
     }
 

@@ -1,5 +1,5 @@
-//! Latency breakdown along a path, observed in the kernel: follows one message of a closed loop at a time from the
-//! client's send until the reply returns.
+//! Latency breakdown along a path: follows one message of a closed loop at a time, from the client's send until the reply
+//! returns.
 
 mod histogram;
 mod maps;
@@ -28,23 +28,16 @@ const HOOKS: [Hook; 6] = [
     Hook::needed("forked", "sched_process_fork"),
 ];
 
-/// Loads the programs.
-///
-/// # Errors
-///
-/// If they cannot run here.
 pub(crate) fn probe() -> Result<Box<dyn Probe>, ProbeError> {
     let loaded = BpfObject::new(OBJECT, &HOOKS, &[])?;
     Ok(Box::new(LatencyBreakdownProbe { loaded, following: None }))
 }
 
-/// The programs and their current settings.
 struct LatencyBreakdownProbe {
     loaded: BpfObject,
     following: Option<Following>,
 }
 
-/// Settings needed to read results.
 struct Following {
     every: u32,
     devices: Vec<WatchedDevice>,
@@ -58,12 +51,15 @@ impl Probe for LatencyBreakdownProbe {
     fn start(&mut self, watch: &Watch) -> Result<(), ProbeError> {
         self.stop();
         self.following = None;
-        let Some(way) = &watch.way else { return Ok(()) };
+        let Some(latency_breakdown) = &watch.latency_breakdown else { return Ok(()) };
         let mut maps = Maps(&mut self.loaded);
         maps.clear()?;
-        maps.follow(way, &watch.subjects)?;
+        maps.follow(latency_breakdown, &watch.subjects)?;
         self.loaded.attach()?;
-        self.following = Some(Following { every: way.every.max(1), devices: way.devices.clone() });
+        self.following = Some(Following {
+            every: latency_breakdown.every.max(1),
+            devices: latency_breakdown.devices.clone(),
+        });
         Ok(())
     }
 
@@ -71,10 +67,12 @@ impl Probe for LatencyBreakdownProbe {
         let Some(following) = &self.following else { return Ok(()) };
         let mut maps = Maps(&mut self.loaded);
         let ways = maps.ways()?;
-        results.way =
-            Some(routes::most_frequent(&ways, following.every, &following.devices, |way, place| {
-                maps.times(way, place)
-            })?);
+        results.latency_breakdown = Some(routes::most_frequent(
+            &ways,
+            following.every,
+            &following.devices,
+            |latency_breakdown, place| maps.times(latency_breakdown, place),
+        )?);
         let events = ways.events_left_out;
         if events > 0 {
             results.overflowed.push(Overflow { probe: ProbeKind::PacketWay, events });

@@ -1,4 +1,4 @@
-//! Selects the route that most messages took and names its points. Pure; times are read by a callback.
+//! Selects the route that most messages took and names its points.
 
 use protocol::WatchedDevice;
 use samples::{HopEvent, HopPoint, HopStep, MessagePath};
@@ -7,7 +7,6 @@ use workload::LatencyHistogram;
 use super::maps::{MessageRoute, Point, RouteMaps};
 use crate::observe::ProbeError;
 
-/// The most frequent route. `times` reads the times of a route and point.
 pub(super) fn most_frequent(
     routes: &RouteMaps,
     every: u32,
@@ -16,7 +15,7 @@ pub(super) fn most_frequent(
 ) -> Result<MessagePath, ProbeError> {
     let all: u64 = routes.ways.iter().map(|way| way.taken).sum();
     let Some((number, way)) = most_taken(&routes.ways) else {
-        return Ok(MessagePath { every, strayed: routes.lost, ..MessagePath::default() });
+        return Ok(MessagePath { every, not_followed: routes.lost, ..MessagePath::default() });
     };
     let points: Vec<HopPoint> = way.points.iter().map(|point| point_named(point, devices)).collect();
     let steps = (1..).zip(points.windows(2)).map(|(place, ends)| {
@@ -25,7 +24,7 @@ pub(super) fn most_frequent(
     });
     let steps = steps.collect::<Result<_, _>>()?;
     let whole = times(number, 0)?.packed();
-    Ok(MessagePath { every, followed: way.taken, strayed: routes.lost + all - way.taken, whole, steps })
+    Ok(MessagePath { every, followed: way.taken, not_followed: routes.lost + all - way.taken, whole, steps })
 }
 
 /// The first of equally frequent ones, for reproducible results.
@@ -90,7 +89,7 @@ mod tests {
             Ok(histogram)
         };
         let most_frequent = most_frequent(&routes, 8, &[here()], times).expect("times are readable");
-        assert_eq!((most_frequent.every, most_frequent.followed, most_frequent.strayed), (8, 40, 6));
+        assert_eq!((most_frequent.every, most_frequent.followed, most_frequent.not_followed), (8, 40, 6));
         assert_eq!(most_frequent.whole.max(), Some(Nanos(1000)));
         let names: Vec<_> = most_frequent.steps.iter().map(|step| step.to.device.as_deref()).collect();
         assert_eq!(names, [Some("a:eth0"), Some("?:eth0"), None]);
@@ -108,6 +107,9 @@ mod tests {
         let routes = RouteMaps { lost: 3, ..RouteMaps::default() };
         let most_frequent =
             most_frequent(&routes, 1, &[], |_, _| panic!("nothing to read")).expect("reads nothing");
-        assert_eq!((most_frequent.followed, most_frequent.strayed, most_frequent.steps.len()), (0, 3, 0));
+        assert_eq!(
+            (most_frequent.followed, most_frequent.not_followed, most_frequent.steps.len()),
+            (0, 3, 0)
+        );
     }
 }

@@ -10,7 +10,6 @@ use units::{Bytes, Nanos};
 
 use crate::syscalls::names::{name, returns_anything, returns_bytes};
 
-/// The calling thread.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Caller {
     pub(super) tid: u32,
@@ -19,15 +18,12 @@ pub(super) struct Caller {
     pub(super) process: String,
 }
 
-/// Sums.
 #[derive(Debug, Default)]
 pub(super) struct Tallies {
     calls: HashMap<(u32, u64), Tally>,
-    /// Latest names of threads.
     caller: HashMap<u32, Caller>,
-    pub(super) stopping: PtraceSlices,
-    /// Start of the current slice.
-    pub(super) looking_since: Option<Instant>,
+    pub(super) ptrace: PtraceSlices,
+    pub(super) counting_since: Option<Instant>,
 }
 
 #[derive(Debug, Default)]
@@ -40,12 +36,10 @@ struct Tally {
 }
 
 impl Tallies {
-    /// Sets the name of a thread, for all its counts.
     pub(super) fn named(&mut self, caller: &Caller) {
         self.caller.insert(caller.tid, caller.clone());
     }
 
-    /// Adds a call with its duration and return value.
     pub(super) fn count(&mut self, tid: u32, number: u64, took: Duration, value: i64, failed: bool) {
         let tally = self.calls.entry((tid, number)).or_default();
         tally.calls += 1;
@@ -59,9 +53,8 @@ impl Tallies {
         tally.times[place] += 1;
     }
 
-    /// Adds a complete slice or pause.
     pub(super) fn slice(&mut self, slice: PtraceSlice) {
-        self.stopping.slices.push(slice);
+        self.ptrace.slices.push(slice);
     }
 
     pub(super) fn add_to(&self, results: &mut ProbeResults) {
@@ -72,15 +65,14 @@ impl Tallies {
             .collect();
         counts.sort_by(|a, b| b.total.cmp(&a.total).then_with(|| (a.tid, &a.call).cmp(&(b.tid, &b.call))));
         results.syscalls = counts;
-        let mut stopping = self.stopping.clone();
-        let now = self.looking_since.map_or(Duration::ZERO, |since| since.elapsed());
-        stopping.looked = stopping.looked + now.into();
-        results.stopping = Some(stopping);
+        let mut ptrace = self.ptrace.clone();
+        let now = self.counting_since.map_or(Duration::ZERO, |since| since.elapsed());
+        ptrace.counted = ptrace.counted + now.into();
+        results.ptrace = Some(ptrace);
     }
 }
 
 impl Tally {
-    /// Running and waiting time cannot be distinguished from outside.
     fn of(&self, caller: Option<&Caller>, tid: u32, number: u64) -> SyscallCount {
         let call = u32::try_from(number).map_or_else(|_| format!("syscall {number}"), name);
         SyscallCount {
@@ -102,9 +94,8 @@ impl Tally {
     }
 }
 
-/// A slice, from readings at its start and end.
-pub(super) fn slice(looking: bool, elapsed: Duration, cpu: u64, moved: u64) -> PtraceSlice {
-    PtraceSlice { looking, elapsed: elapsed.into(), cpu: Nanos(cpu), moved }
+pub(super) fn slice(counting: bool, elapsed: Duration, cpu: u64, io_calls: u64) -> PtraceSlice {
+    PtraceSlice { counting, elapsed: elapsed.into(), cpu: Nanos(cpu), io_calls }
 }
 
 #[cfg(test)]

@@ -1,6 +1,5 @@
-//! Counts system calls of chosen processes by stopping each thread at each call: for machines without eBPF, on
-//! request only. It is slow, so it pauses regularly and reports the progress of the processes with and without
-//! tracing.
+//! Counts system calls by stopping each thread at each call, for machines without eBPF. It is slow, so it pauses regularly and
+//! reports the progress of the processes with and without tracing.
 
 mod counts;
 mod progress;
@@ -22,22 +21,20 @@ use samples::{ProbeKind, ProbeResults};
 use self::{counts::Tallies, tracer::Tracer};
 use crate::observe::{Probe, ProbeError, Watch};
 
-/// Durations of counting and of pauses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Slices {
-    /// Counting.
-    pub looking: Duration,
+    pub counting: Duration,
     pub resting: Duration,
 }
 
 impl Default for Slices {
     /// Long compared to the start of a slice, which stops every thread once.
     fn default() -> Self {
-        Self { looking: Duration::from_millis(400), resting: Duration::from_millis(200) }
+        Self { counting: Duration::from_millis(400), resting: Duration::from_millis(200) }
     }
 }
 
-/// The probe, not yet started; without slices it counts all the time and cannot measure its overhead.
+/// Without slices, the counter never pauses and cannot measure its overhead.
 #[must_use]
 pub fn ptrace_counter(slices: Option<Slices>) -> Box<dyn Probe> {
     Box::new(PtraceCounter { slices, tallies: Arc::default(), tracer: None })
@@ -49,7 +46,6 @@ struct PtraceCounter {
     tracer: Option<Running>,
 }
 
-/// A dedicated thread: the kernel detaches its tracees when it exits.
 struct Running {
     stop: Arc<AtomicBool>,
     thread: JoinHandle<()>,
@@ -78,7 +74,7 @@ impl Probe for PtraceCounter {
             Err(error) => drop(report.send(Err(error))),
         };
         let failed =
-            |because: String| ProbeError::Failed { operation: "start the tracer thread".into(), because };
+            |reason: String| ProbeError::Failed { operation: "start the tracer thread".into(), reason };
         let thread = thread::Builder::new().name("ptrace".into()).spawn(work);
         let thread = thread.map_err(|error| failed(error.to_string()))?;
         let started = outcome.recv().unwrap_or_else(|_| Err(failed("it ended".into())));

@@ -1,5 +1,4 @@
-//! The tracer thread: attaches, lets threads run freely or from call to call, and detaches. If it dies, the kernel
-//! detaches.
+//! The tracer thread: attaches, lets threads run freely or from call to call, and detaches.
 
 use std::{
     collections::HashMap,
@@ -21,9 +20,8 @@ use super::{
 };
 use crate::observe::ProbeError;
 
-/// Polling interval for requests.
+/// Requests are polled.
 const GLANCE: Duration = Duration::from_millis(20);
-/// Time for a thread to stop; after that the kernel detaches it when the tracer exits.
 const GRACE: Duration = Duration::from_secs(2);
 
 /// `prctl`, with which a thread sets its name (x86-64, syscall_64.tbl).
@@ -32,14 +30,13 @@ const RENAMES: u64 = 157;
 #[derive(Default)]
 struct TracedThread {
     caller: Caller,
-    /// The current call and its start.
     entered: Option<(u64, Instant)>,
 }
 
 pub(super) struct Tracer {
     threads: HashMap<u32, TracedThread>,
     slices: Option<Slices>,
-    looking: bool,
+    counting: bool,
     since: Instant,
     then: Progress,
     tallies: Arc<Mutex<Tallies>>,
@@ -47,7 +44,6 @@ pub(super) struct Tracer {
 }
 
 impl Tracer {
-    /// Attaches to all threads of these processes without stopping them.
     pub(super) fn attach(
         pids: &[u32],
         slices: Option<Slices>,
@@ -56,7 +52,7 @@ impl Tracer {
         let bell = Bell::every(GLANCE).map_err(|error| failed("ring", &error))?;
         let (since, then) = (Instant::now(), Progress::default());
         let mut tracer =
-            Self { threads: HashMap::new(), slices, looking: false, since, then, tallies, _bell: bell };
+            Self { threads: HashMap::new(), slices, counting: false, since, then, tallies, _bell: bell };
         for pid in pids {
             tracer.attach_process(*pid)?;
         }
@@ -93,12 +89,11 @@ impl Tracer {
         field(&status, "TracerPid:").is_some_and(|tracer| tracer == std::process::id() || tracer == own_tid())
     }
 
-    /// Traces until stopped or no thread is left, then detaches.
     pub(super) fn run(mut self, stop: &AtomicBool) {
         while !stop.load(Ordering::Relaxed) && !self.threads.is_empty() {
             if self.is_over() {
                 self.end();
-                self.begin(!self.looking);
+                self.begin(!self.counting);
             }
             match ptrace::wait() {
                 Ok(Some(event)) => self.handle(event),
@@ -111,15 +106,15 @@ impl Tracer {
     }
 
     fn is_over(&self) -> bool {
-        let length = |slices: Slices| if self.looking { slices.looking } else { slices.resting };
+        let length = |slices: Slices| if self.counting { slices.counting } else { slices.resting };
         self.slices.is_some_and(|slices| self.since.elapsed() >= length(slices))
     }
 
-    fn begin(&mut self, looking: bool) {
+    fn begin(&mut self, counting: bool) {
         self.threads.retain(|tid, _| fs::exists(format!("/proc/{tid}")).unwrap_or_default());
-        (self.looking, self.since, self.then) = (looking, Instant::now(), self.progress());
-        self.tallies.lock().looking_since = looking.then_some(self.since);
-        if looking {
+        (self.counting, self.since, self.then) = (counting, Instant::now(), self.progress());
+        self.tallies.lock().counting_since = counting.then_some(self.since);
+        if counting {
             for tid in self.threads.keys() {
                 // A thread that exited reports that itself.
                 let _ = ptrace::interrupt(*tid);
@@ -129,14 +124,14 @@ impl Tracer {
 
     fn end(&mut self) {
         let elapsed = self.since.elapsed();
-        let (cpu, moved) = self.progress().since(&self.then);
+        let (cpu, io_calls) = self.progress().since(&self.then);
         let whole = self.slices.is_some() && self.is_over();
         let mut tallies = self.tallies.lock();
-        if tallies.looking_since.take().is_some() {
-            tallies.stopping.looked = tallies.stopping.looked + elapsed.into();
+        if tallies.counting_since.take().is_some() {
+            tallies.ptrace.counted = tallies.ptrace.counted + elapsed.into();
         }
         if whole {
-            tallies.slice(slice(self.looking, elapsed, cpu, moved));
+            tallies.slice(slice(self.counting, elapsed, cpu, io_calls));
         }
     }
 
@@ -144,17 +139,17 @@ impl Tracer {
         Progress::of(self.threads.values().map(|thread| (thread.caller.tid, thread.caller.pid)))
     }
 
-    /// Continues a stopped thread and adds its stopped time, as far as it is visible here.
+    /// Adds its stopped time, as far as it is visible here.
     fn handle(&mut self, event: Event) {
-        let stood = Instant::now();
-        let (tid, on) = (event.tid, if self.looking { On::ToCall } else { On::Freely });
+        let stopped = Instant::now();
+        let (tid, on) = (event.tid, if self.counting { On::ToCall } else { On::Freely });
         let gone = match event.what {
             TraceEvent::Ended => {
                 self.threads.remove(&tid);
                 return;
             }
             TraceEvent::Call => {
-                self.call(tid, stood);
+                self.call(tid, stopped);
                 ptrace::go(tid, on, 0)
             }
             TraceEvent::Stopped => {
@@ -167,9 +162,9 @@ impl Tracer {
         };
         // A thread that was killed reports that next.
         drop(gone);
-        let stood = stood.elapsed().into();
+        let stopped = stopped.elapsed().into();
         let mut tallies = self.tallies.lock();
-        tallies.stopping.stood = tallies.stopping.stood + stood;
+        tallies.ptrace.stopped = tallies.ptrace.stopped + stopped;
     }
 
     fn call(&mut self, tid: u32, at: Instant) {
@@ -180,7 +175,7 @@ impl Tracer {
         let thread = self.threads.entry(tid).or_default();
         match call {
             // Calls that start or end in a pause, or span the end of a slice, are not counted.
-            _ if !self.looking => thread.entered = None,
+            _ if !self.counting => thread.entered = None,
             Call::Enter { number } => thread.entered = Some((number, Instant::now())),
             Call::Exit { value, failed } => {
                 if let Some((number, since)) = thread.entered.take() {
@@ -194,7 +189,6 @@ impl Tracer {
         }
     }
 
-    /// Reads a thread's name and process.
     fn name(&mut self, tid: u32) {
         let caller = caller(tid);
         self.tallies.lock().named(&caller);
@@ -230,19 +224,18 @@ fn field(status: &str, name: &str) -> Option<u32> {
     status.lines().find_map(|line| line.strip_prefix(name))?.trim().parse().ok()
 }
 
-/// Id of the calling thread.
 fn own_tid() -> u32 {
     let link = fs::read_link("/proc/thread-self").ok();
     link.and_then(|link| link.file_name()?.to_str()?.parse().ok()).unwrap_or_default()
 }
 
 fn failed(operation: &str, error: &sys::Error) -> ProbeError {
-    ProbeError::Failed { operation: format!("{operation} the tracer thread"), because: error.to_string() }
+    ProbeError::Failed { operation: format!("{operation} the tracer thread"), reason: error.to_string() }
 }
 
 fn forbidden(pid: u32, tid: u32, error: &sys::Error) -> ProbeError {
     let status = fs::read_to_string(format!("/proc/{tid}/status")).unwrap_or_default();
-    let because = format!("cannot trace process {pid} with ptrace: {error}");
+    let reason = format!("cannot trace process {pid} with ptrace: {error}");
     let remedy = match field(&status, "TracerPid:") {
         Some(tracer) if tracer != 0 => {
             format!("process {tracer} is already tracing it (strace or a debugger); stop that first")
@@ -250,5 +243,5 @@ fn forbidden(pid: u32, tid: u32, error: &sys::Error) -> ProbeError {
         _ => "run as root; in containers this requires CAP_SYS_PTRACE, and kernel.yama.ptrace_scope below 3"
             .to_owned(),
     };
-    ProbeError::Unavailable { because, remedy }
+    ProbeError::Unavailable { reason, remedy }
 }

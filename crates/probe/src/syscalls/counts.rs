@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use protocol::Subject;
-use samples::{CallTimes, CpuOwner, SyscallCount};
+use samples::{CallTimes, CpuConsumer, SyscallCount};
 use units::{Bytes, Nanos};
 
 use super::{
@@ -11,15 +11,12 @@ use super::{
     slot::Slot,
 };
 
-/// Counts by thread and call.
 pub(super) struct Counts {
-    /// Completed calls, longest total time first.
+    /// Longest total time first.
     pub(super) ended: Vec<SyscallCount>,
-    /// Calls in progress, with their time so far.
     pub(super) under_way: Vec<SyscallCount>,
 }
 
-/// One count per slot, with the latest known names of its thread and process.
 pub(super) fn counts(ended: &[Slot], under_way: &[Slot], subjects: &[Subject]) -> Counts {
     let all: Vec<&Slot> = ended.iter().chain(under_way).collect();
     let (threads, processes) = (thread_names(&all), process_names(&all));
@@ -37,7 +34,6 @@ pub(super) fn counts(ended: &[Slot], under_way: &[Slot], subjects: &[Subject]) -
     Counts { ended: sorted(ended), under_way: sorted(under_way) }
 }
 
-/// Without names.
 fn numbers(slot: &Slot) -> SyscallCount {
     let call = name(slot.number);
     // A call in progress may end during the reading.
@@ -59,7 +55,6 @@ fn numbers(slot: &Slot) -> SyscallCount {
     }
 }
 
-/// The latest slot of each thread, which has its latest name.
 fn thread_names<'a>(slots: &[&'a Slot]) -> HashMap<u32, &'a Slot> {
     let mut latest: HashMap<u32, &'a Slot> = HashMap::new();
     for slot in slots {
@@ -71,7 +66,6 @@ fn thread_names<'a>(slots: &[&'a Slot]) -> HashMap<u32, &'a Slot> {
     latest
 }
 
-/// Name of each process: the latest of its first thread, otherwise the latest seen by another thread.
 fn process_names<'a>(slots: &[&'a Slot]) -> HashMap<u32, ((bool, u64), &'a str)> {
     let mut names = HashMap::new();
     for slot in slots {
@@ -88,9 +82,9 @@ fn process_names<'a>(slots: &[&'a Slot]) -> HashMap<u32, ((bool, u64), &'a str)>
 
 fn end(subjects: &[Subject], place: u32) -> Option<&'static str> {
     let subject = subjects.get(usize::try_from(place).ok()?.checked_sub(1)?)?;
-    match subject.owner {
-        CpuOwner::Client | CpuOwner::ClientVm => Some("client"),
-        CpuOwner::Server | CpuOwner::ServerVm => Some("server"),
+    match subject.consumer {
+        CpuConsumer::Client | CpuConsumer::ClientVm => Some("client"),
+        CpuConsumer::Server | CpuConsumer::ServerVm => Some("server"),
         _ => None,
     }
 }
@@ -120,15 +114,16 @@ mod tests {
         }
     }
 
-    fn subject(owner: CpuOwner) -> Subject {
-        Subject::of(owner, vec![], true)
+    fn subject(consumer: CpuConsumer) -> Subject {
+        Subject::of(consumer, vec![], true)
     }
 
     #[test]
     fn uses_latest_names_of_threads_and_processes() {
         let ended = [slot(10, 0, 100, "sh"), slot(10, 1, 300, "qemu"), slot(11, 0, 200, "qemu")];
         let under_way = [Slot { calls: 0, ..slot(11, 16, 400, "CPU 0/KVM") }];
-        let counts = counts(&ended, &under_way, &[subject(CpuOwner::Plumb), subject(CpuOwner::ServerVm)]);
+        let counts =
+            counts(&ended, &under_way, &[subject(CpuConsumer::Plumb), subject(CpuConsumer::ServerVm)]);
         let names: Vec<_> = counts.ended.iter().map(|one| (one.tid, one.thread.as_deref())).collect();
         assert_eq!(
             names,

@@ -1,10 +1,9 @@
 //! Tests that need an unusual number of slots. Other tests are in tests/syscalls.
 
-use samples::CpuOwner;
+use samples::CpuConsumer;
 
 use super::*;
 
-/// `None` on machines without eBPF.
 fn with_room_for(slots: u32) -> Option<Syscalls> {
     match Syscalls::new(slots) {
         Ok(probe) => Some(probe),
@@ -15,13 +14,13 @@ fn with_room_for(slots: u32) -> Option<Syscalls> {
 
 fn own_process() -> Watch {
     let subject = Subject {
-        owner: CpuOwner::Client,
+        consumer: CpuConsumer::Client,
         pids: vec![std::process::id()],
         namespaces: vec![],
         cgroups: vec![],
         syscalls: true,
     };
-    Watch { subjects: vec![subject], way: None }
+    Watch { subjects: vec![subject], latency_breakdown: None }
 }
 
 #[test]

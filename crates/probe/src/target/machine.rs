@@ -2,27 +2,27 @@
 
 use procfs::process::Process;
 use protocol::Subject;
-use samples::CpuOwner;
+use samples::CpuConsumer;
 
 use super::{all, name, number, open};
 
-/// Subjects of a virtual machine: vCPU threads belong to the VM's owner, other VMM threads to [`CpuOwner::Vmm`], and
-/// vhost workers, including new ones, to [`CpuOwner::Vhost`]. A VMM without thread names (QEMU without
+/// Subjects of a virtual machine: vCPU threads belong to the VM's owner, other VMM threads to [`CpuConsumer::Vmm`], and
+/// vhost workers, including new ones, to [`CpuConsumer::Vhost`]. A VMM without thread names (QEMU without
 /// `debug-threads=on`) belongs to the end as a whole.
 #[must_use]
 pub fn machine(monitors: &Subject) -> Vec<Subject> {
     let workers: Vec<u32> = monitors.pids.iter().copied().flat_map(vhost_workers).collect();
-    let owned = |owner, pids| Subject { owner, pids, ..monitors.clone() };
+    let attributed = |consumer, pids| Subject { consumer, pids, ..monitors.clone() };
     let (named, whole): (Vec<u32>, Vec<u32>) = monitors.pids.iter().partition(|pid| names_its_threads(**pid));
-    let workers = Subject { syscalls: false, ..owned(CpuOwner::Vhost, workers) };
-    let parts = [owned(monitors.owner, named), owned(end(monitors.owner), whole), workers];
+    let workers = Subject { syscalls: false, ..attributed(CpuConsumer::Vhost, workers) };
+    let parts = [attributed(monitors.consumer, named), attributed(end(monitors.consumer), whole), workers];
     parts.into_iter().filter(|part| !part.pids.is_empty()).collect()
 }
 
 /// Whether this owner is a VM at an end.
 #[must_use]
-pub const fn is_machine(owner: CpuOwner) -> bool {
-    matches!(owner, CpuOwner::ClientVm | CpuOwner::ServerVm)
+pub const fn is_machine(consumer: CpuConsumer) -> bool {
+    matches!(consumer, CpuConsumer::ClientVm | CpuConsumer::ServerVm)
 }
 
 /// vhost kernel threads of this process's guest: `vhost-<pid>`. Since Linux 6.4 they are threads of the process and
@@ -52,10 +52,10 @@ pub(crate) fn is_vcpu(thread: &str) -> bool {
     qemu || all_in_one || numbered
 }
 
-const fn end(machine: CpuOwner) -> CpuOwner {
+const fn end(machine: CpuConsumer) -> CpuConsumer {
     match machine {
-        CpuOwner::ClientVm => CpuOwner::Client,
-        CpuOwner::ServerVm => CpuOwner::Server,
+        CpuConsumer::ClientVm => CpuConsumer::Client,
+        CpuConsumer::ServerVm => CpuConsumer::Server,
         other => other,
     }
 }
@@ -110,8 +110,8 @@ mod tests {
         hold
     }
 
-    fn monitors(owner: CpuOwner, pids: &[u32]) -> Subject {
-        Subject::of(owner, pids.to_vec(), true)
+    fn monitors(consumer: CpuConsumer, pids: &[u32]) -> Subject {
+        Subject::of(consumer, pids.to_vec(), true)
     }
 
     #[test]
@@ -120,12 +120,12 @@ mod tests {
         let (_folder, mut worker) = process_named(&format!("vhost-{}", id()));
         // The VMM's PID is a prefix or suffix of its number.
         let (_folder, mut other) = process_named(&format!("vhost-{}1", id()));
-        let found = machine(&monitors(CpuOwner::ServerVm, &[id()]));
+        let found = machine(&monitors(CpuConsumer::ServerVm, &[id()]));
         let (worker_pid, _) = (worker.id(), [&mut worker, &mut other].map(|child| child.kill()));
-        let subjects: Vec<_> = found.iter().map(|it| (it.owner, &it.pids[..], it.syscalls)).collect();
+        let subjects: Vec<_> = found.iter().map(|it| (it.consumer, &it.pids[..], it.syscalls)).collect();
         assert_eq!(
             subjects,
-            [(CpuOwner::ServerVm, &[id()][..], true), (CpuOwner::Vhost, &[worker_pid][..], false)]
+            [(CpuConsumer::ServerVm, &[id()][..], true), (CpuConsumer::Vhost, &[worker_pid][..], false)]
         );
         [worker, other].iter_mut().for_each(|child| drop(child.wait()));
     }
@@ -133,9 +133,9 @@ mod tests {
     #[test]
     fn vmm_without_thread_names_belongs_to_the_end() {
         let (_folder, mut monitor) = process_named("qemu-system-x86");
-        let found = machine(&monitors(CpuOwner::ClientVm, &[monitor.id()]));
-        assert_eq!(found, [monitors(CpuOwner::Client, &[monitor.id()])]);
+        let found = machine(&monitors(CpuConsumer::ClientVm, &[monitor.id()]));
+        assert_eq!(found, [monitors(CpuConsumer::Client, &[monitor.id()])]);
         assert!(monitor.kill().and_then(|()| monitor.wait()).is_ok());
-        assert_eq!(machine(&monitors(CpuOwner::ClientVm, &[])), []);
+        assert_eq!(machine(&monitors(CpuConsumer::ClientVm, &[])), []);
     }
 }

@@ -15,7 +15,7 @@ const NAMED: &str = "/run/netns";
 ///
 /// If the file does not exist or is not a network namespace.
 pub fn namespace(named: &str) -> Result<u64, TargetError> {
-    let refused = |because: String| TargetError::NoNamespace { named: named.to_owned(), because };
+    let refused = |reason: String| TargetError::NoNamespace { named: named.to_owned(), reason };
     let path = if named.contains('/') { Path::new(named).to_owned() } else { Path::new(NAMED).join(named) };
     let found = fs::metadata(&path).map_err(|error| refused(format!("{}: {error}", path.display())))?;
     let own = fs::metadata("/proc/self/ns/net").map_err(|error| refused(error.to_string()))?;

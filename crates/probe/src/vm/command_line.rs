@@ -1,31 +1,26 @@
-//! Traffic-related options of QEMU's command line (qemu(1) of QEMU 7.2). Secrets on it are not stored.
+//! Traffic-related options of QEMU's command line (qemu(1) of QEMU 7.2).
 
 use std::borrow::Cow;
 
 use serde_json::{Map, Value};
 use units::Bytes;
 
-/// QEMU's options.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct CommandLine {
     pub(super) board: Option<String>,
     pub(super) cpu: Option<String>,
     pub(super) cpus: Option<u32>,
     pub(super) memory: Option<Bytes>,
-    /// `Some(true)` for KVM, `Some(false)` for emulation.
     pub(super) kvm: Option<bool>,
     pub(super) libvirt: bool,
     pub(super) netdevs: Vec<Netdev>,
 }
 
-/// Host side of a network device.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Netdev {
     pub(super) id: Option<String>,
     pub(super) backend: String,
-    /// Name of the tap device.
     pub(super) interface: Option<String>,
-    /// Descriptors of its inherited queues.
     pub(super) descriptors: Vec<i32>,
     pub(super) vhost: Option<bool>,
     pub(super) model: Option<String>,
@@ -67,7 +62,6 @@ impl CommandLine {
     }
 }
 
-/// Options with their values; empty if there is none.
 fn options(words: &[String]) -> impl Iterator<Item = (&str, &str)> {
     words.iter().enumerate().skip(1).filter_map(|(at, word)| {
         let flag = word.strip_prefix("--").or_else(|| word.strip_prefix('-'))?;
@@ -145,7 +139,6 @@ fn switch(word: &str) -> Option<bool> {
     }
 }
 
-/// The host side that a guest device refers to, and its model.
 fn model(value: &str) -> Option<(String, String)> {
     let value = &*plain(value);
     let driver = key(value, "driver").unwrap_or_else(|| head(value));

@@ -20,7 +20,6 @@ fn reading(line: &str, queues: &[(i32, &str)], vhost: usize) -> VmReading {
     }
 }
 
-/// Id on the command line, tap device, queues in use, and vhost.
 type Device = (Option<String>, Option<String>, u32, Option<bool>);
 
 fn devices(reading: &VmReading) -> Vec<Device> {
@@ -77,7 +76,7 @@ fn counts_unused_queues_separately() {
 fn uses_command_line_if_descriptors_are_inaccessible() {
     let mut reading = reading("kvm -accel kvm -netdev tap,id=a,ifname=tap0,vhost=on", &[], 0);
     assert_eq!(reading.facts(&reading).accelerator, Some(VmAccelerator::Emulation));
-    reading.unread.push(Unread { what: "descriptors".into(), because: "EACCES".into() });
+    reading.unread.push(Unread { what: "descriptors".into(), reason: "EACCES".into() });
     assert_eq!(reading.facts(&reading).accelerator, Some(VmAccelerator::Kvm));
     assert_eq!(devices(&reading), [(text("a"), text("tap0"), 0, Some(true))]);
 }

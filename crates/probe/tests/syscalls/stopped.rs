@@ -1,4 +1,4 @@
-//! The ptrace probe, compared with programs' own counts and with strace, and its effect on the traced processes.
+//! Compares the ptrace probe with programs' own counts and with strace.
 
 use std::{
     io::{Read, Write},
@@ -21,12 +21,10 @@ type Done = Result<(), Failed>;
 /// Calls whose number depends on timing: lock contention, and reuse of freed memory.
 const BY_CHANCE: [&str; 6] = ["futex", "read", "restart_syscall", "sched_yield", "mmap", "munmap"];
 
-/// Counts everything, without pauses.
 fn whole() -> Box<dyn Probe> {
     ptrace_counter(None)
 }
 
-/// Lets it start and end. The tracer thread waits for a traced child, so this does not.
 fn finish(mut child: Child) {
     go(&mut child);
     let mut output = Vec::new();
@@ -38,8 +36,8 @@ fn finish(mut child: Child) {
 fn started(probe: &mut dyn Probe, pid: u32) -> bool {
     match probe.start(&pids(&[pid])) {
         Ok(()) => true,
-        Err(ProbeError::Unavailable { because, .. }) => {
-            println!("skipped: {because}");
+        Err(ProbeError::Unavailable { reason, .. }) => {
+            println!("skipped: {reason}");
             false
         }
         Err(error) => panic!("{error}"),
@@ -67,12 +65,11 @@ pub(crate) fn counts() -> Done {
         assert_eq!((count.running, count.waiting), (None, None), "not visible from outside");
         assert_eq!(count.times.0.iter().sum::<u64>(), count.calls, "{count:?}");
     }
-    let stopping = seen.stopping.expect("reports its overhead");
-    assert!(stopping.looked.0 > 0 && stopping.stood.0 > 0 && stopping.slices.is_empty(), "{stopping:?}");
+    let ptrace = seen.ptrace.expect("reports its overhead");
+    assert!(ptrace.counted.0 > 0 && ptrace.stopped.0 > 0 && ptrace.slices.is_empty(), "{ptrace:?}");
     Ok(())
 }
 
-/// A program of known calls that has finished its startup calls: it reads its input (proc_pid_syscall(5)).
 fn at_its_gate() -> Child {
     let child = waiting(KNOWN, &[]);
     assert!(until(|| reads_its_input(child.id())), "waits for input");
@@ -96,12 +93,12 @@ pub(crate) fn strace() -> Done {
     let error = probe.start(&pids(&[child.id()])).expect_err("a process has only one tracer").to_string();
     assert!(error.contains("is already tracing it"), "{error}");
     finish(child);
-    let stopping = by_design(table(&end(tracer), of_strace));
+    let ptrace = by_design(table(&end(tracer), of_strace));
     let child = at_its_gate();
     assert!(started(&mut *probe, child.id()), "strace could");
     finish(child);
-    assert!(stopping.len() > 5, "{stopping:?}");
-    assert_eq!(stopping, by_design(ours(&mut *probe, |_| true)));
+    assert!(ptrace.len() > 5, "{ptrace:?}");
+    assert_eq!(ptrace, by_design(ours(&mut *probe, |_| true)));
     Ok(())
 }
 
@@ -123,7 +120,6 @@ pub(crate) fn come_and_go() -> Done {
     Ok(())
 }
 
-/// A program that copies bytes one at a time until its input ends.
 fn copier() -> Child {
     let mut command = Command::new("cat");
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().expect("coreutils")
@@ -131,7 +127,7 @@ fn copier() -> Child {
 
 pub(crate) fn let_go() -> Done {
     let mut probe = ptrace_counter(Some(Slices {
-        looking: Duration::from_millis(60),
+        counting: Duration::from_millis(60),
         resting: Duration::from_millis(60),
     }));
     let mut child = copier();
@@ -155,12 +151,9 @@ pub(crate) fn let_go() -> Done {
     assert_eq!(status(child.id(), "TracerPid").as_deref(), Some("0"), "no longer traced");
     echo(10);
     let seen = seen(&mut *probe);
-    let stopping = seen.stopping.clone().expect("reports its overhead");
-    assert!(stopping.slices.windows(2).all(|two| two[0].looking != two[1].looking), "{stopping:?}");
-    assert!(
-        stopping.slices.len() >= 4 && stopping.slices.iter().any(|slice| slice.moved > 10),
-        "{stopping:?}"
-    );
+    let ptrace = seen.ptrace.clone().expect("reports its overhead");
+    assert!(ptrace.slices.windows(2).all(|two| two[0].counting != two[1].counting), "{ptrace:?}");
+    assert!(ptrace.slices.len() >= 4 && ptrace.slices.iter().any(|slice| slice.io_calls > 10), "{ptrace:?}");
     let counted = calls(&seen, "write");
     assert!((20..600).contains(&counted), "calls of slices but not of pauses: {counted}");
     drop(to);

@@ -1,13 +1,13 @@
 //! CSV (RFC 4180) with one row per cell or per trial. Column names are stable and carry their unit. Factors come last as
-//! `factor.NAME`, followed by other tools' columns as `reported.NAME` in base units and CPUs by owner as `owner.NAME`.
+//! `factor.NAME`, followed by other tools' columns as `reported.NAME` in base units and CPUs by owner as `consumer.NAME`.
 
-mod cells;
 mod comparison;
+mod results;
 mod table;
 mod trials;
 
-pub(crate) use cells::cells;
 pub(crate) use comparison::{comparison, verdict};
+pub(crate) use results::results;
 pub(crate) use trials::trials;
 
 use findings::{Basis, Distribution};

@@ -1,6 +1,6 @@
 //! The verdict in one sentence, and the gate's result if a gate was requested.
 
-use findings::{CellComparison, Gate, GateOutcome, OpenQuestion, RunComparison, Verdict};
+use findings::{Gate, GateOutcome, OpenQuestion, ResultComparison, RunComparison, Verdict};
 
 use super::Source;
 use crate::{
@@ -16,33 +16,35 @@ const NAMED: usize = 4;
 pub(super) fn build(source: &Source<'_>) -> Option<Section> {
     let mut blocks = Vec::new();
     if let Some(gate) = source.gate {
-        blocks.push(Block::Paragraph(passed_or_not(source.contrast, gate)));
-        let open: Vec<Text> = reasons(source.contrast, &gate.unknown);
+        blocks.push(Block::Paragraph(passed_or_not(source.comparison, gate)));
+        let open: Vec<Text> = reasons(source.comparison, &gate.undecided);
         blocks.extend((!open.is_empty()).then_some(Block::List(open)));
     }
-    blocks.push(Block::Paragraph(sentence(source.contrast)));
+    blocks.push(Block::Paragraph(sentence(source.comparison)));
     Some(section("Verdict", blocks))
 }
 
-fn sentence(contrast: &RunComparison) -> Text {
-    let of = |verdict| contrast.cells.iter().filter(move |cell| cell.verdict == verdict);
+fn sentence(comparison: &RunComparison) -> Text {
+    let of = |verdict| comparison.results.iter().filter(move |result| result.verdict == verdict);
     let count = |verdict| of(verdict).count();
-    let cells = contrast.cells.len();
+    let results = comparison.results.len();
     let (tone, phrase) = match (count(Verdict::Worse), count(Verdict::Better), count(Verdict::Unknown)) {
-        _ if cells == 0 => {
+        _ if results == 0 => {
             (Tone::Doubtful, "no comparison is possible: the runs have no result in common".to_owned())
         }
-        (0, 0, 0) => (Tone::Good, format!("B is the same as A within noise{}", everywhere(contrast))),
-        (0, 0, unknown) if unknown == cells => {
-            (Tone::Doubtful, format!("undecided whether B differs from A{}", everywhere(contrast)))
+        (0, 0, 0) => (Tone::Good, format!("B is the same as A within noise{}", everywhere(comparison))),
+        (0, 0, unknown) if unknown == results => {
+            (Tone::Doubtful, format!("undecided whether B differs from A{}", everywhere(comparison)))
         }
-        (worse, 0, _) if worse == cells => (Tone::Bad, format!("B is worse than A{}", everywhere(contrast))),
-        (0, better, _) if better == cells => {
-            (Tone::Good, format!("B is better than A{}", everywhere(contrast)))
+        (worse, 0, _) if worse == results => {
+            (Tone::Bad, format!("B is worse than A{}", everywhere(comparison)))
         }
-        (worse, better, _) => (overall(worse, better), counted(contrast)),
+        (0, better, _) if better == results => {
+            (Tone::Good, format!("B is better than A{}", everywhere(comparison)))
+        }
+        (worse, better, _) => (overall(worse, better), counted(comparison)),
     };
-    Text::of(tone, capital(&phrase)).and(Tone::Plain, extremes(contrast)).and(Tone::Plain, ".")
+    Text::of(tone, capital(&phrase)).and(Tone::Plain, extremes(comparison)).and(Tone::Plain, ".")
 }
 
 fn overall(worse: usize, better: usize) -> Tone {
@@ -53,15 +55,15 @@ fn overall(worse: usize, better: usize) -> Tone {
     }
 }
 
-fn everywhere(contrast: &RunComparison) -> String {
-    match contrast.cells.len() {
+fn everywhere(comparison: &RunComparison) -> String {
+    match comparison.results.len() {
         1 => " in the only common result".to_owned(),
-        cells => format!(" in all {cells} common results"),
+        results => format!(" in all {results} common results"),
     }
 }
 
 /// `of 8 cells B is worse in 1 and the same within noise in 7`.
-fn counted(contrast: &RunComparison) -> String {
+fn counted(comparison: &RunComparison) -> String {
     let words = [
         (Verdict::Worse, "worse"),
         (Verdict::Better, "better"),
@@ -70,58 +72,60 @@ fn counted(contrast: &RunComparison) -> String {
     ];
     let phrase: Vec<String> = words
         .into_iter()
-        .map(|(verdict, word)| (contrast.cells.iter().filter(|cell| cell.verdict == verdict).count(), word))
+        .map(|(verdict, word)| {
+            (comparison.results.iter().filter(|result| result.verdict == verdict).count(), word)
+        })
         .filter(|(count, _)| *count > 0)
         .map(|(count, word)| format!("{word} in {count}"))
         .collect();
-    format!("of {} common results, B is {}", contrast.cells.len(), listed(&phrase))
+    format!("of {} common results, B is {}", comparison.results.len(), listed(&phrase))
 }
 
 /// The results with the largest loss and gain; if undecided, the one that appears to differ most.
-fn extremes(contrast: &RunComparison) -> String {
+fn extremes(comparison: &RunComparison) -> String {
     let phrase: Vec<String> = [(Verdict::Worse, "the worst"), (Verdict::Better, "the best")]
         .into_iter()
         .filter_map(|(verdict, word)| {
-            let (cell, share) = furthest(contrast, verdict)?;
-            Some(format!("{word} is {} at {share} of A", labels::contrast(contrast, cell)))
+            let (result, share) = furthest(comparison, verdict)?;
+            Some(format!("{word} is {} at {share} of A", labels::comparison(comparison, result)))
         })
         .collect();
-    match furthest(contrast, Verdict::Unknown) {
-        Some((cell, share)) if phrase.is_empty() => {
-            format!("; {} appears to differ most, at {share} of A", labels::contrast(contrast, cell))
+    match furthest(comparison, Verdict::Unknown) {
+        Some((result, share)) if phrase.is_empty() => {
+            format!("; {} appears to differ most, at {share} of A", labels::comparison(comparison, result))
         }
         _ if phrase.is_empty() => String::new(),
         _ => format!("; {}", phrase.join(", ")),
     }
 }
 
-fn furthest(contrast: &RunComparison, verdict: Verdict) -> Option<(&CellComparison, String)> {
-    let compared = contrast.cells.iter().filter(|cell| cell.verdict == verdict);
-    let compared = compared.filter_map(|cell| Some((cell, cell.comparison.as_ref()?)));
+fn furthest(comparison: &RunComparison, verdict: Verdict) -> Option<(&ResultComparison, String)> {
+    let compared = comparison.results.iter().filter(|result| result.verdict == verdict);
+    let compared = compared.filter_map(|result| Some((result, result.comparison.as_ref()?)));
     // Twice as much is as far away as half.
     let distance = |ratio: f64| ratio.ln().abs();
-    let (cell, comparison) =
+    let (result, comparison) =
         compared.max_by(|(_, a), (_, b)| distance(a.ratio).total_cmp(&distance(b.ratio)))?;
-    Some((cell, phrases::share(comparison, Confidence::Inline)))
+    Some((result, phrases::share(comparison, Confidence::Inline)))
 }
 
-fn passed_or_not(contrast: &RunComparison, gate: &Gate) -> Text {
-    let most = phrases::percent(gate.most_loss);
+fn passed_or_not(comparison: &RunComparison, gate: &Gate) -> Text {
+    let most = phrases::percent(gate.threshold);
     match gate.outcome {
         GateOutcome::Passed => Text::of(Tone::Good, "Passed: ")
             .and(Tone::Plain, format!("a regression of more than {most} is ruled out for every result."))
-            .and(Tone::Plain, below(contrast)),
-        GateOutcome::Lost => {
-            let others = if gate.unknown.is_empty() { "" } else { " Undecided:" };
-            let lost = names(contrast, &gate.lost);
+            .and(Tone::Plain, below(comparison)),
+        GateOutcome::Regressed => {
+            let others = if gate.undecided.is_empty() { "" } else { " Undecided:" };
+            let lost = names(comparison, &gate.regressions);
             let phrase = format!("a regression of more than {most} is established in {lost}.{others}");
             Text::of(Tone::Bad, "Failed: ").and(Tone::Plain, phrase)
         }
-        GateOutcome::CannotTell if gate.unknown.is_empty() => Text::of(Tone::Doubtful, "Undecided: ").and(
+        GateOutcome::Undecided if gate.undecided.is_empty() => Text::of(Tone::Doubtful, "Undecided: ").and(
             Tone::Plain,
             format!("there is no result in which a regression of more than {most} could be seen."),
         ),
-        GateOutcome::CannotTell => Text::of(Tone::Doubtful, "Undecided: ").and(
+        GateOutcome::Undecided => Text::of(Tone::Doubtful, "Undecided: ").and(
             Tone::Plain,
             format!(
                 "a regression of more than {most} is neither established nor excluded for these results."
@@ -130,41 +134,41 @@ fn passed_or_not(contrast: &RunComparison, gate: &Gate) -> Text {
     }
 }
 
-/// The cells that differ all the same.
-fn below(contrast: &RunComparison) -> String {
-    let worse = contrast.cells.iter().filter(|cell| cell.verdict == Verdict::Worse);
-    let worse: Vec<String> = worse.map(|cell| cell.cell.clone()).collect();
+/// The results that differ all the same.
+fn below(comparison: &RunComparison) -> String {
+    let worse = comparison.results.iter().filter(|result| result.verdict == Verdict::Worse);
+    let worse: Vec<String> = worse.map(|result| result.result.clone()).collect();
     if worse.is_empty() {
         return String::new();
     }
-    format!(" Worse, but within that threshold: {}.", names(contrast, &worse))
+    format!(" Worse, but within that threshold: {}.", names(comparison, &worse))
 }
 
-/// Each reason once, with the cells that it leaves open.
-fn reasons(contrast: &RunComparison, unknown: &[OpenQuestion]) -> Vec<Text> {
+/// Each reason once, with the results that it leaves open.
+fn reasons(comparison: &RunComparison, unknown: &[OpenQuestion]) -> Vec<Text> {
     let mut reasons: Vec<(&str, Vec<String>)> = Vec::new();
     for open in unknown {
-        match reasons.iter_mut().find(|(why, _)| *why == open.why) {
-            Some((_, cells)) => cells.push(open.cell.clone()),
-            None => reasons.push((&open.why, vec![open.cell.clone()])),
+        match reasons.iter_mut().find(|(reason, _)| *reason == open.reason) {
+            Some((_, results)) => results.push(open.result.clone()),
+            None => reasons.push((&open.reason, vec![open.result.clone()])),
         }
     }
-    let phrase = |(why, cells): &(&str, Vec<String>)| {
-        Text::of(Tone::Strong, names(contrast, cells)).and(Tone::Plain, format!(": {why}"))
+    let phrase = |(reason, results): &(&str, Vec<String>)| {
+        Text::of(Tone::Strong, names(comparison, results)).and(Tone::Plain, format!(": {reason}"))
     };
     reasons.iter().map(phrase).collect()
 }
 
-fn names(contrast: &RunComparison, ids: &[String]) -> String {
-    let named: Vec<String> = ids.iter().take(NAMED).map(|id| name(contrast, id)).collect();
+fn names(comparison: &RunComparison, ids: &[String]) -> String {
+    let named: Vec<String> = ids.iter().take(NAMED).map(|id| name(comparison, id)).collect();
     let more = ids.len().saturating_sub(NAMED);
     let more = if more > 0 { format!(" and {more} more") } else { String::new() };
     named.join("; ") + &more
 }
 
-fn name(contrast: &RunComparison, id: &str) -> String {
-    let cell = contrast.cells.iter().find(|cell| cell.cell == id);
-    cell.map_or_else(|| id.to_owned(), |cell| labels::contrast(contrast, cell))
+fn name(comparison: &RunComparison, id: &str) -> String {
+    let result = comparison.results.iter().find(|result| result.result == id);
+    result.map_or_else(|| id.to_owned(), |result| labels::comparison(comparison, result))
 }
 
 fn listed(items: &[String]) -> String {

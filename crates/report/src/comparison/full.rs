@@ -1,6 +1,6 @@
-//! Details of each compared cell: both intervals, noise and probability.
+//! Details of each compared result: both intervals, noise and probability.
 
-use findings::{CellComparison, RunComparison};
+use findings::{ResultComparison, RunComparison};
 use units::{Share, significant};
 
 use super::Source;
@@ -16,26 +16,27 @@ const P: &str = "P is the probability of a difference at least this large if bot
      of results (Benjamini and Hochberg). Differences smaller than the noise count as none.";
 
 pub(super) fn build(source: &Source<'_>) -> Option<Section> {
-    let contrast = source.contrast;
+    let comparison = source.comparison;
     let columns = [left("Result"), right("A"), right("B"), right("B − A"), right("Noise"), right("P")];
     let table = Table {
         columns: columns.to_vec(),
-        rows: contrast.cells.iter().map(|cell| row(contrast, cell)).collect(),
+        rows: comparison.results.iter().map(|result| row(comparison, result)).collect(),
         caption: Some(P.into()),
     };
-    (!contrast.cells.is_empty()).then(|| detail("Details", vec![Block::Table(table)]))
+    (!comparison.results.is_empty()).then(|| detail("Details", vec![Block::Table(table)]))
 }
 
-fn row(contrast: &RunComparison, cell: &CellComparison) -> Vec<Text> {
+fn row(comparison: &RunComparison, result: &ResultComparison) -> Vec<Text> {
     let dash = || "-".to_owned();
     let inline = phrases::Confidence::Inline;
-    let difference = cell.comparison.map(|comparison| phrases::difference(cell.metric, &comparison, inline));
+    let difference =
+        result.comparison.map(|comparison| phrases::difference(result.metric, &comparison, inline));
     vec![
-        labels::contrast(contrast, cell).into(),
-        phrases::estimate(cell.metric, &cell.a).into(),
-        phrases::estimate(cell.metric, &cell.b).into(),
+        labels::comparison(comparison, result).into(),
+        phrases::estimate(result.metric, &result.a).into(),
+        phrases::estimate(result.metric, &result.b).into(),
         difference.unwrap_or_else(dash).into(),
-        cell.floor.map_or_else(dash, |floor| Share(floor).to_string()).into(),
-        cell.p.map_or_else(dash, |p| significant(p, 2)).into(),
+        result.floor.map_or_else(dash, |floor| Share(floor).to_string()).into(),
+        result.p.map_or_else(dash, |p| significant(p, 2)).into(),
     ]
 }

@@ -10,29 +10,29 @@ use crate::{
 };
 
 pub(super) fn build(source: &Source<'_>) -> Option<Section> {
-    let contrast = source.contrast;
-    let runs = [("A, the reference", &contrast.a), ("B", &contrast.b)];
+    let comparison = source.comparison;
+    let runs = [("A, the reference", &comparison.a), ("B", &comparison.b)];
     let mut lines = runs.map(|(which, run)| (which.to_owned(), line(run))).to_vec();
-    lines.extend(noise(contrast).map(|noise| ("Noise".to_owned(), noise.into())));
+    lines.extend(noise(comparison).map(|noise| ("Noise".to_owned(), noise.into())));
     // Below a gate's verdict they have a heading.
     let title = source.gate.map(|_| "Runs".into());
     Some(Section { title, depth: Depth::Always, blocks: vec![Block::KeyValues(lines)] })
 }
 
 /// Source of the noise between runs.
-fn noise(contrast: &RunComparison) -> Option<String> {
+fn noise(comparison: &RunComparison) -> Option<String> {
     let learned: Vec<&BetweenRuns> =
-        contrast.cells.iter().filter_map(|cell| cell.between_runs.as_ref()).collect();
-    let found = contrast.history.len();
+        comparison.results.iter().filter_map(|result| result.between_runs.as_ref()).collect();
+    let found = comparison.history.len();
     if learned.is_empty() {
         return (found > 0).then(|| {
             format!("between runs assumed: only {found} runs of the scenario match the setup of A, too few for an \
                      estimate")
         });
     }
-    let (least, most) = learned
-        .iter()
-        .fold((f64::INFINITY, 0.0f64), |(least, most), cell| (least.min(cell.floor), most.max(cell.floor)));
+    let (least, most) = learned.iter().fold((f64::INFINITY, 0.0f64), |(least, most), result| {
+        (least.min(result.floor), most.max(result.floor))
+    });
     let size = match (phrases::rough(least), phrases::rough(most)) {
         (least, most) if least == most => most,
         (least, most) => format!("{least} to {most}, by result"),

@@ -30,7 +30,7 @@ impl KindReport for BalloonSummary {
         let time = |nanos: f64| Nanos(nanos.round() as u64).to_string();
         let share = |share: f64| format!("{} %", significant(share * 100.0, 3));
         let resident = Some(share(self.resident_per_byte));
-        let [freed, populated] = match self.way {
+        let [freed, populated] = match self.direction {
             BalloonMove::Shrink => [resident, None],
             BalloonMove::Grow => [None, resident],
         };
@@ -80,7 +80,7 @@ mod tests {
     fn what_the_host_got_is_told_of_memory_that_was_taken_and_what_it_gave_of_the_other() {
         let mut balloon = BalloonSummary {
             method: BalloonMethod::VirtioBalloon,
-            way: BalloonMove::Shrink,
+            direction: BalloonMove::Shrink,
             first: 2e6,
             touching: 0.0,
             resident_per_byte: 0.998,
@@ -96,7 +96,7 @@ mod tests {
         let method = "Method: virtio-balloon";
         let [first, stall] = ["First after: 2.00 ms", "Stall: 31.0 ms"];
         assert_eq!(phrase(&balloon), [method, first, "Freed: 99.8 %", stall]);
-        (balloon.way, balloon.touching) = (BalloonMove::Grow, 0.5);
+        (balloon.direction, balloon.touching) = (BalloonMove::Grow, 0.5);
         assert_eq!(phrase(&balloon), [method, first, "Touching: 50.0 %", "Populated: 99.8 %", stall]);
     }
 }

@@ -1,10 +1,10 @@
-//! Report of cells from other tools: their columns only.
+//! Report of results from other tools: their columns only.
 
 use super::{Field, KindReport};
 
-pub(super) struct ReportedCell;
+pub(super) struct ReportedResult;
 
-impl KindReport for ReportedCell {
+impl KindReport for ReportedResult {
     fn column(&self, _: &str) -> Option<String> {
         None
     }

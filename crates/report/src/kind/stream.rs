@@ -2,7 +2,7 @@
 
 mod intervals;
 
-use findings::{CellSummary, DatagramSummary, SingleRate, SingleStream, Spread, StreamSummary, TcpSummary};
+use findings::{DatagramSummary, ResultSummary, SingleRate, SingleStream, Spread, StreamSummary, TcpSummary};
 use units::{Confidence, Share, significant};
 use workload::{Column, Flow, Interval, Metric, StreamData};
 
@@ -64,8 +64,8 @@ pub(super) fn series(data: &StreamData) -> TimeSeries {
 }
 
 /// Whether a result's value is the senders' rate because the receivers did not report.
-pub(crate) fn is_of_sender(cell: &CellSummary) -> bool {
-    StreamSummary::of(cell).is_some_and(|stream| stream.sent.is_some() && stream.received.is_none())
+pub(crate) fn is_of_sender(result: &ResultSummary) -> bool {
+    StreamSummary::of(result).is_some_and(|stream| stream.sent.is_some() && stream.received.is_none())
 }
 
 impl KindReport for StreamSummary {

@@ -9,8 +9,8 @@ use super::count;
 pub(crate) const HALVES: &str = "these look like half round trips, as sockperf prints them";
 
 /// A reason to distrust a number, as a clause.
-pub(crate) fn warning(doubt: &ValidityWarning) -> String {
-    match doubt {
+pub(crate) fn warning(warning: &ValidityWarning) -> String {
+    match warning {
         ValidityWarning::GeneratorLimited { end, busy } => {
             format!("the {end}'s sending thread was {} busy and may be the limit instead of the path", Share(*busy))
         }
@@ -23,12 +23,12 @@ pub(crate) fn warning(doubt: &ValidityWarning) -> String {
         ValidityWarning::Stolen { share } => {
             format!("the hypervisor took {} of the CPU time (steal)", Share(*share))
         }
-        ValidityWarning::Disturbed { share, by } => {
-            format!("{} took {} of the CPU time", Disturber::all(by), Share(*share))
+        ValidityWarning::Disturbed { share, processes } => {
+            format!("{} took {} of the CPU time", Disturber::all(processes), Share(*share))
         }
         ValidityWarning::Stalled { end, stalled } => format!("the {end}'s process was stalled for {stalled}"),
-        ValidityWarning::OtherDuration { asked, measured } => {
-            format!("only {measured} were measured instead of {asked}")
+        ValidityWarning::OtherDuration { requested, measured } => {
+            format!("only {measured} were measured instead of {requested}")
         }
         ValidityWarning::EndsDisagree { sent, received } => {
             format!("the ends disagree: {sent} sent, {received} received")
@@ -37,30 +37,30 @@ pub(crate) fn warning(doubt: &ValidityWarning) -> String {
             "a machine at one end was emulated: counts are valid, times and rates are not comparable with hardware"
                 .to_owned()
         }
-        ValidityWarning::RateNotKept { asked, got } => {
-            format!("a sender was set to {asked} but sent {got}: it or the path is saturated")
+        ValidityWarning::RateNotReached { requested, achieved } => {
+            format!("a sender was set to {requested} but sent {achieved}: it or the path is saturated")
         }
         ValidityWarning::LateGenerator { lateness, period, tail } => format!(
             "one message in a hundred was sent at least {lateness} late (one was due every {period}): much of the {tail} \
              since the intended time is the generator's own"
         ),
-        ValidityWarning::Lossy { lost, of } => format!(
-            "{} of the messages were lost ({lost} of {of}): percentiles cover only the others, and a lost message \
+        ValidityWarning::Lossy { lost, total } => format!(
+            "{} of the messages were lost ({lost} of {total}): percentiles cover only the others, and a lost message \
              would have been the slowest",
-            Share(*lost as f64 / (*of).max(1) as f64)
+            Share(*lost as f64 / (*total).max(1) as f64)
         ),
-        ValidityWarning::Strays { strays, of } => format!(
+        ValidityWarning::Strays { strays, total } => format!(
             "{} had a number that was never sent and count nowhere else: something at the other end or on the \
              path alters or forges messages; capture them at both ends (`tcpdump -x`) to find out where",
-            format_args!("{strays} of {}", count(*of, "message", "messages")),
+            format_args!("{strays} of {}", count(*total, "message", "messages")),
         ),
         ValidityWarning::HalfRoundTrips => {
             format!("{HALVES}: at this rate each round trip takes twice as long")
         }
-        ValidityWarning::Interrupted { asked: Some(asked), measured } => {
-            format!("interrupted: {measured} of {asked} were measured")
+        ValidityWarning::Interrupted { requested: Some(requested), measured } => {
+            format!("interrupted: {measured} of {requested} were measured")
         }
-        ValidityWarning::Interrupted { asked: None, measured } => {
+        ValidityWarning::Interrupted { requested: None, measured } => {
             format!("interrupted after {measured}, before all data was sent")
         }
     }

@@ -1,6 +1,6 @@
 //! Table columns shared by several kinds of pictures, named as in the CSV report.
 
-use findings::{CellSummary, Interval};
+use findings::{Interval, ResultSummary};
 use workload::Metric;
 
 use crate::{
@@ -10,17 +10,17 @@ use crate::{
 
 /// Common columns of results.
 pub(super) const CELL: [&str; 9] =
-    ["cell", "path", "workload", "metric", "unit", "median", "low", "high", "confidence"];
+    ["result", "path", "workload", "metric", "unit", "median", "low", "high", "confidence"];
 
-pub(super) fn of_cell(cell: &CellSummary) -> [Field; 9] {
-    let interval = cell.value.interval;
+pub(super) fn of_result(result: &ResultSummary) -> [Field; 9] {
+    let interval = result.value.interval;
     [
-        Some(cell.id.clone()),
-        Some(cell.path.clone()),
-        Some(cell.workload.clone()),
-        Some(csv_word(cell.metric)),
-        Some(csv_unit(cell.metric).to_owned()),
-        number(Some(cell.value.median)),
+        Some(result.id.clone()),
+        Some(result.path.clone()),
+        Some(result.workload.clone()),
+        Some(csv_word(result.metric)),
+        Some(csv_unit(result.metric).to_owned()),
+        number(Some(result.value.median)),
         number(interval.map(|it| it.low)),
         number(interval.map(|it| it.high)),
         number(interval.map(|it| it.confidence)),
@@ -32,8 +32,8 @@ pub(super) fn number(value: Option<f64>) -> Field {
 }
 
 /// Every trial's value, in the order of blocks.
-pub(super) fn values(cell: &CellSummary) -> Field {
-    Some(cell.values.iter().map(ToString::to_string).collect::<Vec<_>>().join(" "))
+pub(super) fn values(result: &ResultSummary) -> Field {
+    Some(result.values.iter().map(ToString::to_string).collect::<Vec<_>>().join(" "))
 }
 
 pub(super) fn ends(interval: Option<Interval>) -> Option<(f64, f64)> {

@@ -1,6 +1,6 @@
 //! Two runs: one row per result, its ratio with the interval around 1, and the usual difference between runs.
 
-use findings::{CellComparison, RunComparison, Verdict};
+use findings::{ResultComparison, RunComparison, Verdict};
 
 use super::columns::{ends, number};
 use crate::{
@@ -13,16 +13,16 @@ use crate::{
 
 pub(super) const KIND: &str = "comparison";
 
-pub(super) fn build(contrast: &RunComparison) -> Vec<Chart> {
-    labels::contrasted(contrast).into_iter().filter_map(|workload| chart(contrast, workload)).collect()
+pub(super) fn build(comparison: &RunComparison) -> Vec<Chart> {
+    labels::compared(comparison).into_iter().filter_map(|workload| chart(comparison, workload)).collect()
 }
 
 /// `None` where nothing can be compared.
-pub(crate) fn chart(contrast: &RunComparison, workload: &str) -> Option<Chart> {
-    let of_workload = |cell: &&CellComparison| cell.workload == workload && cell.comparison.is_some();
-    let cells: Vec<&CellComparison> = contrast.cells.iter().filter(of_workload).collect();
-    let metric = cells.first().map(|cell| cell.metric)?;
-    let rows: Vec<Row> = cells.iter().filter_map(|cell| row(cell)).collect();
+pub(crate) fn chart(comparison: &RunComparison, workload: &str) -> Option<Chart> {
+    let of_workload = |result: &&ResultComparison| result.workload == workload && result.comparison.is_some();
+    let results: Vec<&ResultComparison> = comparison.results.iter().filter(of_workload).collect();
+    let metric = results.first().map(|result| result.metric)?;
+    let rows: Vec<Row> = results.iter().filter_map(|result| row(result)).collect();
     let reach = || rows.iter().flat_map(Row::reach).chain([1.0]);
     let (low, high) = (reach().fold(f64::INFINITY, f64::min), reach().fold(0.0, f64::max));
     // A half and a double are as far from 1; near 1 that makes no difference.
@@ -44,34 +44,34 @@ pub(crate) fn chart(contrast: &RunComparison, workload: &str) -> Option<Chart> {
             keys: keys.into_iter().filter_map(|(is_there, key)| is_there.then_some(key)).collect(),
             reference: Some(1.0),
         }),
-        data: data(&cells),
+        data: data(&results),
         plain: None,
     })
 }
 
-fn row(cell: &CellComparison) -> Option<Row> {
-    let comparison = cell.comparison.as_ref()?;
-    let (tone, paint) = match cell.verdict {
+fn row(result: &ResultComparison) -> Option<Row> {
+    let comparison = result.comparison.as_ref()?;
+    let (tone, paint) = match result.verdict {
         Verdict::Better => (Tone::Good, Paint::Better),
         Verdict::Worse => (Tone::Bad, Paint::Worse),
         Verdict::Same | Verdict::Unknown => (Tone::Faint, Paint::Faint),
     };
-    let is_unclear = cell.verdict == Verdict::Unknown;
+    let is_unclear = result.verdict == Verdict::Unknown;
     let phrase = phrases::times(comparison, Confidence::InHead);
     Some(Row {
-        label: labels::contrast_in_workload(cell),
+        label: labels::comparison_in_workload(result),
         pieces: vec![Piece { from: 1.0, to: comparison.ratio, paint, is_unclear }],
         interval: ends(comparison.ratio_interval),
         middle: Some(comparison.ratio),
-        band: cell.floor.map(|floor| (1.0 - floor, 1.0 + floor)),
-        text: Text::of(Tone::Plain, phrase).and(tone, format!(" {}", verdict_word(cell.verdict))),
+        band: result.floor.map(|floor| (1.0 - floor, 1.0 + floor)),
+        text: Text::of(Tone::Plain, phrase).and(tone, format!(" {}", verdict_word(result.verdict))),
         ..Row::default()
     })
 }
 
-fn data(cells: &[&CellComparison]) -> Data {
+fn data(results: &[&ResultComparison]) -> Data {
     let mut data = Data::new([
-        "cell",
+        "result",
         "path",
         "workload",
         "metric",
@@ -84,21 +84,21 @@ fn data(cells: &[&CellComparison]) -> Data {
         "noise_floor",
         "verdict",
     ]);
-    for cell in cells {
-        let interval = cell.comparison.and_then(|it| it.ratio_interval);
+    for result in results {
+        let interval = result.comparison.and_then(|it| it.ratio_interval);
         data.push([
-            Some(cell.cell.clone()),
-            Some(cell.path.clone()),
-            Some(cell.workload.clone()),
-            Some(csv_word(cell.metric)),
-            Some(csv_unit(cell.metric).to_owned()),
-            number(Some(cell.a.median)),
-            number(Some(cell.b.median)),
-            number(cell.comparison.map(|it| it.ratio)),
+            Some(result.result.clone()),
+            Some(result.path.clone()),
+            Some(result.workload.clone()),
+            Some(csv_word(result.metric)),
+            Some(csv_unit(result.metric).to_owned()),
+            number(Some(result.a.median)),
+            number(Some(result.b.median)),
+            number(result.comparison.map(|it| it.ratio)),
             number(interval.map(|it| it.low)),
             number(interval.map(|it| it.high)),
-            number(cell.floor),
-            Some(verdict_word(cell.verdict).to_owned()),
+            number(result.floor),
+            Some(verdict_word(result.verdict).to_owned()),
         ]);
     }
     data

@@ -1,7 +1,7 @@
 //! CPU time by owner: one stacked bar per result.
 
-use findings::{CellSummary, CpuAttribution};
-use samples::CpuOwner;
+use findings::{CpuAttribution, ResultSummary};
+use samples::CpuConsumer;
 
 use super::columns::number;
 use crate::{
@@ -13,7 +13,7 @@ use crate::{
 
 pub(super) const KIND: &str = "cpu-attribution";
 
-type Owned<'a> = (&'a CellSummary, &'a CpuAttribution);
+type Attributed<'a> = (&'a ResultSummary, &'a CpuAttribution);
 
 pub(super) fn build(source: &Source<'_>) -> Vec<Chart> {
     labels::workloads(source.findings).into_iter().filter_map(|workload| chart(source, workload)).collect()
@@ -21,20 +21,20 @@ pub(super) fn build(source: &Source<'_>) -> Vec<Chart> {
 
 /// `None` without CPU attribution.
 pub(crate) fn chart(source: &Source<'_>, workload: &str) -> Option<Chart> {
-    let of_cell = |cell| Some((cell, cpu_of(cell)?));
-    let cells = source.findings.cells.iter().filter(|cell| cell.workload == workload);
-    let owned: Vec<Owned<'_>> = cells.filter_map(of_cell).collect();
-    if owned.is_empty() {
+    let of_result = |result| Some((result, cpu_of(result)?));
+    let results = source.findings.results.iter().filter(|result| result.workload == workload);
+    let attributed: Vec<Attributed<'_>> = results.filter_map(of_result).collect();
+    if attributed.is_empty() {
         return None;
     }
-    let owners = labels::owners(owned.iter().map(|(cell, _)| *cell));
-    let rows: Vec<Row> = owned.iter().map(|(cell, cpu)| row(cell, cpu, &owners)).collect();
-    let rests = owned.iter().any(|(_, cpu)| cpu.unexplained > 0.0);
-    let surfaces = owners.iter().enumerate();
-    let surfaces =
-        surfaces.map(|(number, owner)| Key::Surface(Paint::Of(number), labels::owner(*owner).to_owned()));
+    let consumers = labels::consumers(attributed.iter().map(|(result, _)| *result));
+    let rows: Vec<Row> = attributed.iter().map(|(result, cpu)| row(result, cpu, &consumers)).collect();
+    let rests = attributed.iter().any(|(_, cpu)| cpu.unexplained > 0.0);
+    let surfaces = consumers.iter().enumerate();
+    let surfaces = surfaces
+        .map(|(number, consumer)| Key::Surface(Paint::Of(number), labels::consumer(*consumer).to_owned()));
     let rest = rests.then(|| Key::Surface(Paint::Faint, "unexplained".to_owned()));
-    let phrase = owned.iter().map(phrase);
+    let phrase = attributed.iter().map(phrase);
     Some(Chart {
         kind: KIND,
         title: format!("{workload}: CPU attribution"),
@@ -49,58 +49,59 @@ pub(crate) fn chart(source: &Source<'_>, workload: &str) -> Option<Chart> {
             keys: surfaces.chain(rest).collect(),
             reference: None,
         }),
-        data: data(&owned),
+        data: data(&attributed),
         plain: None,
     })
 }
 
-fn row(cell: &CellSummary, cpu: &CpuAttribution, owners: &[CpuOwner]) -> Row {
+fn row(result: &ResultSummary, cpu: &CpuAttribution, consumers: &[CpuConsumer]) -> Row {
     let (mut pieces, mut from) = (Vec::new(), 0.0);
     let mut add = |cpus: f64, paint: Paint| {
         pieces.push(Piece { from, to: from + cpus, paint, is_unclear: false });
         from += cpus;
     };
-    for time in &cpu.owners {
-        let number = owners.iter().position(|owner| *owner == time.owner).unwrap_or_default();
+    for time in &cpu.consumers {
+        let number = consumers.iter().position(|consumer| *consumer == time.consumer).unwrap_or_default();
         add(time.cpus, Paint::Of(number));
     }
     if cpu.unexplained > 0.0 {
         add(cpu.unexplained, Paint::Faint);
     }
     Row {
-        label: labels::cell_in_workload(cell),
+        label: labels::result_in_workload(result),
         pieces,
         text: Text::of(Tone::Plain, format!("{:.2} CPUs", cpu.busy)),
         ..Row::default()
     }
 }
 
-fn phrase((cell, cpu): &Owned<'_>) -> String {
-    let parts = cpu.owners.iter().map(|time| format!("{} {:.2}", labels::owner(time.owner), time.cpus));
+fn phrase((result, cpu): &Attributed<'_>) -> String {
+    let parts =
+        cpu.consumers.iter().map(|time| format!("{} {:.2}", labels::consumer(time.consumer), time.cpus));
     let parts = parts.collect::<Vec<_>>().join(", ");
-    format!("{}: {:.2} CPUs busy, of these {parts}", labels::cell_in_workload(cell), cpu.busy)
+    format!("{}: {:.2} CPUs busy, of these {parts}", labels::result_in_workload(result), cpu.busy)
 }
 
-fn data(owned: &[Owned<'_>]) -> Data {
-    let mut data = Data::new(["cell", "owner", "busy_cpus", "share"]);
-    for (cell, cpu) in owned {
-        for time in &cpu.owners {
-            let owner = labels::owner_key(time.owner).to_owned();
+fn data(attributed: &[Attributed<'_>]) -> Data {
+    let mut data = Data::new(["result", "consumer", "busy_cpus", "share"]);
+    for (result, cpu) in attributed {
+        for time in &cpu.consumers {
+            let consumer = labels::owner_key(time.consumer).to_owned();
             data.push([
-                Some(cell.id.clone()),
-                Some(owner),
+                Some(result.id.clone()),
+                Some(consumer),
                 number(Some(time.cpus)),
                 number(Some(time.share)),
             ]);
         }
         let rest = [number(Some(cpu.unexplained)), number(Some(cpu.unexplained_share))];
-        data.push([Some(cell.id.clone()), Some("unexplained".to_owned())].into_iter().chain(rest));
+        data.push([Some(result.id.clone()), Some("unexplained".to_owned())].into_iter().chain(rest));
         let busy = [number(Some(cpu.busy)), number(Some(1.0))];
-        data.push([Some(cell.id.clone()), Some("busy".to_owned())].into_iter().chain(busy));
+        data.push([Some(result.id.clone()), Some("busy".to_owned())].into_iter().chain(busy));
     }
     data
 }
 
-fn cpu_of(cell: &CellSummary) -> Option<&CpuAttribution> {
-    cell.probed.as_ref()?.cpu.as_ref()
+fn cpu_of(result: &ResultSummary) -> Option<&CpuAttribution> {
+    result.probed.as_ref()?.cpu.as_ref()
 }

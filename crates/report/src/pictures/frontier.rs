@@ -1,9 +1,9 @@
 //! The metric against CPU time: a dot per setting, and a line through the Pareto front.
 
-use findings::{Answer, CellSummary};
+use findings::{Answer, ResultSummary};
 
 use super::{
-    columns::{CELL, number, of_cell},
+    columns::{CELL, number, of_result},
     sweep,
 };
 use crate::{
@@ -23,26 +23,28 @@ pub(crate) fn chart(source: &Source<'_>, answer: &Answer) -> Option<Chart> {
     if answer.frontier.len() < 2 {
         return None;
     }
-    let cells: Vec<(&CellSummary, f64)> = sweep::swept(source.findings, answer)
-        .filter_map(|cell| Some((cell, sweep::cpu(answer, cell)?)))
+    let results: Vec<(&ResultSummary, f64)> = sweep::swept(source.findings, answer)
+        .filter_map(|result| Some((result, sweep::cpu(answer, result)?)))
         .collect();
-    let is_on = |cell: &CellSummary| answer.frontier.iter().any(|point| point.cell == cell.id);
+    let is_on = |result: &ResultSummary| answer.frontier.iter().any(|point| point.result == result.id);
     let line = |number, kind, points| Line { number, kind, points, intervals: Vec::new() };
-    let others = cells.iter().filter(|(cell, _)| !is_on(cell)).map(|(cell, cpu)| (*cpu, cell.value.median));
+    let others =
+        results.iter().filter(|(result, _)| !is_on(result)).map(|(result, cpu)| (*cpu, result.value.median));
     let frontier: Vec<(f64, f64)> = answer.frontier.iter().map(|point| (point.cpu, point.value)).collect();
-    let cpus = || cells.iter().map(|(_, cpu)| *cpu).chain(frontier.iter().map(|(cpu, _)| *cpu));
-    let values =
-        || cells.iter().map(|(cell, _)| cell.value.median).chain(frontier.iter().map(|(_, value)| *value));
+    let cpus = || results.iter().map(|(_, cpu)| *cpu).chain(frontier.iter().map(|(cpu, _)| *cpu));
+    let values = || {
+        results.iter().map(|(result, _)| result.value.median).chain(frontier.iter().map(|(_, value)| *value))
+    };
     let chosen =
         answer.recommendations.iter().find(|it| it.objective == source.objective && it.withheld.is_none());
     let spot = |point: &findings::FrontierPoint| Spot {
         at: (point.cpu, point.value),
         text: labels::levels(&point.levels).unwrap_or_default(),
-        is_chosen: chosen.is_some_and(|it| it.cell == point.cell),
+        is_chosen: chosen.is_some_and(|it| it.result == point.result),
     };
     let mut data = Data::new(CELL.into_iter().chain(["cpu_time", "is_on_frontier"]));
-    for (cell, cpu) in &cells {
-        data.push(of_cell(cell).into_iter().chain([number(Some(*cpu)), Some(is_on(cell).to_string())]));
+    for (result, cpu) in &results {
+        data.push(of_result(result).into_iter().chain([number(Some(*cpu)), Some(is_on(result).to_string())]));
     }
     let phrase = answer.frontier.iter().map(|point| {
         let levels = labels::levels(&point.levels).unwrap_or_default();

@@ -1,9 +1,9 @@
 //! A sweep of two factors: a colour and a number for each pair of settings.
 
-use findings::{Answer, CellSummary};
+use findings::{Answer, ResultSummary};
 
 use super::{
-    columns::{CELL, of_cell},
+    columns::{CELL, of_result},
     sweep,
 };
 use crate::{
@@ -22,40 +22,40 @@ pub(super) fn build(source: &Source<'_>) -> Vec<Chart> {
 /// `None` unless two factors vary.
 pub(crate) fn chart(source: &Source<'_>, answer: &Answer) -> Option<Chart> {
     let findings = source.findings;
-    let factors = labels::factors(sweep::swept(findings, answer).map(|cell| &cell.levels));
+    let factors = labels::factors(sweep::swept(findings, answer).map(|result| &result.levels));
     let levels = |factor: &&str| sweep::levels(findings, answer, factor);
     let mut varied: Vec<(&str, Vec<&str>)> = factors.iter().map(|factor| (*factor, levels(factor))).collect();
     varied.retain(|(_, levels)| levels.len() > 1);
     varied.sort_by_key(|(_, levels)| std::cmp::Reverse(levels.len()));
     let [(across, columns), (up, rows), ..] = varied.as_slice() else { return None };
     let chosen = answer.recommendations.iter().find(|it| it.objective == source.objective);
-    let chosen = chosen.filter(|it| it.withheld.is_none()).map(|it| it.cell.as_str());
+    let chosen = chosen.filter(|it| it.withheld.is_none()).map(|it| it.result.as_str());
     let best = best(answer, sweep::swept(findings, answer).collect(), (across, up));
-    let largest = best.iter().map(|cell| cell.value.median).fold(0.0, f64::max);
+    let largest = best.iter().map(|result| result.value.median).fold(0.0, f64::max);
     let unit = quantity::Scale::of(answer.metric, largest);
-    let tile = |cell: &&CellSummary| {
-        let place = |factor: &str, levels: &[&str]| levels.iter().position(|it| *it == cell.levels[factor]);
+    let tile = |result: &&ResultSummary| {
+        let place = |factor: &str, levels: &[&str]| levels.iter().position(|it| *it == result.levels[factor]);
         let at = (place(across, columns)?, place(up, rows)?);
-        let value = cell.value.median;
-        Some(Tile { at, value, text: unit.number(value), is_chosen: chosen == Some(cell.id.as_str()) })
+        let value = result.value.median;
+        Some(Tile { at, value, text: unit.number(value), is_chosen: chosen == Some(result.id.as_str()) })
     };
     let rest = if varied.len() > 2 { ", best over the other factors" } else { "" };
     let framed = if chosen.is_some() { "; framed: recommended" } else { "" };
     let title = format!("{}, {}{rest}{framed}", answer.metric.name(), unit.unit);
     let names = |levels: &[&str]| levels.iter().map(ToString::to_string).collect();
     let mut data = Data::new(CELL.into_iter().chain(["across", "up"]));
-    for cell in &best {
+    for result in &best {
         data.push(
-            of_cell(cell)
+            of_result(result)
                 .into_iter()
-                .chain([cell.levels.get(*across).cloned(), cell.levels.get(*up).cloned()]),
+                .chain([result.levels.get(*across).cloned(), result.levels.get(*up).cloned()]),
         );
     }
-    let phrase = best.iter().map(|cell| {
+    let phrase = best.iter().map(|result| {
         format!(
             "{}: {}",
-            labels::cell_in_workload(cell),
-            phrases::value(cell.metric, cell.value.median).replace(GLUE, " ")
+            labels::result_in_workload(result),
+            phrases::value(result.metric, result.value.median).replace(GLUE, " ")
         )
     });
     Some(Chart {
@@ -76,20 +76,22 @@ pub(crate) fn chart(source: &Source<'_>, answer: &Answer) -> Option<Chart> {
 /// Best result for each pair of levels.
 fn best<'a>(
     answer: &Answer,
-    cells: Vec<&'a CellSummary>,
+    results: Vec<&'a ResultSummary>,
     (across, up): (&str, &str),
-) -> Vec<&'a CellSummary> {
+) -> Vec<&'a ResultSummary> {
     let less = answer.metric.more_is_better() == Some(false);
-    let mut best: Vec<&CellSummary> = Vec::new();
-    for cell in
-        cells.into_iter().filter(|cell| cell.levels.contains_key(across) && cell.levels.contains_key(up))
+    let mut best: Vec<&ResultSummary> = Vec::new();
+    for result in results
+        .into_iter()
+        .filter(|result| result.levels.contains_key(across) && result.levels.contains_key(up))
     {
-        let same =
-            |other: &&mut &CellSummary| [across, up].iter().all(|it| other.levels[*it] == cell.levels[*it]);
+        let same = |other: &&mut &ResultSummary| {
+            [across, up].iter().all(|it| other.levels[*it] == result.levels[*it])
+        };
         match best.iter_mut().find(same) {
-            Some(known) if (cell.value.median < known.value.median) == less => *known = cell,
+            Some(known) if (result.value.median < known.value.median) == less => *known = result,
             Some(_) => {}
-            None => best.push(cell),
+            None => best.push(result),
         }
     }
     best

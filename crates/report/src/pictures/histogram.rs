@@ -1,6 +1,6 @@
 //! Latency histogram with logarithmic bins, median and tail.
 
-use findings::{CellSummary, Distribution};
+use findings::{Distribution, ResultSummary};
 use workload::Metric;
 
 use super::{columns::number, percentiles};
@@ -18,19 +18,19 @@ pub(super) fn build(source: &Source<'_>) -> Vec<Chart> {
 }
 
 /// Of these results, one for each distribution.
-pub(crate) fn charts(source: &Source<'_>, wanted: impl Fn(&CellSummary) -> bool) -> Vec<Chart> {
-    let cells = source.findings.cells.iter().filter(|cell| wanted(cell));
-    cells.flat_map(percentiles::timed).filter_map(|(cell, named)| chart(cell, &named)).collect()
+pub(crate) fn charts(source: &Source<'_>, wanted: impl Fn(&ResultSummary) -> bool) -> Vec<Chart> {
+    let results = source.findings.results.iter().filter(|result| wanted(result));
+    results.flat_map(percentiles::timed).filter_map(|(result, named)| chart(result, &named)).collect()
 }
 
-fn chart(cell: &CellSummary, named: &TitledDistribution<'_>) -> Option<Chart> {
-    of_times(format!("{}: latency of {}", cell.workload, named.0), Some(&cell.id), named)
+fn chart(result: &ResultSummary, named: &TitledDistribution<'_>) -> Option<Chart> {
+    of_times(format!("{}: latency of {}", result.workload, named.0), Some(&result.id), named)
 }
 
 /// `None` where the shape is not known.
 pub(crate) fn of_times(
     title: String,
-    cell: Option<&String>,
+    result: Option<&String>,
     (name, times): &TitledDistribution<'_>,
 ) -> Option<Chart> {
     // The last bucket contains everything above the 99.9th percentile; its width is meaningless.
@@ -46,10 +46,10 @@ pub(crate) fn of_times(
     let ends = [first.from.0.max(1) as f64, last.to.0 as f64];
     let highest = shape.iter().map(|bucket| bucket.share).fold(0.0, f64::max);
     let marks = [0.5, 0.99].into_iter().filter_map(|share| percentiles::marked(times, share));
-    let mut data = Data::new(["cell", "distribution", "from_ns", "to_ns", "count", "share"]);
+    let mut data = Data::new(["result", "distribution", "from_ns", "to_ns", "count", "share"]);
     for bucket in &times.buckets {
         let [from, to, count] = [bucket.from.0, bucket.to.0, bucket.count].map(|it| Some(it.to_string()));
-        data.push([cell.cloned(), Some(name.clone()), from, to, count, number(Some(bucket.share))]);
+        data.push([result.cloned(), Some(name.clone()), from, to, count, number(Some(bucket.share))]);
     }
     let rest = if beyond > 0 {
         format!("; beyond it {} up to {}", phrases::count(beyond, "more", "more"), times.max)

@@ -1,6 +1,6 @@
 //! Waterfall of a round trip's time, hop by hop, grouped by host.
 
-use findings::{CellSummary, LatencyBreakdown, Leg, StepSummary};
+use findings::{LatencyBreakdown, Leg, ResultSummary, StepSummary};
 use units::Share;
 use workload::Metric;
 
@@ -15,20 +15,26 @@ use crate::{
 pub(super) const KIND: &str = "latency-breakdown";
 
 pub(super) fn build(source: &Source<'_>) -> Vec<Chart> {
-    let way = |cell| Some((cell, CellSummary::way(cell)?));
-    let mut ways: Vec<(&CellSummary, &LatencyBreakdown)> =
-        source.findings.cells.iter().filter_map(way).collect();
-    ways.sort_by_key(|(_, way)| std::cmp::Reverse(way.steps.len()));
-    ways.into_iter().filter_map(|(cell, way)| chart(source, cell, way)).collect()
+    let latency_breakdown = |result| Some((result, ResultSummary::latency_breakdown(result)?));
+    let mut ways: Vec<(&ResultSummary, &LatencyBreakdown)> =
+        source.findings.results.iter().filter_map(latency_breakdown).collect();
+    ways.sort_by_key(|(_, latency_breakdown)| std::cmp::Reverse(latency_breakdown.steps.len()));
+    ways.into_iter()
+        .filter_map(|(result, latency_breakdown)| chart(source, result, latency_breakdown))
+        .collect()
 }
 
 /// `None` without steps.
-pub(crate) fn chart(source: &Source<'_>, cell: &CellSummary, way: &LatencyBreakdown) -> Option<Chart> {
-    let last = way.steps.last()?;
-    let whole = whole(way);
+pub(crate) fn chart(
+    source: &Source<'_>,
+    result: &ResultSummary,
+    latency_breakdown: &LatencyBreakdown,
+) -> Option<Chart> {
+    let last = latency_breakdown.steps.last()?;
+    let whole = whole(latency_breakdown);
     let mut rows: Vec<Row> = Vec::new();
     let mut host = String::new();
-    for step in &way.steps {
+    for step in &latency_breakdown.steps {
         let next = host_of(step);
         if let Some(next) = next.filter(|next| **next != *host) {
             next.clone_into(&mut host);
@@ -37,12 +43,12 @@ pub(crate) fn chart(source: &Source<'_>, cell: &CellSummary, way: &LatencyBreakd
         rows.push(row(step, whole));
     }
     let end = (last.begins + last.share).max(1.0) * whole;
-    let mut data = Data::new(["cell", "leg", "step", "up_to", "begins_share", "share", "p50_ns", "p99_ns"]);
-    for step in &way.steps {
+    let mut data = Data::new(["result", "leg", "step", "up_to", "begins_share", "share", "p50_ns", "p99_ns"]);
+    for step in &latency_breakdown.steps {
         data.push([
-            Some(cell.id.clone()),
+            Some(result.id.clone()),
             Some(leg(step.leg).to_owned()),
-            Some(step.what.clone()),
+            Some(step.label.clone()),
             step.to.device.clone(),
             number(Some(step.begins)),
             number(Some(step.share)),
@@ -50,13 +56,14 @@ pub(crate) fn chart(source: &Source<'_>, cell: &CellSummary, way: &LatencyBreakd
             Some(step.p99.0.to_string()),
         ]);
     }
-    let phrase = way.steps.iter().map(|step| format!("{}: {}", step.what, step.p50).replace(GLUE, " "));
+    let phrase =
+        latency_breakdown.steps.iter().map(|step| format!("{}: {}", step.label, step.p50).replace(GLUE, " "));
     let legs = [Leg::There, Leg::Server, Leg::Back];
-    let is_there = |it: &Leg| way.steps.iter().any(|step| step.leg == *it);
+    let is_there = |it: &Leg| latency_breakdown.steps.iter().any(|step| step.leg == *it);
     let key = |it: Leg| Key::Surface(paint(it), leg(it).replace('-', " "));
     Some(Chart {
         kind: KIND,
-        title: format!("Latency breakdown: {}", labels::cell(source.findings, cell)),
+        title: format!("Latency breakdown: {}", labels::result(source.findings, result)),
         about: format!(
             "Median time of each step of a round trip of {}. {}",
             phrases::value(Metric::RoundTrip, whole),
@@ -74,10 +81,11 @@ pub(crate) fn chart(source: &Source<'_>, cell: &CellSummary, way: &LatencyBreakd
 }
 
 /// The round trip of which steps are shares.
-fn whole(way: &LatencyBreakdown) -> f64 {
+fn whole(latency_breakdown: &LatencyBreakdown) -> f64 {
     let of_step = |step: &&StepSummary| step.share > 0.0;
-    let step = way.steps.iter().filter(of_step).max_by(|one, other| one.share.total_cmp(&other.share));
-    step.map_or(way.sum.0 as f64, |step| step.p50.0 as f64 / step.share)
+    let step =
+        latency_breakdown.steps.iter().filter(of_step).max_by(|one, other| one.share.total_cmp(&other.share));
+    step.map_or(latency_breakdown.sum.0 as f64, |step| step.p50.0 as f64 / step.share)
 }
 
 /// Host where a step ends; `None` if it ends in a program.
@@ -93,7 +101,7 @@ fn row(step: &StepSummary, whole: f64) -> Row {
     let text =
         Text::of(Tone::Plain, step.p50.to_string()).and(Tone::Faint, format!("  {}", Share(step.share)));
     Row {
-        label: format!("{}{place}", step.what),
+        label: format!("{}{place}", step.label),
         pieces: vec![Piece { from, to, paint: paint(step.leg), is_unclear: false }],
         text,
         ..Row::default()

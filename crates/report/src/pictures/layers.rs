@@ -1,8 +1,8 @@
 //! Cost of each layer: a bar per path, with the cost or gain of its additional layers as the last part.
 
-use findings::{CellSummary, CostStep, Difference, Findings, Ladder};
+use findings::{CostBreakdown, CostStep, Difference, Findings, ResultSummary};
 
-use super::columns::{CELL, ends, is_worse, number, of_cell, values};
+use super::columns::{CELL, ends, is_worse, number, of_result, values};
 use crate::{
     chart::{Axis, Chart, Data, Drawing, Key, Paint, Piece, Row, Rows, Scale},
     labels,
@@ -15,23 +15,23 @@ use crate::{
 pub(super) const KIND: &str = "layers";
 
 pub(super) fn build(source: &Source<'_>) -> Vec<Chart> {
-    source.findings.ladders.iter().map(|ladder| chart(source, ladder)).collect()
+    source.findings.cost_breakdowns.iter().map(|breakdown| chart(source, breakdown)).collect()
 }
 
 /// `stream, offload=on`.
-pub(crate) fn title(ladder: &Ladder) -> String {
-    let settings = labels::levels(&ladder.levels).map(|levels| format!(", {levels}")).unwrap_or_default();
-    format!("{}{settings}", ladder.workload)
+pub(crate) fn title(breakdown: &CostBreakdown) -> String {
+    let settings = labels::levels(&breakdown.levels).map(|levels| format!(", {levels}")).unwrap_or_default();
+    format!("{}{settings}", breakdown.workload)
 }
 
-pub(crate) fn chart(source: &Source<'_>, ladder: &Ladder) -> Chart {
+pub(crate) fn chart(source: &Source<'_>, breakdown: &CostBreakdown) -> Chart {
     let findings = source.findings;
-    let bars: Vec<Bar> = ladder.rungs.iter().map(|step| bar(findings, ladder, step)).collect();
+    let bars: Vec<Bar> = breakdown.steps.iter().map(|step| bar(findings, breakdown, step)).collect();
     let rows: Vec<Row> =
-        ladder.rungs.iter().zip(&bars).map(|(step, bar)| row(findings, ladder, step, bar)).collect();
+        breakdown.steps.iter().zip(&bars).map(|(step, bar)| row(findings, breakdown, step, bar)).collect();
     let largest = rows.iter().flat_map(Row::reach).filter(|it| it.is_finite()).fold(0.0, f64::max);
     let scale = Scale::from_zero(rows.iter().flat_map(Row::reach));
-    let axis = Axis::of_metric(ladder.metric, scale, largest);
+    let axis = Axis::of_metric(breakdown.metric, scale, largest);
     let phrase = bars.iter().map(|bar| {
         let note =
             bar.note.as_ref().map(|note| format!(" ({})", note.characters().trim())).unwrap_or_default();
@@ -39,58 +39,58 @@ pub(crate) fn chart(source: &Source<'_>, ladder: &Ladder) -> Chart {
     });
     Chart {
         kind: KIND,
-        title: format!("Cost of each layer: {} ({})", title(ladder), ladder.metric.measured_in()),
+        title: format!("Cost of each layer: {} ({})", title(breakdown), breakdown.metric.measured_in()),
         about: phrase.collect::<Vec<_>>().join("; "),
-        drawing: Drawing::Rows(Rows { axis, keys: keys(ladder, &rows), rows, reference: None }),
-        data: data(findings, ladder),
+        drawing: Drawing::Rows(Rows { axis, keys: keys(breakdown, &rows), rows, reference: None }),
+        data: data(findings, breakdown),
         plain: Some(Bars { rows: bars }),
     }
 }
 
-fn find<'a>(findings: &'a Findings, step: &CostStep) -> Option<&'a CellSummary> {
-    findings.cells.iter().find(|cell| cell.id == step.cell)
+fn find<'a>(findings: &'a Findings, step: &CostStep) -> Option<&'a ResultSummary> {
+    findings.results.iter().find(|result| result.id == step.result)
 }
 
-fn bar(findings: &Findings, ladder: &Ladder, step: &CostStep) -> Bar {
-    let cell = find(findings, step);
-    let text = cell.map_or_else(
-        || phrases::value(ladder.metric, step.value),
-        |cell| phrases::estimate(ladder.metric, &cell.value),
+fn bar(findings: &Findings, breakdown: &CostBreakdown, step: &CostStep) -> Bar {
+    let result = find(findings, step);
+    let text = result.map_or_else(
+        || phrases::value(breakdown.metric, step.value),
+        |result| phrases::estimate(breakdown.metric, &result.value),
     );
     Bar {
         label: step.path.as_str().into(),
         value: step.value,
-        range: cell.and_then(|cell| ends(cell.value.interval)),
+        range: result.and_then(|result| ends(result.value.interval)),
         text: text.into(),
-        note: note(findings, ladder, step),
+        note: note(findings, breakdown, step),
     }
 }
 
 /// `+ vxlan: −20.9 % (…) of wire, −6.90 Gbit/s`.
-fn note(findings: &Findings, ladder: &Ladder, step: &CostStep) -> Option<Text> {
+fn note(findings: &Findings, breakdown: &CostBreakdown, step: &CostStep) -> Option<Text> {
     let cost = step.cost.as_ref()?;
-    let tone = phrases::tone(ladder.metric, cost);
+    let tone = phrases::tone(breakdown.metric, cost);
     let lead = Text::from(format!("+ {}: ", step.adds.join(", ")));
     let below = step.below.as_deref().unwrap_or("the path below");
     let number = Text::of(tone, phrases::gain(cost, Confidence::Inline))
-        .and(Tone::Plain, format!(" of {below}, {}", phrases::difference_alone(ladder.metric, cost)));
-    Some(lead.then(phrases::judged(findings, &ladder.workload, cost, number)))
+        .and(Tone::Plain, format!(" of {below}, {}", phrases::difference_alone(breakdown.metric, cost)));
+    Some(lead.then(phrases::judged(findings, &breakdown.workload, cost, number)))
 }
 
 /// The path below a step in the same breakdown.
-fn below<'a>(ladder: &'a Ladder, step: &CostStep) -> Option<&'a CostStep> {
+fn below<'a>(breakdown: &'a CostBreakdown, step: &CostStep) -> Option<&'a CostStep> {
     let below = step.below.as_ref()?;
-    ladder.rungs.iter().find(|other| other.path == *below)
+    breakdown.steps.iter().find(|other| other.path == *below)
 }
 
 /// A bar from zero; the last part is the difference from the path below.
-fn row(findings: &Findings, ladder: &Ladder, step: &CostStep, bar: &Bar) -> Row {
-    let before = below(ladder, step).map(|below| below.value);
+fn row(findings: &Findings, breakdown: &CostBreakdown, step: &CostStep, bar: &Bar) -> Row {
+    let before = below(breakdown, step).map(|below| below.value);
     let whole = |to: f64, paint: Paint| Piece { from: 0.0, to, paint, is_unclear: false };
     let pieces = match (before, &step.cost) {
         (Some(before), Some(cost)) => {
             let change = step.value - before;
-            let paint = if is_worse(ladder.metric, change) { Paint::Worse } else { Paint::Better };
+            let paint = if is_worse(breakdown.metric, change) { Paint::Worse } else { Paint::Better };
             let is_unclear = matches!(cost.verdict, Difference::None | Difference::Unclear);
             let paint = if is_unclear { Paint::Faint } else { paint };
             vec![
@@ -101,30 +101,30 @@ fn row(findings: &Findings, ladder: &Ladder, step: &CostStep, bar: &Bar) -> Row 
         _ => vec![whole(step.value, Paint::Value)],
     };
     let floor =
-        findings.noise.iter().find(|noise| noise.workload == ladder.workload).map(|noise| noise.floor);
+        findings.noise.iter().find(|noise| noise.workload == breakdown.workload).map(|noise| noise.floor);
     let band = before.zip(floor).map(|(before, floor)| (before * (1.0 - floor), before * (1.0 + floor)));
     Row {
         label: bar.label.characters(),
         pieces,
         interval: bar.range,
         middle: Some(bar.value),
-        points: find(findings, step).map(|cell| cell.values.clone()).unwrap_or_default(),
+        points: find(findings, step).map(|result| result.values.clone()).unwrap_or_default(),
         band,
         text: bar.text.clone(),
         note: bar.note.clone(),
     }
 }
 
-fn keys(ladder: &Ladder, rows: &[Row]) -> Vec<Key> {
+fn keys(breakdown: &CostBreakdown, rows: &[Row]) -> Vec<Key> {
     let has = |paint: Paint| rows.iter().flat_map(|row| &row.pieces).any(|piece| piece.paint == paint);
     let unclear = rows.iter().flat_map(|row| &row.pieces).any(|piece| piece.is_unclear);
-    let (worse, better) = if ladder.metric.more_is_better() == Some(false) {
+    let (worse, better) = if breakdown.metric.more_is_better() == Some(false) {
         ("added by the layers", "saved")
     } else {
         ("lost to the layers", "gained")
     };
     let surfaces = [
-        (true, Key::Surface(Paint::Value, ladder.metric.name().to_owned())),
+        (true, Key::Surface(Paint::Value, breakdown.metric.name().to_owned())),
         (has(Paint::Worse), Key::Surface(Paint::Worse, worse.to_owned())),
         (has(Paint::Better), Key::Surface(Paint::Better, better.to_owned())),
         (unclear, Key::Hatched("not significant".to_owned())),
@@ -135,7 +135,7 @@ fn keys(ladder: &Ladder, rows: &[Row]) -> Vec<Key> {
     surfaces.into_iter().filter_map(|(is_there, key)| is_there.then_some(key)).collect()
 }
 
-fn data(findings: &Findings, ladder: &Ladder) -> Data {
+fn data(findings: &Findings, breakdown: &CostBreakdown) -> Data {
     let more = [
         "below",
         "adds",
@@ -149,12 +149,12 @@ fn data(findings: &Findings, ladder: &Ladder) -> Data {
     ];
     let mut data = Data::new(CELL.into_iter().chain(more));
     let floor =
-        findings.noise.iter().find(|noise| noise.workload == ladder.workload).map(|noise| noise.floor);
-    for step in &ladder.rungs {
-        let Some(cell) = find(findings, step) else { continue };
+        findings.noise.iter().find(|noise| noise.workload == breakdown.workload).map(|noise| noise.floor);
+    for step in &breakdown.steps {
+        let Some(result) = find(findings, step) else { continue };
         let cost = step.cost.as_ref();
         let interval = cost.and_then(|cost| cost.difference_interval);
-        data.push(of_cell(cell).into_iter().chain([
+        data.push(of_result(result).into_iter().chain([
             step.below.clone(),
             Some(step.adds.join(" ")),
             number(cost.map(|cost| cost.difference)),
@@ -163,7 +163,7 @@ fn data(findings: &Findings, ladder: &Ladder) -> Data {
             number(cost.map(|cost| cost.ratio)),
             cost.map(|cost| verdict(cost.verdict).to_owned()),
             number(floor),
-            values(cell),
+            values(result),
         ]));
     }
     data

@@ -1,7 +1,7 @@
 //! Percentiles of latency: the share of all along an axis on which each further nine is as wide as the one before, so that the
 //! tail is seen; several results, or a closed and an open loop, over each other.
 
-use findings::{CellSummary, ConnectSummary, Distribution, LatencySummary};
+use findings::{ConnectSummary, Distribution, LatencySummary, ResultSummary};
 use workload::Metric;
 
 use super::columns::number;
@@ -18,27 +18,28 @@ pub(super) const KIND: &str = "percentiles";
 const MOST: usize = 7;
 
 /// A result, and one of its distributions with its name.
-type Timed<'a> = (&'a CellSummary, TitledDistribution<'a>);
+type Timed<'a> = (&'a ResultSummary, TitledDistribution<'a>);
 
 pub(super) fn build(source: &Source<'_>) -> Vec<Chart> {
     charts(source, |_| true)
 }
 
 /// Of these results, a picture for each workload or several where it has many.
-pub(crate) fn charts(source: &Source<'_>, wanted: impl Fn(&CellSummary) -> bool) -> Vec<Chart> {
+pub(crate) fn charts(source: &Source<'_>, wanted: impl Fn(&ResultSummary) -> bool) -> Vec<Chart> {
     let findings = source.findings;
     let of_workload = |workload: &&str| -> Vec<Chart> {
-        let cells = findings.cells.iter().filter(|cell| cell.workload == **workload && wanted(cell));
-        let timed: Vec<Timed<'_>> = cells.flat_map(timed).collect();
+        let results =
+            findings.results.iter().filter(|result| result.workload == **workload && wanted(result));
+        let timed: Vec<Timed<'_>> = results.flat_map(timed).collect();
         timed.chunks(MOST).map(|timed| chart(workload, timed)).collect()
     };
     labels::workloads(findings).iter().flat_map(of_workload).collect()
 }
 
 /// The distributions of a result.
-pub(super) fn timed(cell: &CellSummary) -> Vec<Timed<'_>> {
-    let label = labels::cell_in_workload(cell);
-    let named = match (LatencySummary::of(cell), ConnectSummary::of(cell)) {
+pub(super) fn timed(result: &ResultSummary) -> Vec<Timed<'_>> {
+    let label = labels::result_in_workload(result);
+    let named = match (LatencySummary::of(result), ConnectSummary::of(result)) {
         (Some(latency), _) => distributions(label, latency),
         (_, Some(connect)) => vec![
             (format!("{label}, connecting"), &connect.connects),
@@ -46,7 +47,7 @@ pub(super) fn timed(cell: &CellSummary) -> Vec<Timed<'_>> {
         ],
         _ => Vec::new(),
     };
-    named.into_iter().filter(|(_, times)| times.count > 1).map(|named| (cell, named)).collect()
+    named.into_iter().filter(|(_, times)| times.count > 1).map(|named| (result, named)).collect()
 }
 
 fn chart(workload: &str, timed: &[Timed<'_>]) -> Chart {
@@ -74,10 +75,15 @@ fn chart(workload: &str, timed: &[Timed<'_>]) -> Chart {
     } else {
         Axis::of_metric(Metric::Latency, Scale::from_zero(values()), most)
     };
-    let mut data = Data::new(["cell", "distribution", "share", "time_ns"]);
-    for (curve, (cell, (name, _))) in curves.iter().zip(timed) {
+    let mut data = Data::new(["result", "distribution", "share", "time_ns"]);
+    for (curve, (result, (name, _))) in curves.iter().zip(timed) {
         for (share, time) in curve {
-            data.push([Some(cell.id.clone()), Some(name.clone()), number(Some(*share)), number(Some(*time))]);
+            data.push([
+                Some(result.id.clone()),
+                Some(name.clone()),
+                number(Some(*share)),
+                number(Some(*time)),
+            ]);
         }
     }
     let keys = timed.iter().enumerate().map(|(number, (_, (name, _)))| Key::Line(number, name.clone()));

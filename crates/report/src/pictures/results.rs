@@ -1,8 +1,8 @@
 //! A bar per result of a workload, with its interval and a dot per trial.
 
-use findings::{CellSummary, Findings};
+use findings::{Findings, ResultSummary};
 
-use super::columns::{CELL, ends, of_cell, values};
+use super::columns::{CELL, ends, of_result, values};
 use crate::{
     chart::{Axis, Chart, Data, Drawing, Key, Paint, Piece, Row, Rows, Scale},
     labels, phrases,
@@ -21,16 +21,17 @@ pub(super) fn build(source: &Source<'_>) -> Vec<Chart> {
 
 /// `None` of a single result.
 pub(crate) fn chart(findings: &Findings, workload: &str) -> Option<Chart> {
-    let cells: Vec<&CellSummary> = findings.cells.iter().filter(|cell| cell.workload == workload).collect();
-    let metric = cells.first().map(|cell| cell.metric)?;
-    if cells.len() < 2 || cells.iter().any(|cell| cell.metric != metric) {
+    let results: Vec<&ResultSummary> =
+        findings.results.iter().filter(|result| result.workload == workload).collect();
+    let metric = results.first().map(|result| result.metric)?;
+    if results.len() < 2 || results.iter().any(|result| result.metric != metric) {
         return None;
     }
-    let rows: Vec<Row> = cells.iter().map(|cell| row(cell)).collect();
+    let rows: Vec<Row> = results.iter().map(|result| row(result)).collect();
     let scale = Scale::from_zero(rows.iter().flat_map(Row::reach));
     let largest = rows.iter().flat_map(Row::reach).filter(|it| it.is_finite()).fold(0.0, f64::max);
     let mut data = Data::new(CELL.into_iter().chain(["values"]));
-    cells.iter().for_each(|cell| data.push(of_cell(cell).into_iter().chain([values(cell)])));
+    results.iter().for_each(|result| data.push(of_result(result).into_iter().chain([values(result)])));
     let phrase = rows.iter().map(|row| format!("{}: {}", row.label, row.text.characters()));
     let has = |is: &dyn Fn(&Row) -> bool, key: Key| rows.iter().any(is).then_some(key);
     let keys = [
@@ -52,16 +53,16 @@ pub(crate) fn chart(findings: &Findings, workload: &str) -> Option<Chart> {
     })
 }
 
-fn row(cell: &CellSummary) -> Row {
-    let value = cell.value.median;
-    let several = cell.values.len() > 1;
-    let text = Text::of(Tone::Plain, phrases::value(cell.metric, value));
+fn row(result: &ResultSummary) -> Row {
+    let value = result.value.median;
+    let several = result.values.len() > 1;
+    let text = Text::of(Tone::Plain, phrases::value(result.metric, value));
     Row {
-        label: labels::cell_in_workload(cell),
+        label: labels::result_in_workload(result),
         pieces: vec![Piece { from: 0.0, to: value, paint: Paint::Value, is_unclear: false }],
-        interval: ends(cell.value.interval),
-        middle: cell.value.interval.map(|_| value),
-        points: if several { cell.values.clone() } else { Vec::new() },
+        interval: ends(result.value.interval),
+        middle: result.value.interval.map(|_| value),
+        points: if several { result.values.clone() } else { Vec::new() },
         text,
         ..Row::default()
     }

@@ -1,8 +1,8 @@
 //! A sweep along one factor: metric and CPU time, a line per setting of the other factors, the knee and the recommendation.
 
-use findings::{Answer, CellSummary, Findings, Knee, OwnerUnit};
+use findings::{Answer, ConsumerUnit, Findings, Knee, ResultSummary};
 
-use super::columns::{CELL, ends, number, of_cell};
+use super::columns::{CELL, ends, number, of_result};
 use crate::{
     chart::{Axis, Chart, Data, Drawing, Key, Line, LineKind, Mark, Plot, Scale, Spot, Ticks},
     labels, phrases,
@@ -24,7 +24,7 @@ pub(super) fn build(source: &Source<'_>) -> Vec<Chart> {
 /// Results along the factor at one setting of the other factors.
 struct Curve<'a> {
     others: String,
-    cells: Vec<(usize, &'a CellSummary)>,
+    results: Vec<(usize, &'a ResultSummary)>,
 }
 
 pub(crate) fn chart(source: &Source<'_>, answer: &Answer, knee: &Knee) -> Option<Chart> {
@@ -63,14 +63,17 @@ fn about(source: &Source<'_>, answer: &Answer, knee: &Knee) -> String {
     )
 }
 
-/// Cells of an answer.
-pub(super) fn swept<'a>(findings: &'a Findings, answer: &'a Answer) -> impl Iterator<Item = &'a CellSummary> {
-    findings.cells.iter().filter(|cell| cell.workload == answer.workload && cell.path == answer.path)
+/// Results of an answer.
+pub(super) fn swept<'a>(
+    findings: &'a Findings,
+    answer: &'a Answer,
+) -> impl Iterator<Item = &'a ResultSummary> {
+    findings.results.iter().filter(|result| result.workload == answer.workload && result.path == answer.path)
 }
 
 /// The levels of a factor: numbers in their order, others as they came.
 pub(super) fn levels<'a>(findings: &'a Findings, answer: &'a Answer, factor: &str) -> Vec<&'a str> {
-    let found = swept(findings, answer).filter_map(|cell| cell.levels.get(factor).map(String::as_str));
+    let found = swept(findings, answer).filter_map(|result| result.levels.get(factor).map(String::as_str));
     let mut levels = labels::distinct(found);
     if levels.iter().all(|level| level.parse::<f64>().is_ok()) {
         levels.sort_by(|one, other| {
@@ -83,22 +86,22 @@ pub(super) fn levels<'a>(findings: &'a Findings, answer: &'a Answer, factor: &st
 
 fn curves<'a>(findings: &'a Findings, answer: &'a Answer, knee: &Knee, levels: &[&str]) -> Vec<Curve<'a>> {
     let mut curves: Vec<Curve<'a>> = Vec::new();
-    for cell in swept(findings, answer) {
-        let Some(level) = cell.levels.get(&knee.factor) else { continue };
+    for result in swept(findings, answer) {
+        let Some(level) = result.levels.get(&knee.factor) else { continue };
         let Some(place) = levels.iter().position(|it| it == level) else { continue };
-        let mut others = cell.levels.clone();
+        let mut others = result.levels.clone();
         others.remove(&knee.factor);
         let others = labels::levels(&others).unwrap_or_else(|| answer.metric.name().to_owned());
         match curves.iter_mut().find(|curve| curve.others == others) {
-            Some(curve) => curve.cells.push((place, cell)),
-            None => curves.push(Curve { others, cells: vec![(place, cell)] }),
+            Some(curve) => curve.results.push((place, result)),
+            None => curves.push(Curve { others, results: vec![(place, result)] }),
         }
     }
-    curves.iter_mut().for_each(|curve| curve.cells.sort_by_key(|(place, _)| *place));
+    curves.iter_mut().for_each(|curve| curve.results.sort_by_key(|(place, _)| *place));
     if curves.len() > MOST_LINES {
         let sign = if answer.metric.more_is_better() == Some(false) { 1.0 } else { -1.0 };
         let best = |curve: &Curve<'_>| {
-            curve.cells.iter().map(|(_, cell)| cell.value.median * sign).fold(f64::INFINITY, f64::min)
+            curve.results.iter().map(|(_, result)| result.value.median * sign).fold(f64::INFINITY, f64::min)
         };
         curves.sort_by(|one, other| best(one).total_cmp(&best(other)));
         curves.truncate(MOST_LINES);
@@ -142,8 +145,8 @@ fn value_plot(
     let line = |(number, curve): (usize, &Curve<'_>)| Line {
         number,
         kind: LineKind::Dotted,
-        points: curve.cells.iter().map(|(place, cell)| (places[*place], cell.value.median)).collect(),
-        intervals: curve.cells.iter().map(|(_, cell)| ends(cell.value.interval)).collect(),
+        points: curve.results.iter().map(|(place, result)| (places[*place], result.value.median)).collect(),
+        intervals: curve.results.iter().map(|(_, result)| ends(result.value.interval)).collect(),
     };
     let lines: Vec<Line> = curves.iter().enumerate().map(line).collect();
     let highs = lines.iter().flat_map(|line| line.intervals.iter().flatten().map(|(_, high)| *high));
@@ -172,28 +175,29 @@ fn value_plot(
     }
 }
 
-/// CPU time of a cell, of the owners that every cell of the answer knows.
-pub(super) fn cpu(answer: &Answer, cell: &CellSummary) -> Option<f64> {
-    let of_owner =
-        |owner: &String| cell.owners.iter().find(|cost| cost.owner == *owner).map(|cost| cost.value);
-    if answer.owners.is_empty() { None } else { answer.owners.iter().map(of_owner).sum() }
+/// CPU time of a result, of the owners that every result of the answer knows.
+pub(super) fn cpu(answer: &Answer, result: &ResultSummary) -> Option<f64> {
+    let of_owner = |consumer: &String| {
+        result.consumers.iter().find(|cost| cost.consumer == *consumer).map(|cost| cost.value)
+    };
+    if answer.consumers.is_empty() { None } else { answer.consumers.iter().map(of_owner).sum() }
 }
 
 /// Axis of CPU time in its unit.
 pub(super) fn cpu_axis(answer: &Answer, scale: Scale) -> Axis {
-    let unit = answer.frontier.iter().flat_map(|point| &point.owners).map(|cost| cost.unit).next();
+    let unit = answer.frontier.iter().flat_map(|point| &point.consumers).map(|cost| cost.unit).next();
     let (what, ticks) = match unit {
-        Some(OwnerUnit::Share) => ("share of the CPUs", Ticks::Percent),
+        Some(ConsumerUnit::Share) => ("share of the CPUs", Ticks::Percent),
         _ => ("CPUs busy", Ticks::In(1.0)),
     };
-    Axis { title: format!("CPU time, {what} ({})", answer.owners.join(", ")), scale, ticks }
+    Axis { title: format!("CPU time, {what} ({})", answer.consumers.join(", ")), scale, ticks }
 }
 
 fn cpu_plot(answer: &Answer, knee: &Knee, levels: &[&str], curves: &[Curve<'_>]) -> Option<Plot> {
     let (x, places) = axis(&knee.factor, levels);
     let line = |(number, curve): (usize, &Curve<'_>)| {
         let points =
-            curve.cells.iter().filter_map(|(place, cell)| Some((places[*place], cpu(answer, cell)?)));
+            curve.results.iter().filter_map(|(place, result)| Some((places[*place], cpu(answer, result)?)));
         Line { number, kind: LineKind::Dotted, points: points.collect(), intervals: Vec::new() }
     };
     let lines: Vec<Line> =
@@ -208,14 +212,14 @@ fn cpu_plot(answer: &Answer, knee: &Knee, levels: &[&str], curves: &[Curve<'_>])
 
 fn data(answer: &Answer, knee: &Knee, curves: &[Curve<'_>]) -> Data {
     let mut data = Data::new(CELL.into_iter().chain(["factor", "level", "others", "cpu_time"]));
-    for (curve, (_, cell)) in
-        curves.iter().flat_map(|curve| curve.cells.iter().map(move |cell| (curve, cell)))
+    for (curve, (_, result)) in
+        curves.iter().flat_map(|curve| curve.results.iter().map(move |result| (curve, result)))
     {
-        data.push(of_cell(cell).into_iter().chain([
+        data.push(of_result(result).into_iter().chain([
             Some(knee.factor.clone()),
-            cell.levels.get(&knee.factor).cloned(),
+            result.levels.get(&knee.factor).cloned(),
             Some(curve.others.clone()),
-            number(cpu(answer, cell)),
+            number(cpu(answer, result)),
         ]));
     }
     data

@@ -1,6 +1,6 @@
 //! System calls of a result: a bar per call, split into running, waiting and guest time, or its count if times are unknown.
 
-use findings::CellSummary;
+use findings::ResultSummary;
 use samples::SyscallCount;
 use units::Nanos;
 use workload::Metric;
@@ -19,18 +19,18 @@ pub(super) const KIND: &str = "system-calls";
 const MOST: usize = 12;
 
 pub(super) fn build(source: &Source<'_>) -> Vec<Chart> {
-    source.findings.cells.iter().filter_map(|cell| chart(source, cell)).collect()
+    source.findings.results.iter().filter_map(|result| chart(source, result)).collect()
 }
 
 /// `None` without system-call counts.
-pub(crate) fn chart(source: &Source<'_>, cell: &CellSummary) -> Option<Chart> {
-    if cell.syscalls.is_empty() {
+pub(crate) fn chart(source: &Source<'_>, result: &ResultSummary) -> Option<Chart> {
+    if result.syscalls.is_empty() {
         return None;
     }
-    let rate = |index: usize| cell.probed.as_ref()?.calls.as_ref()?.each.get(index).copied();
-    let work = cell.probed.as_ref().and_then(|probed| probed.calls.as_ref()).map(|calls| calls.work);
+    let rate = |index: usize| result.probed.as_ref()?.calls.as_ref()?.each.get(index).copied();
+    let work = result.probed.as_ref().and_then(|probed| probed.calls.as_ref()).map(|calls| calls.work);
     let unit = work.map(|work| work.for_cpu().1);
-    let mut calls: Vec<(usize, &SyscallCount)> = cell.syscalls.iter().enumerate().collect();
+    let mut calls: Vec<(usize, &SyscallCount)> = result.syscalls.iter().enumerate().collect();
     let is_timed = calls.iter().any(|(_, call)| call.total.is_some());
     calls.sort_by_key(|(_, call)| {
         std::cmp::Reverse(if is_timed { call.total.map_or(0, |time| time.0) } else { call.calls })
@@ -45,7 +45,7 @@ pub(crate) fn chart(source: &Source<'_>, cell: &CellSummary) -> Option<Chart> {
         Axis { title: "calls, all trials".to_owned(), scale, ticks: Ticks::In(1.0) }
     };
     let mut data = Data::new([
-        "cell",
+        "result",
         "end",
         "process",
         "thread",
@@ -61,7 +61,7 @@ pub(crate) fn chart(source: &Source<'_>, cell: &CellSummary) -> Option<Chart> {
     for (index, call) in &calls {
         let time = |time: Option<Nanos>| time.map(|time| time.0.to_string());
         data.push([
-            Some(cell.id.clone()),
+            Some(result.id.clone()),
             call.end.clone(),
             call.process.clone(),
             call.thread.clone(),
@@ -78,7 +78,7 @@ pub(crate) fn chart(source: &Source<'_>, cell: &CellSummary) -> Option<Chart> {
     let phrase = rows.iter().map(|row| format!("{}: {}", row.label, row.text.characters()));
     Some(Chart {
         kind: KIND,
-        title: format!("System calls: {}", labels::cell(source.findings, cell)),
+        title: format!("System calls: {}", labels::result(source.findings, result)),
         about: phrase.collect::<Vec<_>>().join("; "),
         drawing: Drawing::Rows(Rows { axis, keys: keys(&rows, is_timed), rows, reference: None }),
         data,

@@ -1,7 +1,7 @@
 //! Rate or round trips of a trial over time, with warm-up, level shifts and CPU contention. Long series are drawn as the
 //! minimum and maximum of each pixel, which keeps short spikes visible.
 
-use findings::{CellShift, CellSummary};
+use findings::{ResultShift, ResultSummary};
 use samples::{Arm, RunRecord, Trial, ValidityWarning};
 use units::Share;
 
@@ -20,13 +20,13 @@ pub(super) const KIND: &str = "time-series";
 const COLUMNS: usize = 600;
 
 pub(super) fn build(source: &Source<'_>) -> Vec<Chart> {
-    let of_cell = |cell| chart(source, source.record?, cell);
-    source.findings.cells.iter().filter_map(of_cell).collect()
+    let of_result = |result| chart(source, source.record?, result);
+    source.findings.results.iter().filter_map(of_result).collect()
 }
 
 /// For the first trial with a level shift, otherwise the first trial; `None` if too few intervals were stored.
-pub(crate) fn chart(source: &Source<'_>, record: &RunRecord, cell: &CellSummary) -> Option<Chart> {
-    let trial = trial(record, cell)?;
+pub(crate) fn chart(source: &Source<'_>, record: &RunRecord, result: &ResultSummary) -> Option<Chart> {
+    let trial = trial(record, result)?;
     let series = kind::series(&trial.measurement)?;
     if series.samples.len() < 3 {
         return None;
@@ -34,10 +34,10 @@ pub(crate) fn chart(source: &Source<'_>, record: &RunRecord, cell: &CellSummary)
     Some(of_series(
         &series,
         &Shown {
-            cell: &cell.id,
+            result: &result.id,
             trial: trial.index,
-            label: labels::cell(source.findings, cell),
-            shifts: cell.shifts.iter().filter(|shift| shift.trial == trial.index).collect(),
+            label: labels::result(source.findings, result),
+            shifts: result.shifts.iter().filter(|shift| shift.trial == trial.index).collect(),
             disturbed: disturbance(trial),
         },
     ))
@@ -45,10 +45,10 @@ pub(crate) fn chart(source: &Source<'_>, record: &RunRecord, cell: &CellSummary)
 
 /// The series and its marks.
 struct Shown<'a> {
-    cell: &'a str,
+    result: &'a str,
     trial: u32,
     label: String,
-    shifts: Vec<&'a CellShift>,
+    shifts: Vec<&'a ResultShift>,
     disturbed: Option<String>,
 }
 
@@ -75,10 +75,10 @@ fn of_series(series: &TimeSeries, shown: &Shown<'_>) -> Chart {
         spots: Vec::new(),
         keys: Vec::new(),
     };
-    let mut data = Data::new(["cell", "trial", "start_s", "end_s", "least", "most", "warmup"]);
+    let mut data = Data::new(["result", "trial", "start_s", "end_s", "least", "most", "warmup"]);
     for column in &columns {
         data.push([
-            Some(shown.cell.to_owned()),
+            Some(shown.result.to_owned()),
             Some(shown.trial.to_string()),
             number(Some(column.start)),
             number(Some(column.end)),
@@ -97,22 +97,22 @@ fn of_series(series: &TimeSeries, shown: &Shown<'_>) -> Chart {
     }
 }
 
-fn trial<'a>(record: &'a RunRecord, cell: &CellSummary) -> Option<&'a Trial> {
+fn trial<'a>(record: &'a RunRecord, result: &ResultSummary) -> Option<&'a Trial> {
     let mut trials: Vec<&Trial> =
-        record.trials.iter().filter(|trial| trial.cell == cell.id && trial.arm == Arm::Measure).collect();
-    let jumps = |trial: &Trial| cell.shifts.iter().any(|shift| shift.trial == trial.index);
+        record.trials.iter().filter(|trial| trial.result == result.id && trial.arm == Arm::Measure).collect();
+    let jumps = |trial: &Trial| result.shifts.iter().any(|shift| shift.trial == trial.index);
     trials.sort_by_key(|trial| (!jumps(trial), trial.block));
     trials.first().copied()
 }
 
-fn mark(series: &TimeSeries, shift: &CellShift, begin: f64) -> Mark {
+fn mark(series: &TimeSeries, shift: &ResultShift, begin: f64) -> Mark {
     let value = |value: f64| phrases::value(series.metric, value).replace(GLUE, " ");
     let [before, after] = [shift.shift.before, shift.shift.after].map(value);
     Mark { at: begin + shift.shift.at.seconds(), text: format!("{before} to {after}") }
 }
 
 fn disturbance(trial: &Trial) -> Option<String> {
-    trial.doubts.iter().find_map(|warning| match warning {
+    trial.warnings.iter().find_map(|warning| match warning {
         ValidityWarning::Disturbed { share, .. } => {
             Some(format!("disturbed: other work used {} of the CPUs", Share(*share)).replace(GLUE, " "))
         }
@@ -120,7 +120,7 @@ fn disturbance(trial: &Trial) -> Option<String> {
     })
 }
 
-fn about(series: &TimeSeries, shifts: &[&CellShift]) -> String {
+fn about(series: &TimeSeries, shifts: &[&ResultShift]) -> String {
     let values = || series.samples.iter().filter(|sample| !sample.warmup).map(|sample| sample.value);
     let value = |value: f64| phrases::value(series.metric, value);
     let jumps = match shifts {
@@ -190,7 +190,7 @@ mod tests {
         let samples = (0..1_000_000).map(sample).collect();
         let series = TimeSeries { what: "throughput", metric: workload::Metric::Throughput, samples };
         let (label, shifts, disturbed) = ("a".to_owned(), Vec::new(), None);
-        let chart = of_series(&series, &Shown { cell: "a", trial: 0, label, shifts, disturbed });
+        let chart = of_series(&series, &Shown { result: "a", trial: 0, label, shifts, disturbed });
         let shown = chart::inline(&chart, chart::WIDE, "c1") + &chart::inline(&chart, chart::NARROW, "n1");
         for drawn in [chart::file(&chart, chart::Theme::Auto), shown] {
             assert!(drawn.len() < 200 << 10 && drawn.len() > 10 << 10, "{} bytes", drawn.len());

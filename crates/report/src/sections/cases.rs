@@ -1,6 +1,6 @@
 //! The cases: each path with the sender's and the receiver's numbers.
 
-use findings::{CellSummary, Findings, StreamSummary};
+use findings::{Findings, ResultSummary, StreamSummary};
 use workload::Metric;
 
 use super::Source;
@@ -13,9 +13,11 @@ use crate::{
 
 pub(super) fn build(source: &Source<'_>) -> Option<Section> {
     let findings = source.findings;
-    let streams = findings.cells.iter().filter_map(|cell| Some((cell, StreamSummary::of(cell)?)));
-    let rows: Vec<_> =
-        streams.enumerate().map(|(index, (cell, stream))| row(findings, index + 1, cell, stream)).collect();
+    let streams = findings.results.iter().filter_map(|result| Some((result, StreamSummary::of(result)?)));
+    let rows: Vec<_> = streams
+        .enumerate()
+        .map(|(index, (result, stream))| row(findings, index + 1, result, stream))
+        .collect();
     if rows.is_empty() {
         return None;
     }
@@ -24,7 +26,7 @@ pub(super) fn build(source: &Source<'_>) -> Option<Section> {
     Some(section("Cases", vec![Block::Table(Table { columns, rows, caption: Some(caption.into()) })]))
 }
 
-fn row(findings: &Findings, number: usize, cell: &CellSummary, stream: &StreamSummary) -> Vec<Text> {
+fn row(findings: &Findings, number: usize, result: &ResultSummary, stream: &StreamSummary) -> Vec<Text> {
     let rate = |value| phrases::value(Metric::Throughput, value);
     let sent = stream.sent.map(|sent| format!("{} sender - ", rate(sent.median))).unwrap_or_default();
     let unknown = || "unknown".to_owned();
@@ -32,12 +34,12 @@ fn row(findings: &Findings, number: usize, cell: &CellSummary, stream: &StreamSu
     let both = format!("{sent}{got} receiver");
     vec![
         format!("case{number}").into(),
-        labels::cell(findings, cell).into(),
+        labels::result(findings, result).into(),
         Text::of(Tone::Code, both),
         stream
             .received
             .map_or_else(unknown, |received| phrases::estimate(Metric::Throughput, &received))
             .into(),
-        phrases::of_baseline(findings, cell),
+        phrases::of_baseline(findings, result),
     ]
 }

@@ -1,4 +1,4 @@
-//! Effective socket settings of each cell's ends, and the CPUs of their threads.
+//! Effective socket settings of each result's ends, and the CPUs of their threads.
 
 use findings::{EndSocket, Findings};
 use workload::SocketFacts;
@@ -25,13 +25,13 @@ pub(super) fn build(source: &Source<'_>) -> Option<Section> {
         .then(|| section("Effective configuration", [lead].into_iter().chain(blocks).collect()))
 }
 
-/// Each configuration once, with the names of the cells that had it. Ports and addresses always differ.
+/// Each configuration once, with the names of the results that had it. Ports and addresses always differ.
 fn groups(findings: &Findings) -> Vec<(Vec<EndSocket>, Vec<String>)> {
     let mut groups: Vec<(Vec<EndSocket>, Vec<String>)> = Vec::new();
-    for cell in findings.cells.iter().filter(|cell| !cell.sockets.is_empty()) {
-        let mut ends = cell.sockets.clone();
+    for result in findings.results.iter().filter(|result| !result.sockets.is_empty()) {
+        let mut ends = result.sockets.clone();
         ends.iter_mut().for_each(|end| end.socket.addresses = None);
-        let label = labels::cell(findings, cell);
+        let label = labels::result(findings, result);
         match groups.iter_mut().find(|(known, _)| *known == ends) {
             Some((_, labels)) => labels.push(label),
             None => groups.push((ends, vec![label])),

@@ -1,6 +1,6 @@
 //! Connections: rate, failures, and the duration of connecting and of the whole exchange.
 
-use findings::{CellSummary, ConnectSummary, Findings};
+use findings::{ConnectSummary, Findings, ResultSummary};
 use workload::Metric;
 
 use super::{
@@ -15,21 +15,21 @@ use crate::{
     text::Text,
 };
 
-type Row<'a> = (&'a CellSummary, &'a ConnectSummary);
+type Row<'a> = (&'a ResultSummary, &'a ConnectSummary);
 
 pub(super) fn build(source: &Source<'_>) -> Option<Section> {
     let findings = source.findings;
-    let cells: Vec<Row<'_>> =
-        findings.cells.iter().filter_map(|cell| Some((cell, ConnectSummary::of(cell)?))).collect();
-    if cells.is_empty() {
+    let results: Vec<Row<'_>> =
+        findings.results.iter().filter_map(|result| Some((result, ConnectSummary::of(result)?))).collect();
+    if results.is_empty() {
         return None;
     }
-    let named: Vec<TitledDistribution<'_>> = cells
+    let named: Vec<TitledDistribution<'_>> = results
         .iter()
-        .flat_map(|(cell, connect)| distributions(&labels::cell(findings, cell), connect))
+        .flat_map(|(result, connect)| distributions(&labels::result(findings, result), connect))
         .collect();
-    let mut blocks = vec![Block::Table(rates(findings, &cells)), Block::Heading("Percentiles".into())];
-    let connects = |cell: &CellSummary| ConnectSummary::of(cell).is_some();
+    let mut blocks = vec![Block::Table(rates(findings, &results)), Block::Heading("Percentiles".into())];
+    let connects = |result: &ResultSummary| ConnectSummary::of(result).is_some();
     blocks.extend(percentile_pictures(source, connects));
     blocks.extend(percentiles::tables(&named));
     blocks.extend(shapes(source, connects));
@@ -41,18 +41,18 @@ pub(crate) fn distributions<'a>(label: &str, connect: &'a ConnectSummary) -> [Ti
     [(format!("{label}, connect"), &connect.connects), (format!("{label}, exchange"), &connect.exchanges)]
 }
 
-fn rates(findings: &Findings, cells: &[Row<'_>]) -> Table {
+fn rates(findings: &Findings, results: &[Row<'_>]) -> Table {
     let mut columns = vec![left("Result")];
     columns.extend(["Connections per second", "Total", "Failed", "Of baseline"].map(right));
-    let row = |(cell, connect): &Row<'_>| -> Vec<Text> {
+    let row = |(result, connect): &Row<'_>| -> Vec<Text> {
         vec![
-            labels::cell(findings, cell).into(),
-            phrases::estimate(Metric::ConnectionRate, &cell.value).into(),
+            labels::result(findings, result).into(),
+            phrases::estimate(Metric::ConnectionRate, &result.value).into(),
             connect.exchanges.count.to_string().into(),
             connect.failed.to_string().into(),
-            phrases::of_baseline(findings, cell),
+            phrases::of_baseline(findings, result),
         ]
     };
     let caption = "An exchange is a whole connection: connect, request, response and close.";
-    Table { columns, rows: cells.iter().map(row).collect(), caption: Some(caption.into()) }
+    Table { columns, rows: results.iter().map(row).collect(), caption: Some(caption.into()) }
 }

@@ -1,6 +1,6 @@
 //! Drops and other counters of devices and of the machine.
 
-use findings::{CellSummary, Findings};
+use findings::{Findings, ResultSummary};
 use samples::{DeviceCounters, HostCounters, PathCounters};
 
 use super::Source;
@@ -14,12 +14,12 @@ use crate::{
 /// Maximum number of devices with drops shown.
 const OPEN: usize = 12;
 
-type CountedPath<'a> = (&'a CellSummary, &'a PathCounters);
+type CountedPath<'a> = (&'a ResultSummary, &'a PathCounters);
 
 pub(super) fn build(source: &Source<'_>) -> Option<Section> {
     let findings = source.findings;
     let counted: Vec<CountedPath<'_>> =
-        findings.cells.iter().filter_map(|cell| Some((cell, cell.counters.as_ref()?))).collect();
+        findings.results.iter().filter_map(|result| Some((result, result.counters.as_ref()?))).collect();
     if counted.is_empty() {
         return None;
     }
@@ -30,9 +30,9 @@ pub(super) fn build(source: &Source<'_>) -> Option<Section> {
 }
 
 fn devices(findings: &Findings, counted: &[CountedPath<'_>]) -> Block {
-    let lossy: Vec<(&CellSummary, &DeviceCounters)> = counted
+    let lossy: Vec<(&ResultSummary, &DeviceCounters)> = counted
         .iter()
-        .flat_map(|(cell, counters)| counters.devices.iter().map(move |device| (*cell, device)))
+        .flat_map(|(result, counters)| counters.devices.iter().map(move |device| (*result, device)))
         .filter(|(_, device)| is_lossy(device))
         .collect();
     if lossy.is_empty() {
@@ -47,10 +47,10 @@ fn devices(findings: &Findings, counted: &[CountedPath<'_>]) -> Block {
         right("By qdisc"),
         right("Errors"),
     ];
-    let row = |(cell, device): &(&CellSummary, &DeviceCounters)| {
+    let row = |(result, device): &(&ResultSummary, &DeviceCounters)| {
         let qdisc = device.qdisc.as_ref();
         vec![
-            Text::of(Tone::Strong, labels::cell(findings, cell)),
+            Text::of(Tone::Strong, labels::result(findings, result)),
             device.device.as_str().into(),
             grouped(device.rx_dropped).into(),
             grouped(device.tx_dropped).into(),
@@ -71,12 +71,12 @@ fn is_lossy(device: &DeviceCounters) -> bool {
 
 /// The machine's queues of packets that wait for a soft interrupt.
 fn backlog(findings: &Findings, counted: &[CountedPath<'_>]) -> Option<Block> {
-    let known = || counted.iter().filter_map(|(cell, counters)| Some((*cell, counters.softnet?)));
+    let known = || counted.iter().filter_map(|(result, counters)| Some((*result, counters.softnet?)));
     known().next()?;
     let full: Vec<Text> = known()
         .filter(|(_, softnet)| softnet.dropped > 0)
-        .map(|(cell, softnet)| {
-            Text::of(Tone::Bad, labels::cell(findings, cell)).and(
+        .map(|(result, softnet)| {
+            Text::of(Tone::Bad, labels::result(findings, result)).and(
                 Tone::Plain,
                 format!(
                     ": the machine's backlog queues dropped {} of {} packets",
@@ -94,8 +94,8 @@ fn backlog(findings: &Findings, counted: &[CountedPath<'_>]) -> Option<Block> {
 }
 
 fn all(findings: &Findings, counted: &[CountedPath<'_>]) -> Vec<Block> {
-    let of_cell = |(cell, counters): &CountedPath<'_>| {
-        let heading = Block::Heading(Text::of(Tone::Strong, labels::cell(findings, cell)));
+    let of_result = |(result, counters): &CountedPath<'_>| {
+        let heading = Block::Heading(Text::of(Tone::Strong, labels::result(findings, result)));
         let mut blocks = vec![heading, Block::Table(device_table(&counters.devices))];
         let mut items: Vec<Text> = counters.hosts.iter().filter_map(host).collect();
         items.extend(counters.softnet.map(|softnet| {
@@ -110,7 +110,7 @@ fn all(findings: &Findings, counted: &[CountedPath<'_>]) -> Vec<Block> {
         blocks.extend((!items.is_empty()).then_some(Block::List(items)));
         blocks
     };
-    counted.iter().flat_map(of_cell).collect()
+    counted.iter().flat_map(of_result).collect()
 }
 
 fn device_table(devices: &[DeviceCounters]) -> Table {

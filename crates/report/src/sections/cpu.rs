@@ -1,6 +1,6 @@
-//! CPUs used by each cell, and CPU time per gigabyte or message.
+//! CPUs used by each result, and CPU time per gigabyte or message.
 
-use findings::{CellSummary, CpuCost, Findings};
+use findings::{CpuCost, Findings, ResultSummary};
 
 use super::Source;
 use crate::{
@@ -15,8 +15,8 @@ const SHOWN: f64 = 0.05;
 
 pub(super) fn build(source: &Source<'_>) -> Option<Section> {
     let findings = source.findings;
-    let first = findings.cells.iter().find_map(|cell| cell.cpu)?;
-    let others = findings.cells.iter().any(|cell| cell.cpu.is_some_and(|cpu| cpu.others >= SHOWN));
+    let first = findings.results.iter().find_map(|result| result.cpu)?;
+    let others = findings.results.iter().any(|result| result.cpu.is_some_and(|cpu| cpu.others >= SHOWN));
     let mut columns = vec![left("Result"), right("Busy")];
     columns.extend(others.then(|| right("Others")));
     columns.extend(["User", "System", "Interrupts", "Stolen", "Client", "Server", "Cost"].map(right));
@@ -31,15 +31,16 @@ pub(super) fn build(source: &Source<'_>) -> Option<Section> {
          threads, without the kernel's interrupt work for them.",
         first.cpus
     );
-    let rows = findings.cells.iter().filter_map(|cell| row(findings, cell, &cell.cpu?, others)).collect();
+    let rows =
+        findings.results.iter().filter_map(|result| row(findings, result, &result.cpu?, others)).collect();
     Some(section("CPU", vec![Block::Table(Table { columns, rows, caption: Some(caption.into()) })]))
 }
 
-fn row(findings: &Findings, cell: &CellSummary, cpu: &CpuCost, others: bool) -> Option<Vec<Text>> {
+fn row(findings: &Findings, result: &ResultSummary, cpu: &CpuCost, others: bool) -> Option<Vec<Text>> {
     let CpuCost { busy, user, system, interrupts, steal, client, server, .. } = *cpu;
     let of_others = others.then_some(cpu.others);
     let cpus = [busy].into_iter().chain(of_others).chain([user, system, interrupts, steal, client, server]);
-    let label = labels::cell(findings, cell).into();
+    let label = labels::result(findings, result).into();
     Some(
         [label]
             .into_iter()

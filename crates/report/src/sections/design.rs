@@ -1,7 +1,7 @@
 //! How an adaptive run chose its trials.
 
-use findings::{CellSummary, Findings, Objective, RunSummary};
-use samples::{CellEnd, EndReason};
+use findings::{Findings, Objective, ResultSummary, RunSummary};
+use samples::{EndReason, ResultEnd};
 use units::Share;
 
 use super::Source;
@@ -14,12 +14,12 @@ use crate::{
 
 pub(super) fn build(source: &Source<'_>) -> Option<Section> {
     let findings = source.findings;
-    let ended: Vec<(&CellSummary, &CellEnd)> =
-        findings.cells.iter().filter_map(|cell| Some((cell, cell.ended.as_ref()?))).collect();
-    if !findings.run.design.is_adaptive() && ended.iter().all(|(_, end)| end.why == EndReason::Planned) {
+    let ended: Vec<(&ResultSummary, &ResultEnd)> =
+        findings.results.iter().filter_map(|result| Some((result, result.ended.as_ref()?))).collect();
+    if !findings.run.design.is_adaptive() && ended.iter().all(|(_, end)| end.reason == EndReason::Planned) {
         return None;
     }
-    let hurried = ended.iter().any(|(_, end)| matches!(end.why, EndReason::Budget { .. }));
+    let hurried = ended.iter().any(|(_, end)| matches!(end.reason, EndReason::Budget { .. }));
     let mut blocks = vec![Block::Paragraph(saved(&findings.run, hurried))];
     let reasons: Vec<Text> = REASONS.iter().filter_map(|reason| reason.phrase(&ended)).collect();
     blocks.extend((!reasons.is_empty()).then_some(Block::List(reasons)));
@@ -32,10 +32,10 @@ pub(super) fn build(source: &Source<'_>) -> Option<Section> {
 
 /// `62 trials of 189 in the full grid were made, 127 were saved. Asked: 10 min for all, …`.
 fn saved(run: &RunSummary, hurried: bool) -> Text {
-    let rest = u64::from(run.planned.saturating_sub(run.made));
-    let made = format!(
+    let rest = u64::from(run.planned.saturating_sub(run.completed));
+    let completed = format!(
         "{} of {} in the full grid were run, {rest} were {}.",
-        phrases::count(u64::from(run.made), "trial", "trials"),
+        phrases::count(u64::from(run.completed), "trial", "trials"),
         run.planned,
         if hurried { "saved or did not fit the time budget" } else { "saved" }
     );
@@ -48,10 +48,10 @@ fn saved(run: &RunSummary, hurried: bool) -> Text {
         Objective::LowCpu => "the setting with the lowest CPU time",
     };
     let asked: Vec<String> = budget.into_iter().chain(precision).chain([sought.to_owned()]).collect();
-    Text::of(Tone::Strong, made).and(Tone::Plain, format!(" Requested: {}.", asked.join(", ")))
+    Text::of(Tone::Strong, completed).and(Tone::Plain, format!(" Requested: {}.", asked.join(", ")))
 }
 
-/// Cells that ended for one reason.
+/// Results that ended for one reason.
 struct Reason {
     is: fn(&EndReason) -> bool,
     phrase: &'static str,
@@ -59,36 +59,40 @@ struct Reason {
 
 const REASONS: &[Reason] = &[
     Reason {
-        is: |why| matches!(why, EndReason::Precise { .. }),
+        is: |reason| matches!(reason, EndReason::Precise { .. }),
         phrase: "the requested precision was reached",
     },
     Reason {
-        is: |why| matches!(why, EndReason::Settled),
+        is: |reason| matches!(reason, EndReason::Settled),
         phrase: "no longer a candidate for the best setting or the knee, so the time went to other settings",
     },
     Reason {
-        is: |why| matches!(why, EndReason::Clear),
+        is: |reason| matches!(reason, EndReason::Clear),
         phrase: "every comparison is decided: significant or within the noise",
     },
-    Reason { is: |why| matches!(why, EndReason::Budget { .. }), phrase: "the time budget was used up" },
+    Reason { is: |reason| matches!(reason, EndReason::Budget { .. }), phrase: "the time budget was used up" },
     Reason {
-        is: |why| matches!(why, EndReason::Unusable { .. }),
+        is: |reason| matches!(reason, EndReason::Unusable { .. }),
         phrase: "excluded: nothing arrived in some trials, or no trial is usable",
     },
-    Reason { is: |why| matches!(why, EndReason::Planned), phrase: "all planned trials were run" },
+    Reason { is: |reason| matches!(reason, EndReason::Planned), phrase: "all planned trials were run" },
 ];
 
 impl Reason {
-    fn phrase(&self, ended: &[(&CellSummary, &CellEnd)]) -> Option<Text> {
-        let cells = ended.iter().filter(|(_, end)| (self.is)(&end.why)).count();
-        let count = phrases::count(cells as u64, "result", "results");
-        (cells > 0).then(|| Text::of(Tone::Strong, count).and(Tone::Plain, format!(": {}", self.phrase)))
+    fn phrase(&self, ended: &[(&ResultSummary, &ResultEnd)]) -> Option<Text> {
+        let results = ended.iter().filter(|(_, end)| (self.is)(&end.reason)).count();
+        let count = phrases::count(results as u64, "result", "results");
+        (results > 0).then(|| Text::of(Tone::Strong, count).and(Tone::Plain, format!(": {}", self.phrase)))
     }
 }
 
-fn table(findings: &Findings, ended: &[(&CellSummary, &CellEnd)]) -> Table {
-    let row = |(cell, end): &(&CellSummary, &CellEnd)| -> Vec<Text> {
-        vec![labels::cell(findings, cell).into(), end.trials.to_string().into(), why(&end.why).into()]
+fn table(findings: &Findings, ended: &[(&ResultSummary, &ResultEnd)]) -> Table {
+    let row = |(result, end): &(&ResultSummary, &ResultEnd)| -> Vec<Text> {
+        vec![
+            labels::result(findings, result).into(),
+            end.trials.to_string().into(),
+            reason(&end.reason).into(),
+        ]
     };
     Table {
         columns: vec![left("Result"), right("Trials"), left("Reason to stop")],
@@ -97,8 +101,8 @@ fn table(findings: &Findings, ended: &[(&CellSummary, &CellEnd)]) -> Table {
     }
 }
 
-fn why(why: &EndReason) -> String {
-    match why {
+fn reason(reason: &EndReason) -> String {
+    match reason {
         EndReason::Planned => "all planned trials".to_owned(),
         EndReason::Precise { reach } => format!("precise: within {} of the median", Share(*reach)),
         EndReason::Budget { reach: Some(reach) } => {

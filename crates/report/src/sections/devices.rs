@@ -9,14 +9,14 @@ use crate::{
     text::{Text, Tone},
 };
 
-/// Each state of the devices once, under the names of the cells that had it.
+/// Each state of the devices once, under the names of the results that had it.
 pub(super) fn folded(findings: &Findings) -> Vec<Block> {
     let mut states: Vec<(&[DeviceState], Vec<String>)> = Vec::new();
-    for cell in findings.cells.iter().filter(|cell| !cell.devices.is_empty()) {
-        let label = labels::cell(findings, cell);
-        match states.iter_mut().find(|(devices, _)| *devices == cell.devices) {
+    for result in findings.results.iter().filter(|result| !result.devices.is_empty()) {
+        let label = labels::result(findings, result);
+        match states.iter_mut().find(|(devices, _)| *devices == result.devices) {
             Some((_, labels)) => labels.push(label),
-            None => states.push((&cell.devices, vec![label])),
+            None => states.push((&result.devices, vec![label])),
         }
     }
     let folded = |(devices, labels): (&[DeviceState], Vec<String>)| Block::Folded {

@@ -1,20 +1,20 @@
 //! Title of the value column, depending on who counted the values.
 
-use findings::CellSummary;
+use findings::ResultSummary;
 use workload::{Metric, ReportedData};
 
 use crate::kind;
 
-/// The title of the values of these cells, which are measured in one metric.
-pub(super) fn title(cells: &[&CellSummary]) -> String {
-    let columns: Vec<Option<&str>> = cells.iter().map(|cell| column(cell)).collect();
+/// The title of the values of these results, which are measured in one metric.
+pub(super) fn title(results: &[&ResultSummary]) -> String {
+    let columns: Vec<Option<&str>> = results.iter().map(|result| column(result)).collect();
     if let Some(Some(name)) = columns.first()
         && columns.iter().all(|other| other.is_some_and(|other| other == *name))
     {
         return capital(name);
     }
-    let of_streams = cells.iter().all(|cell| kind::is_of_sender(cell));
-    match cells.first().map(|cell| cell.metric) {
+    let of_streams = results.iter().all(|result| kind::is_of_sender(result));
+    match results.first().map(|result| result.metric) {
         Some(_) if of_streams => "Sent",
         // For a table of another tool, the counting end is unknown.
         Some(Metric::Throughput) if columns.iter().any(Option::is_some) => "Throughput",
@@ -25,9 +25,9 @@ pub(super) fn title(cells: &[&CellSummary]) -> String {
 }
 
 /// Column of another tool's table used as the result.
-pub(super) fn column(cell: &CellSummary) -> Option<&str> {
-    let (metric, column) = ReportedData::judged(&cell.reported)?;
-    (metric == cell.metric).then_some(column.name.as_str())
+pub(super) fn column(result: &ResultSummary) -> Option<&str> {
+    let (metric, column) = ReportedData::judged(&result.reported)?;
+    (metric == result.metric).then_some(column.name.as_str())
 }
 
 /// Capitalizes plain words, but not `p99`.

@@ -1,6 +1,6 @@
-//! Interval series of each end, for the first trial of each cell.
+//! Interval series of each end, for the first trial of each result.
 
-use findings::CellSummary;
+use findings::ResultSummary;
 use samples::{Arm, RunRecord};
 use units::Nanos;
 use workload::Measurement;
@@ -17,15 +17,18 @@ pub(super) fn build(source: &Source<'_>) -> Option<Section> {
     let record = source.record?;
     let folded: Vec<Block> = source
         .findings
-        .cells
+        .results
         .iter()
-        .filter_map(|cell| Some((cell, kind::intervals(first(record, cell)?))))
+        .filter_map(|result| Some((result, kind::intervals(first(record, result)?))))
         .filter(|(_, blocks)| !blocks.is_empty())
-        .map(|(cell, blocks)| {
-            let chart = time_series::chart(source, record, cell).map(|chart| Block::Chart(Box::new(chart)));
-            (cell, chart.into_iter().chain(blocks).collect())
+        .map(|(result, blocks)| {
+            let chart = time_series::chart(source, record, result).map(|chart| Block::Chart(Box::new(chart)));
+            (result, chart.into_iter().chain(blocks).collect())
         })
-        .map(|(cell, blocks)| Block::Folded { title: labels::cell(source.findings, cell).into(), blocks })
+        .map(|(result, blocks)| Block::Folded {
+            title: labels::result(source.findings, result).into(),
+            blocks,
+        })
         .collect();
     if folded.is_empty() {
         return None;
@@ -34,8 +37,8 @@ pub(super) fn build(source: &Source<'_>) -> Option<Section> {
     Some(section("Interval data", [Block::Paragraph(lead.into())].into_iter().chain(folded).collect()))
 }
 
-fn first<'a>(record: &'a RunRecord, cell: &CellSummary) -> Option<&'a Measurement> {
-    let trials = record.trials.iter().filter(|trial| trial.cell == cell.id && trial.arm == Arm::Measure);
+fn first<'a>(record: &'a RunRecord, result: &ResultSummary) -> Option<&'a Measurement> {
+    let trials = record.trials.iter().filter(|trial| trial.result == result.id && trial.arm == Arm::Measure);
     trials.min_by_key(|trial| trial.block).map(|trial| &trial.measurement)
 }
 

@@ -1,6 +1,6 @@
-//! Round trips: mean and percentiles of each cell side by side.
+//! Round trips: mean and percentiles of each result side by side.
 
-use findings::{CellSummary, Findings, LatencySummary};
+use findings::{Findings, LatencySummary, ResultSummary};
 use units::significant;
 use workload::Metric;
 
@@ -20,25 +20,25 @@ const OPEN_LOOP: &str = "In an open loop each message has an intended send time,
      Measured from that time, a stall counts for every delayed message; measured from the actual send time, it \
      counts once. Lateness is the part caused by the sender.";
 
-type Row<'a> = (&'a CellSummary, &'a LatencySummary);
+type Row<'a> = (&'a ResultSummary, &'a LatencySummary);
 
 pub(super) fn build(source: &Source<'_>) -> Option<Section> {
     let findings = source.findings;
-    let cells: Vec<Row<'_>> =
-        findings.cells.iter().filter_map(|cell| Some((cell, LatencySummary::of(cell)?))).collect();
-    if cells.is_empty() {
+    let results: Vec<Row<'_>> =
+        findings.results.iter().filter_map(|result| Some((result, LatencySummary::of(result)?))).collect();
+    if results.is_empty() {
         return None;
     }
-    let named: Vec<TitledDistribution<'_>> = cells
+    let named: Vec<TitledDistribution<'_>> = results
         .iter()
-        .flat_map(|(cell, latency)| distributions(labels::cell(findings, cell), latency))
+        .flat_map(|(result, latency)| distributions(labels::result(findings, result), latency))
         .collect();
-    let mut blocks = vec![Block::Table(averages(findings, &cells)), Block::Heading("Percentiles".into())];
-    let is_timed = |cell: &CellSummary| LatencySummary::of(cell).is_some();
+    let mut blocks = vec![Block::Table(averages(findings, &results)), Block::Heading("Percentiles".into())];
+    let is_timed = |result: &ResultSummary| LatencySummary::of(result).is_some();
     blocks.extend(percentile_pictures(source, is_timed));
     blocks.extend(percentiles::tables(&named));
     blocks.push(Block::Paragraph("Full round trips, with the distributions of all trials merged.".into()));
-    if cells.iter().any(|(_, latency)| latency.open_loop.is_some()) {
+    if results.iter().any(|(_, latency)| latency.open_loop.is_some()) {
         blocks.push(Block::Paragraph(OPEN_LOOP.into()));
     }
     blocks.extend(shapes(source, is_timed));
@@ -48,12 +48,12 @@ pub(super) fn build(source: &Source<'_>) -> Option<Section> {
 /// Maximum number of distributions drawn separately.
 const DRAWN: usize = 6;
 
-pub(super) fn percentile_pictures(source: &Source<'_>, wanted: fn(&CellSummary) -> bool) -> Vec<Block> {
+pub(super) fn percentile_pictures(source: &Source<'_>, wanted: fn(&ResultSummary) -> bool) -> Vec<Block> {
     drawn(pictures::percentiles::charts(source, wanted))
 }
 
 /// The shapes of the first distributions.
-pub(super) fn shapes(source: &Source<'_>, wanted: fn(&CellSummary) -> bool) -> Option<Block> {
+pub(super) fn shapes(source: &Source<'_>, wanted: fn(&ResultSummary) -> bool) -> Option<Block> {
     let shapes = drawn(pictures::histogram::charts(source, wanted).into_iter().take(DRAWN).collect());
     (!shapes.is_empty()).then(|| Block::Folded { title: "Distributions".into(), blocks: shapes })
 }
@@ -72,32 +72,32 @@ pub(crate) fn distributions(label: String, latency: &LatencySummary) -> Vec<Titl
     ]
 }
 
-fn averages(findings: &Findings, cells: &[Row<'_>]) -> Table {
+fn averages(findings: &Findings, results: &[Row<'_>]) -> Table {
     let mut columns = vec![left("Result")];
     columns.extend(
         ["Median", "Mean", "Std dev", "Messages/s", "Round trips", "Lost", "Of baseline", "Difference"]
             .map(right),
     );
-    let loaded = cells.iter().any(|(_, latency)| latency.under.is_some());
+    let loaded = results.iter().any(|(_, latency)| latency.under.is_some());
     columns.extend(loaded.then(|| right("Background load")));
-    let row = |(cell, latency): &Row<'_>| {
+    let row = |(result, latency): &Row<'_>| {
         let under = latency
             .under
             .as_ref()
             .map_or("-".into(), |rate| phrases::estimate(Metric::Throughput, rate).into());
         let mut row = vec![
-            labels::cell(findings, cell).into(),
-            phrases::estimate(Metric::RoundTrip, &cell.value).into(),
+            labels::result(findings, result).into(),
+            phrases::estimate(Metric::RoundTrip, &result.value).into(),
             phrases::value(Metric::RoundTrip, latency.judged().mean).into(),
             phrases::value(Metric::RoundTrip, latency.judged().deviation).into(),
             latency.rate.map_or_else(|| "unknown".to_owned(), |rate| significant(rate, 3)).into(),
             latency.round_trips.count.to_string().into(),
             phrases::lost_messages(latency).into(),
-            phrases::of_baseline(findings, cell),
-            phrases::to_baseline(findings, cell, Confidence::InHead),
+            phrases::of_baseline(findings, result),
+            phrases::to_baseline(findings, result, Confidence::InHead),
         ];
         row.extend(loaded.then_some(under));
         row
     };
-    Table { columns, rows: cells.iter().map(row).collect(), caption: None }
+    Table { columns, rows: results.iter().map(row).collect(), caption: None }
 }

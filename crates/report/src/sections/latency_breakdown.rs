@@ -1,6 +1,6 @@
 //! Waterfall of a message's time in each layer.
 
-use findings::{CellSummary, LatencyBreakdown, Leg, StepKind, StepSummary};
+use findings::{LatencyBreakdown, Leg, ResultSummary, StepKind, StepSummary};
 use samples::HopEvent;
 use units::Share;
 
@@ -21,34 +21,49 @@ const WIDE: f64 = 18.0;
 
 pub(super) fn build(source: &Source<'_>) -> Option<Section> {
     let findings = source.findings;
-    let way = |cell| Some((cell, CellSummary::way(cell)?));
-    let mut ways: Vec<(&CellSummary, &LatencyBreakdown)> = findings.cells.iter().filter_map(way).collect();
-    ways.sort_by_key(|(_, way)| std::cmp::Reverse(way.steps.len()));
+    let latency_breakdown = |result| Some((result, ResultSummary::latency_breakdown(result)?));
+    let mut ways: Vec<(&ResultSummary, &LatencyBreakdown)> =
+        findings.results.iter().filter_map(latency_breakdown).collect();
+    ways.sort_by_key(|(_, latency_breakdown)| std::cmp::Reverse(latency_breakdown.steps.len()));
     let (open, folded) = ways.split_at(OPEN.min(ways.len()));
-    let mut blocks: Vec<Block> = open.iter().flat_map(|(cell, way)| waterfall(source, cell, way)).collect();
+    let mut blocks: Vec<Block> = open
+        .iter()
+        .flat_map(|(result, latency_breakdown)| waterfall(source, result, latency_breakdown))
+        .collect();
     if !folded.is_empty() {
         let phrase = format!("The longest of {} paths.", ways.len());
         blocks.push(Block::Paragraph(Text::of(Tone::Faint, phrase)));
-        let more = folded.iter().flat_map(|(cell, way)| waterfall(source, cell, way)).collect();
+        let more = folded
+            .iter()
+            .flat_map(|(result, latency_breakdown)| waterfall(source, result, latency_breakdown))
+            .collect();
         let title = phrases::count(folded.len() as u64, "more path", "more paths");
         blocks.push(Block::Folded { title: title.into(), blocks: more });
     }
     (!blocks.is_empty()).then(|| section("Latency breakdown", blocks))
 }
 
-fn waterfall(source: &Source<'_>, cell: &CellSummary, way: &LatencyBreakdown) -> Vec<Block> {
+fn waterfall(
+    source: &Source<'_>,
+    result: &ResultSummary,
+    latency_breakdown: &LatencyBreakdown,
+) -> Vec<Block> {
     let columns =
         vec![left("Step"), left("Up to"), right("50 %"), right("99 %"), right("Share"), left("Round trip")];
     // Steps that add up to more than the round trip are all drawn.
-    let whole = way.steps.last().map_or(1.0, |step| (step.begins + step.share).max(1.0));
-    let table =
-        Table { columns, rows: way.steps.iter().map(|step| row(step, whole)).collect(), caption: None };
-    let heading = Text::of(Tone::Strong, labels::cell(source.findings, cell));
-    let chart = latency_breakdown::chart(source, cell, way).map(|chart| Block::Chart(Box::new(chart)));
+    let whole = latency_breakdown.steps.last().map_or(1.0, |step| (step.begins + step.share).max(1.0));
+    let table = Table {
+        columns,
+        rows: latency_breakdown.steps.iter().map(|step| row(step, whole)).collect(),
+        caption: None,
+    };
+    let heading = Text::of(Tone::Strong, labels::result(source.findings, result));
+    let chart = latency_breakdown::chart(source, result, latency_breakdown)
+        .map(|chart| Block::Chart(Box::new(chart)));
     let told = [
         Block::Table(table),
-        Block::Paragraph(sums(way)),
-        Block::Paragraph(Text::of(Tone::Faint, followed(way))),
+        Block::Paragraph(sums(latency_breakdown)),
+        Block::Paragraph(Text::of(Tone::Faint, followed(latency_breakdown))),
     ];
     [Block::Heading(heading)].into_iter().chain(chart).chain(told).collect()
 }
@@ -63,7 +78,7 @@ fn row(step: &StepSummary, whole: f64) -> Vec<Text> {
         None => Text::of(Tone::Faint, in_words(step.to.event)),
     };
     vec![
-        Text::of(Tone::Faint, arrow(step.leg)).and(tone, format!(" {}", step.what)),
+        Text::of(Tone::Faint, arrow(step.leg)).and(tone, format!(" {}", step.label)),
         place,
         glued(&step.p50.to_string()).into(),
         glued(&step.p99.to_string()).into(),
@@ -105,18 +120,18 @@ fn bar(step: &StepSummary, whole: f64) -> Text {
     Text::of(Tone::Code, format!("{}{drawn}{}", "·".repeat(begin), "·".repeat(after)))
 }
 
-fn sums(way: &LatencyBreakdown) -> Text {
+fn sums(latency_breakdown: &LatencyBreakdown) -> Text {
     let phrase = |what: &str, time: units::Nanos| format!("{what} {}", glued(&time.to_string()));
-    let engine = match way.engine {
+    let engine = match latency_breakdown.engine {
         Some(engine) => phrase("; median round trip measured by the engine", engine),
         None => "; the engine measured no round trip".to_owned(),
     };
-    Text::of(Tone::Strong, phrase("Sum of median steps", way.sum)).and(
+    Text::of(Tone::Strong, phrase("Sum of median steps", latency_breakdown.sum)).and(
         Tone::Plain,
         format!(
             "{engine}; unexplained {}, median within single trials {}.",
-            rest(way.unexplained),
-            rest(way.unexplained_in_trial)
+            rest(latency_breakdown.unexplained),
+            rest(latency_breakdown.unexplained_in_trial)
         ),
     )
 }
@@ -125,18 +140,24 @@ fn rest(share: f64) -> String {
     glued(&with_minus(&Share(share).to_string()))
 }
 
-fn followed(way: &LatencyBreakdown) -> String {
-    let whole = way.whole.at(0.5).map_or_else(String::new, |time| {
+fn followed(latency_breakdown: &LatencyBreakdown) -> String {
+    let whole = latency_breakdown.whole.at(0.5).map_or_else(String::new, |time| {
         format!(" From the client's send to its return the median was {}.", glued(&time.to_string()))
     });
-    let every = if way.every > 1 { format!(", one message in {}", way.every) } else { String::new() };
-    let strayed = match way.strayed {
+    let every = if latency_breakdown.every > 1 {
+        format!(", one message in {}", latency_breakdown.every)
+    } else {
+        String::new()
+    };
+    let not_followed = match latency_breakdown.not_followed {
         0 => String::new(),
-        strayed => format!(" {} took another path or could not be followed.", phrases::grouped(strayed)),
+        not_followed => {
+            format!(" {} took another path or could not be followed.", phrases::grouped(not_followed))
+        }
     };
     format!(
-        "{} followed{every}.{whole}{strayed} Medians do not add up exactly, especially if trials differ, so a small \
+        "{} followed{every}.{whole}{not_followed} Medians do not add up exactly, especially if trials differ, so a small \
          unexplained part means nothing.",
-        phrases::count(way.followed, "round trip was", "round trips were")
+        phrases::count(latency_breakdown.followed, "round trip was", "round trips were")
     )
 }

@@ -1,6 +1,6 @@
-//! CPU time of virtual machines by cell, as seen by the host and by the guest, and the host's work for both.
+//! CPU time of virtual machines by result, as seen by the host and by the guest, and the host's work for both.
 
-use findings::{CellSummary, Findings, GuestTime, MachineTimes};
+use findings::{Findings, GuestTime, MachineTimes, ResultSummary};
 use samples::PathRecord;
 
 use super::Source;
@@ -24,36 +24,37 @@ const HOSTS: &str =
     "CPUs busy on average, according to each host's kernel while traffic flows, for all processes.";
 
 /// A column: title and value.
-type MachineColumn = (&'static str, fn(&CellSummary) -> Option<String>);
+type MachineColumn = (&'static str, fn(&ResultSummary) -> Option<String>);
 
 /// In the usual order of write-ups: server, hypervisor, client.
 const COLUMNS: [MachineColumn; 5] = [
-    ("Server VM", |cell| vm(cell, |machines| machines.server)),
-    ("Server guest", |cell| guest(cell, "server")),
-    ("Hypervisor", |cell| vm(cell, |machines| Some(machines.hypervisor))),
-    ("Client VM", |cell| vm(cell, |machines| machines.client)),
-    ("Client guest", |cell| guest(cell, "client")),
+    ("Server VM", |result| vm(result, |machines| machines.server)),
+    ("Server guest", |result| guest(result, "server")),
+    ("Hypervisor", |result| vm(result, |machines| Some(machines.hypervisor))),
+    ("Client VM", |result| vm(result, |machines| machines.client)),
+    ("Client guest", |result| guest(result, "client")),
 ];
 
 /// Of hosts that exist already, each end is one.
 const OF_HOSTS: [MachineColumn; 2] =
-    [("Server", |cell| guest(cell, "server")), ("Client", |cell| guest(cell, "client"))];
+    [("Server", |result| guest(result, "server")), ("Client", |result| guest(result, "client"))];
 
 pub(super) fn build(source: &Source<'_>) -> Option<Section> {
     let findings = source.findings;
-    let cells: Vec<&CellSummary> = findings.cells.iter().filter(|cell| has_machines(cell)).collect();
-    if cells.is_empty() {
+    let results: Vec<&ResultSummary> =
+        findings.results.iter().filter(|result| has_machines(result)).collect();
+    if results.is_empty() {
         return None;
     }
     // Paths over an existing network come first.
     let over_network = |last: &String| PathRecord::exists(std::slice::from_ref(last));
-    let of_hosts = cells.iter().all(|cell| cell.layers.last().is_some_and(over_network));
+    let of_hosts = results.iter().all(|result| result.layers.last().is_some_and(over_network));
     let columns: &[MachineColumn] = if of_hosts { &OF_HOSTS } else { &COLUMNS };
     let columns: Vec<MachineColumn> =
-        columns.iter().copied().filter(|(_, of)| cells.iter().any(|cell| of(cell).is_some())).collect();
-    let (open, folded) = cells.split_at(OPEN.min(cells.len()));
+        columns.iter().copied().filter(|(_, of)| results.iter().any(|result| of(result).is_some())).collect();
+    let (open, folded) = results.split_at(OPEN.min(results.len()));
     let mut blocks = vec![Block::Table(Table {
-        caption: Some(Text::of(Tone::Faint, if of_hosts { HOSTS.to_owned() } else { caption(&cells) })),
+        caption: Some(Text::of(Tone::Faint, if of_hosts { HOSTS.to_owned() } else { caption(&results) })),
         ..table(findings, &columns, open)
     })];
     if !folded.is_empty() {
@@ -65,41 +66,42 @@ pub(super) fn build(source: &Source<'_>) -> Option<Section> {
     Some(section(title, blocks))
 }
 
-fn has_machines(cell: &CellSummary) -> bool {
-    machines(cell).is_some() || !cell.guests.is_empty()
+fn has_machines(result: &ResultSummary) -> bool {
+    machines(result).is_some() || !result.guests.is_empty()
 }
 
-fn caption(cells: &[&CellSummary]) -> String {
-    let host = cells.iter().filter_map(|cell| cell.probed.as_ref()?.cpu.as_ref()).map(|cpu| cpu.cpus).max();
+fn caption(results: &[&ResultSummary]) -> String {
+    let host =
+        results.iter().filter_map(|result| result.probed.as_ref()?.cpu.as_ref()).map(|cpu| cpu.cpus).max();
     let of_host = host.map(|cpus| format!(", of the host's {cpus}")).unwrap_or_default();
-    let machines = if cells.iter().any(|cell| machines(cell).is_some()) { MACHINES } else { "" };
+    let machines = if results.iter().any(|result| machines(result).is_some()) { MACHINES } else { "" };
     ["CPUs busy on average", &of_host, ". ", machines, " ", GUESTS].concat().replace("  ", " ")
 }
 
-fn table(findings: &Findings, columns: &[MachineColumn], cells: &[&CellSummary]) -> Table {
+fn table(findings: &Findings, columns: &[MachineColumn], results: &[&ResultSummary]) -> Table {
     let heads: Vec<Column> =
         [left("Result")].into_iter().chain(columns.iter().map(|(title, _)| right(*title))).collect();
-    let row = |cell: &&CellSummary| {
-        let label = Text::from(labels::cell(findings, cell));
+    let row = |result: &&ResultSummary| {
+        let label = Text::from(labels::result(findings, result));
         let phrase =
-            columns.iter().map(|(_, of)| of(cell).map_or_else(|| Text::of(Tone::Faint, "-"), Text::from));
+            columns.iter().map(|(_, of)| of(result).map_or_else(|| Text::of(Tone::Faint, "-"), Text::from));
         [label].into_iter().chain(phrase).collect()
     };
-    Table { columns: heads, rows: cells.iter().map(row).collect(), caption: None }
+    Table { columns: heads, rows: results.iter().map(row).collect(), caption: None }
 }
 
-fn machines(cell: &CellSummary) -> Option<&MachineTimes> {
-    cell.probed.as_ref()?.cpu.as_ref()?.machines.as_ref()
+fn machines(result: &ResultSummary) -> Option<&MachineTimes> {
+    result.probed.as_ref()?.cpu.as_ref()?.machines.as_ref()
 }
 
-fn vm(cell: &CellSummary, of: fn(&MachineTimes) -> Option<f64>) -> Option<String> {
-    Some(format!("{:.3}", of(machines(cell)?)?))
+fn vm(result: &ResultSummary, of: fn(&MachineTimes) -> Option<f64>) -> Option<String> {
+    Some(format!("{:.3}", of(machines(result)?)?))
 }
 
 /// Guest's view of the same trials: `0.71 of 2`.
-fn guest(cell: &CellSummary, end: &str) -> Option<String> {
-    let probed = cell.probed.as_ref().and_then(|probed| probed.cpu.as_ref()).map(|cpu| &cpu.guests);
-    let guests: &[GuestTime] = probed.filter(|guests| !guests.is_empty()).unwrap_or(&cell.guests);
+fn guest(result: &ResultSummary, end: &str) -> Option<String> {
+    let probed = result.probed.as_ref().and_then(|probed| probed.cpu.as_ref()).map(|cpu| &cpu.guests);
+    let guests: &[GuestTime] = probed.filter(|guests| !guests.is_empty()).unwrap_or(&result.guests);
     let guest = guests.iter().find(|guest| guest.end == end)?;
     Some(glued(&format!("{:.2} of {}", guest.busy, guest.cpus)))
 }

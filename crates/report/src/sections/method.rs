@@ -28,16 +28,16 @@ fn order(findings: &Findings) -> Text {
         return IMPORTED.into();
     }
     let times = phrases::count(u64::from(run.blocks), "time", "times");
-    let made = format!("seed {}, {} of {} trials run", run.seed, run.made, run.planned);
+    let completed = format!("seed {}, {} of {} trials run", run.seed, run.completed, run.planned);
     let order = if run.design.is_adaptive() {
         format!(
             "Each result was measured up to {times}, in randomised blocks. After the first blocks, a block contains \
-             only results that still need trials. Results in one block see the same drift of the machine ({made})."
+             only results that still need trials. Results in one block see the same drift of the machine ({completed})."
         )
     } else {
         format!(
             "Each result was to be measured {times}, in randomised blocks with one trial of each, so that drift of \
-             the machine affects all results equally ({made})."
+             the machine affects all results equally ({completed})."
         )
     };
     let again = "Each block has two trials of the baseline: its difference from itself is the noise floor.";

@@ -1,6 +1,6 @@
 //! How large packets were on their way, and which queue they took.
 
-use findings::{CellSummary, DataPackets, DevicePackets, Findings, PacketSize, PacketSummary};
+use findings::{DataPackets, DevicePackets, Findings, PacketSize, PacketSummary, ResultSummary};
 use samples::{DeviceCounters, QueueCounters};
 
 use super::Source;
@@ -14,32 +14,32 @@ use crate::{
 /// Maximum number of results shown.
 const OPEN: usize = 12;
 
-type PacketRow<'a> = (&'a CellSummary, &'a PacketSummary);
+type PacketRow<'a> = (&'a ResultSummary, &'a PacketSummary);
 
 pub(super) fn build(source: &Source<'_>) -> Option<Section> {
     let findings = source.findings;
     let counted: Vec<PacketRow<'_>> =
-        findings.cells.iter().filter_map(|cell| Some((cell, cell.packets.as_ref()?))).collect();
+        findings.results.iter().filter_map(|result| Some((result, result.packets.as_ref()?))).collect();
     if counted.is_empty() {
         return None;
     }
     let mut blocks: Vec<Block> = data(findings, &counted).into_iter().map(Block::Table).collect();
-    let all = counted.iter().flat_map(|counted| of_cell(findings, counted)).collect();
+    let all = counted.iter().flat_map(|counted| of_result(findings, counted)).collect();
     blocks.push(Block::Folded { title: "Packets by device".into(), blocks: all });
     Some(section("Packets on the path".to_owned(), blocks))
 }
 
 /// Effect of offloads, by result.
 fn data(findings: &Findings, counted: &[PacketRow<'_>]) -> Option<Table> {
-    let known: Vec<(&CellSummary, &DataPackets)> =
-        counted.iter().filter_map(|(cell, packets)| Some((*cell, packets.data.as_ref()?))).collect();
+    let known: Vec<(&ResultSummary, &DataPackets)> =
+        counted.iter().filter_map(|(result, packets)| Some((*result, packets.data.as_ref()?))).collect();
     if known.is_empty() {
         return None;
     }
     let columns = vec![left("Result"), right("At sender"), right("At receiver"), left("Segmented at")];
-    let row = |(cell, data): &(&CellSummary, &DataPackets)| {
+    let row = |(result, data): &(&ResultSummary, &DataPackets)| {
         vec![
-            Text::of(Tone::Strong, labels::cell(findings, cell)),
+            Text::of(Tone::Strong, labels::result(findings, result)),
             per_packet(data.first).into(),
             per_packet(data.last).into(),
             cut(data).into(),
@@ -74,9 +74,9 @@ fn per_packet(segments: f64) -> String {
     format!("{segments:.decimals$}")
 }
 
-fn of_cell(findings: &Findings, (cell, packets): &PacketRow<'_>) -> Vec<Block> {
-    let heading = Block::Heading(Text::of(Tone::Strong, labels::cell(findings, cell)));
-    let devices = cell.counters.iter().flat_map(|counters| &counters.devices);
+fn of_result(findings: &Findings, (result, packets): &PacketRow<'_>) -> Vec<Block> {
+    let heading = Block::Heading(Text::of(Tone::Strong, labels::result(findings, result)));
+    let devices = result.counters.iter().flat_map(|counters| &counters.devices);
     let rows: Vec<Vec<Text>> = devices.flat_map(queues).collect();
     let mut blocks = vec![heading, Block::Table(sizes(&packets.devices))];
     if !rows.is_empty() {

@@ -1,6 +1,6 @@
 //! Performance summary of each stream: rates, retransmissions, windows and stability.
 
-use findings::{CellSummary, DatagramSummary, Estimate, StreamSummary, TcpSummary};
+use findings::{DatagramSummary, Estimate, ResultSummary, StreamSummary, TcpSummary};
 use units::{Bytes, Share, significant};
 use workload::{Metric, SocketFacts};
 
@@ -20,10 +20,10 @@ const WORTH_SAYING: f64 = 0.01;
 pub(super) fn build(source: &Source<'_>) -> Option<Section> {
     let findings = source.findings;
     let streams: Vec<_> =
-        findings.cells.iter().filter_map(|cell| Some((cell, StreamSummary::of(cell)?))).collect();
-    let summary = |(cell, stream): &(&CellSummary, &StreamSummary)| {
-        let title = Text::from(labels::cell(findings, cell));
-        let table = Block::Table(table(cell, stream));
+        findings.results.iter().filter_map(|result| Some((result, StreamSummary::of(result)?))).collect();
+    let summary = |(result, stream): &(&ResultSummary, &StreamSummary)| {
+        let title = Text::from(labels::result(findings, result));
+        let table = Block::Table(table(result, stream));
         if streams.len() > OPEN {
             vec![Block::Folded { title, blocks: vec![table] }]
         } else {
@@ -34,7 +34,7 @@ pub(super) fn build(source: &Source<'_>) -> Option<Section> {
     (!blocks.is_empty()).then(|| section("Performance summary", blocks))
 }
 
-fn table(cell: &CellSummary, stream: &StreamSummary) -> Table {
+fn table(result: &ResultSummary, stream: &StreamSummary) -> Table {
     let rate = |estimate: &Estimate| phrases::estimate(Metric::Throughput, estimate);
     let mut rows: Vec<_> = stream.sent.iter().map(|sent| ("Avg throughput (TX)", rate(sent))).collect();
     let received = stream.received.as_ref().map_or_else(|| "unknown".to_owned(), rate);
@@ -46,14 +46,16 @@ fn table(cell: &CellSummary, stream: &StreamSummary) -> Table {
     rows.extend(stream.datagrams.iter().flat_map(datagrams));
     rows.extend(stream.lateness.iter().map(|late| ("Sender's lateness", phrases::middle_and_tail(late))));
     rows.extend([
-        ("Transport layer", transport(cell)),
-        ("Overlay network, layers", layers(cell)),
+        ("Transport layer", transport(result)),
+        ("Overlay network, layers", layers(result)),
         (
             "Path MTU",
-            cell.path_mtu.map_or_else(|| "not probed".to_owned(), |mtu| format!("{mtu} (probed end to end)")),
+            result
+                .path_mtu
+                .map_or_else(|| "not probed".to_owned(), |mtu| format!("{mtu} (probed end to end)")),
         ),
-        ("Buffers", buffers(cell)),
-        ("Stability", stability(cell, stream)),
+        ("Buffers", buffers(result)),
+        ("Stability", stability(result, stream)),
     ]);
     let row = |(metric, value): (&str, String)| vec![Text::of(Tone::Strong, metric), value.into()];
     Table {
@@ -93,33 +95,33 @@ fn datagrams(datagrams: &DatagramSummary) -> Vec<(&'static str, String)> {
 }
 
 /// `TCP (cubic, MSS 1448)`.
-fn transport(cell: &CellSummary) -> String {
-    let Some(socket) = socket(cell, "sender") else { return "unknown".to_owned() };
+fn transport(result: &ResultSummary) -> String {
+    let Some(socket) = socket(result, "sender") else { return "unknown".to_owned() };
     let mss = socket.mss.map(|mss| format!("MSS {mss}"));
     let facts: Vec<String> = socket.congestion.clone().into_iter().chain(mss).collect();
-    let udp = StreamSummary::of(cell).is_some_and(|stream| stream.datagrams.is_some());
+    let udp = StreamSummary::of(result).is_some_and(|stream| stream.datagrams.is_some());
     let name = if udp { "UDP" } else { "TCP" };
     if facts.is_empty() { name.to_owned() } else { format!("{name} ({})", facts.join(", ")) }
 }
 
-fn layers(cell: &CellSummary) -> String {
-    if cell.layers.is_empty() { "unknown".to_owned() } else { cell.layers.join(" → ") }
+fn layers(result: &ResultSummary) -> String {
+    if result.layers.is_empty() { "unknown".to_owned() } else { result.layers.join(" → ") }
 }
 
-fn buffers(cell: &CellSummary) -> String {
+fn buffers(result: &ResultSummary) -> String {
     let size = |size: Option<Bytes>| size.map_or_else(|| "unknown".to_owned(), |size| size.to_string());
-    let send = socket(cell, "sender").and_then(|socket| socket.send_buffer);
-    let receive = socket(cell, "receiver").and_then(|socket| socket.receive_buffer);
+    let send = socket(result, "sender").and_then(|socket| socket.send_buffer);
+    let receive = socket(result, "receiver").and_then(|socket| socket.receive_buffer);
     format!("{} to send, {} to receive", size(send), size(receive))
 }
 
-fn socket<'a>(cell: &'a CellSummary, end: &str) -> Option<&'a SocketFacts> {
-    cell.sockets.iter().find(|known| known.end == end).map(|known| &known.socket)
+fn socket<'a>(result: &'a ResultSummary, end: &str) -> Option<&'a SocketFacts> {
+    result.sockets.iter().find(|known| known.end == end).map(|known| &known.socket)
 }
 
-fn stability(cell: &CellSummary, stream: &StreamSummary) -> String {
+fn stability(result: &ResultSummary, stream: &StreamSummary) -> String {
     let within = stream.stability.map(|share| format!("varies by {} within a trial", Share(share)));
-    let between = cell.value.variation().map(|share| format!("by {} between trials", Share(share)));
+    let between = result.value.variation().map(|share| format!("by {} between trials", Share(share)));
     let phrase: Vec<String> = within.into_iter().chain(between).collect();
     if phrase.is_empty() { "unknown".to_owned() } else { phrase.join(", ") }
 }

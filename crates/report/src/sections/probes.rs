@@ -1,6 +1,6 @@
 //! Cost of the probes, lost counts, and probes that could not run.
 
-use findings::{CellSummary, Findings, Interval, LostProbe, ProbeCost};
+use findings::{Findings, Interval, LostProbe, ProbeCost, ResultSummary};
 use samples::ProbeKind;
 use units::Confidence;
 
@@ -19,10 +19,10 @@ pub(super) fn build(source: &Source<'_>) -> Option<Section> {
     let findings = source.findings;
     let probes = &findings.probes;
     let mut items: Vec<Text> = probes.costs.iter().map(cost).collect();
-    items.extend(findings.cells.iter().flat_map(|cell| overflowed(findings, cell)));
+    items.extend(findings.results.iter().flat_map(|result| overflowed(findings, result)));
     items.extend(probes.missing.iter().map(|missing| {
         Text::of(Tone::Doubtful, format!("{} did not run", in_words(missing.probe)))
-            .and(Tone::Plain, format!(": {}", missing.because))
+            .and(Tone::Plain, format!(": {}", missing.reason))
     }));
     items.extend(probes.lost.iter().map(lost));
     if items.is_empty() {
@@ -49,7 +49,7 @@ fn lost(lost: &LostProbe) -> Text {
     };
     let lack = if lost.trials == 1 { "lacks" } else { "lack" };
     Text::of(Tone::Doubtful, format!("{} failed in trial {first}", in_words(lost.probe)))
-        .and(Tone::Plain, format!(": {}; {lacking} {lack} it", lost.because))
+        .and(Tone::Plain, format!(": {}; {lacking} {lack} it", lost.reason))
 }
 
 /// `ping-pong: probe cost 1.3 % (0.9 to 1.7, 94 %) of the round trip; 35 pairs of trials; 2.1 % more CPU time for the same work`.
@@ -83,11 +83,11 @@ fn more(value: f64, interval: Option<Interval>) -> String {
     }
 }
 
-fn overflowed(findings: &Findings, cell: &CellSummary) -> Vec<Text> {
-    let overflowed = cell.probed.iter().flat_map(|probed| &probed.overflowed);
+fn overflowed(findings: &Findings, result: &ResultSummary) -> Vec<Text> {
+    let overflowed = result.probed.iter().flat_map(|probed| &probed.overflowed);
     let phrase = overflowed.filter(|overflow| overflow.events > 0).map(|overflow| {
         let events = phrases::count(overflow.events, "event", "events");
-        Text::of(Tone::Doubtful, format!("{}: ", labels::cell(findings, cell))).and(
+        Text::of(Tone::Doubtful, format!("{}: ", labels::result(findings, result))).and(
             Tone::Plain,
             format!("{} ran out of space for {events}, missing in its tables", in_words(overflow.probe)),
         )

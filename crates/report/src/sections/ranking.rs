@@ -1,6 +1,6 @@
 //! Paths that are alternatives, the best first, and their round trips side by side.
 
-use findings::{CellSummary, Findings, Rank, Ranking};
+use findings::{Findings, Rank, Ranking, ResultSummary};
 
 use super::{
     Source, headline,
@@ -16,7 +16,7 @@ use crate::{
 
 const SHARED: &str = "Paths that share a place are statistically tied.";
 
-type Row<'a> = (&'a Rank, &'a CellSummary);
+type Row<'a> = (&'a Rank, &'a ResultSummary);
 
 pub(super) fn build(source: &Source<'_>) -> Option<Section> {
     let findings = source.findings;
@@ -26,7 +26,7 @@ pub(super) fn build(source: &Source<'_>) -> Option<Section> {
 }
 
 fn of_workload(findings: &Findings, ranking: &Ranking) -> Vec<Block> {
-    let find = |rank: &Rank| findings.cells.iter().find(|cell| cell.id == rank.cell);
+    let find = |rank: &Rank| findings.results.iter().find(|result| result.id == rank.result);
     let rows: Vec<Row<'_>> = ranking.ranks.iter().filter_map(|rank| Some((rank, find(rank)?))).collect();
     let settings = labels::levels(&ranking.levels).map(|levels| format!(", {levels}")).unwrap_or_default();
     let measured = phrases::measured_in(Some(ranking.metric));
@@ -34,9 +34,10 @@ fn of_workload(findings: &Findings, ranking: &Ranking) -> Vec<Block> {
         .and(Tone::Faint, format!(" ({measured})"));
     let mut blocks = vec![Block::Heading(heading), Block::Table(table(findings, ranking, &rows))];
     // In scenario order, baseline first.
-    let ranked = findings.cells.iter().filter(|cell| rows.iter().any(|(rank, _)| rank.cell == cell.id));
+    let ranked =
+        findings.results.iter().filter(|result| rows.iter().any(|(rank, _)| rank.result == result.id));
     let named: Vec<TitledDistribution<'_>> =
-        ranked.filter_map(|cell| Some((cell.path.clone(), kind::of(cell).judged()?))).collect();
+        ranked.filter_map(|result| Some((result.path.clone(), kind::of(result).judged()?))).collect();
     if !named.is_empty() {
         blocks.push(Block::Heading(format!("{}{settings}, percentiles", ranking.workload).into()));
         blocks.extend(percentiles::tables(&named));
@@ -45,30 +46,30 @@ fn of_workload(findings: &Findings, ranking: &Ranking) -> Vec<Block> {
 }
 
 /// Further columns of a result.
-fn further(cell: &CellSummary) -> Vec<Field> {
-    let change = ("Change", cell.against_baseline.as_ref().map(phrases::gain_alone));
-    [change].into_iter().chain(kind::of(cell).ranked()).collect()
+fn further(result: &ResultSummary) -> Vec<Field> {
+    let change = ("Change", result.against_baseline.as_ref().map(phrases::gain_alone));
+    [change].into_iter().chain(kind::of(result).ranked()).collect()
 }
 
 fn table(findings: &Findings, ranking: &Ranking, rows: &[Row<'_>]) -> Table {
-    let cells: Vec<&CellSummary> = rows.iter().map(|(_, cell)| *cell).collect();
-    let against = cells.iter().filter_map(|cell| cell.against_baseline.as_ref());
+    let results: Vec<&ResultSummary> = rows.iter().map(|(_, result)| *result).collect();
+    let against = results.iter().filter_map(|result| result.against_baseline.as_ref());
     let common = phrases::common(against.filter_map(|comparison| comparison.difference_interval));
     let confidence = if common.is_some() { Confidence::InHead } else { Confidence::Inline };
-    let titles = kind::titles(cells.iter().map(|cell| further(cell)));
-    let has_times = cells.iter().any(|cell| kind::of(cell).judged().is_some());
-    let value = if has_times { "Median".to_owned() } else { headline::title(&cells) };
+    let titles = kind::titles(results.iter().map(|result| further(result)));
+    let has_times = results.iter().any(|result| kind::of(result).judged().is_some());
+    let value = if has_times { "Median".to_owned() } else { headline::title(&results) };
     let mut columns = vec![right("Place"), left("Path"), right(value), right("Difference")];
     columns.extend(titles.iter().map(|title| right(*title)));
-    let row = |(rank, cell): &Row<'_>| {
+    let row = |(rank, result): &Row<'_>| {
         let mut row = vec![
             rank.place.to_string().into(),
             Text::of(Tone::Strong, &rank.path),
             phrases::value(ranking.metric, rank.value).into(),
-            phrases::to_baseline(findings, cell, confidence),
+            phrases::to_baseline(findings, result, confidence),
         ];
         let dash = || Text::of(Tone::Faint, "-");
-        let phrase = further(cell);
+        let phrase = further(result);
         row.extend(titles.iter().map(|title| kind::phrase(&phrase, title).map_or_else(dash, Text::from)));
         row
     };

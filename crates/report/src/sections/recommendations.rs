@@ -43,7 +43,7 @@ fn one(source: &Source<'_>, answer: &Answer) -> Vec<Block> {
 
 /// `Efficient: queues=4, streams=8, 23.1 Gbit/s for 3.21 CPUs`.
 fn recommended(answer: &Answer, recommendation: &Recommendation, tone: Tone) -> Text {
-    let levels = labels::levels(&recommendation.levels).unwrap_or_else(|| recommendation.cell.clone());
+    let levels = labels::levels(&recommendation.levels).unwrap_or_else(|| recommendation.result.clone());
     let value = phrases::value(answer.metric, recommendation.value);
     let unit = frontier::unit(answer);
     let cpu = recommendation
@@ -58,8 +58,10 @@ fn recommended(answer: &Answer, recommendation: &Recommendation, tone: Tone) -> 
 }
 
 fn reasons(recommendation: &Recommendation) -> Option<Block> {
-    let but = recommendation.withheld.iter().map(|why| Text::of(Tone::Doubtful, format!("Withheld: {why}")));
-    let mut items: Vec<Text> = but.chain(recommendation.why.iter().map(|why| why.as_str().into())).collect();
+    let but =
+        recommendation.withheld.iter().map(|reason| Text::of(Tone::Doubtful, format!("Withheld: {reason}")));
+    let mut items: Vec<Text> =
+        but.chain(recommendation.reason.iter().map(|reason| reason.as_str().into())).collect();
     let ties = recommendation.ties.join("; ");
     items.extend((!ties.is_empty()).then(|| format!("Statistically tied: {ties}.").into()));
     (!items.is_empty()).then_some(Block::List(items))

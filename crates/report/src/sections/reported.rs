@@ -1,6 +1,6 @@
-//! Columns of other tools, by cell.
+//! Columns of other tools, by result.
 
-use findings::CellSummary;
+use findings::ResultSummary;
 use units::{Bytes, Share, significant};
 use workload::{Metric, Quantity, ReportedValue};
 
@@ -14,41 +14,42 @@ use crate::{
 
 pub(super) fn build(source: &Source<'_>) -> Option<Section> {
     let findings = source.findings;
-    let cells: Vec<&CellSummary> = findings.cells.iter().filter(|cell| says_more(cell)).collect();
+    let results: Vec<&ResultSummary> = findings.results.iter().filter(|result| says_more(result)).collect();
     let tables = labels::workloads(findings).into_iter().flat_map(|workload| {
-        let cells: Vec<&CellSummary> =
-            cells.iter().filter(|cell| cell.workload == workload).copied().collect();
+        let results: Vec<&ResultSummary> =
+            results.iter().filter(|result| result.workload == workload).copied().collect();
         let heading = Block::Heading(Text::of(Tone::Strong, workload));
-        if cells.is_empty() { Vec::new() } else { vec![heading, Block::Table(table(&cells))] }
+        if results.is_empty() { Vec::new() } else { vec![heading, Block::Table(table(&results))] }
     });
-    (!cells.is_empty()).then(|| section("As reported", tables.collect()))
+    (!results.is_empty()).then(|| section("As reported", tables.collect()))
 }
 
 /// Whether it has columns beyond the one used as the result.
-fn says_more(cell: &CellSummary) -> bool {
-    let judged = headline::column(cell);
-    cell.reported.iter().any(|value| Some(value.name.as_str()) != judged)
+fn says_more(result: &ResultSummary) -> bool {
+    let judged = headline::column(result);
+    result.reported.iter().any(|value| Some(value.name.as_str()) != judged)
 }
 
-fn table(cells: &[&CellSummary]) -> Table {
-    let factors = labels::factors(cells.iter().map(|cell| &cell.levels));
+fn table(results: &[&ResultSummary]) -> Table {
+    let factors = labels::factors(results.iter().map(|result| &result.levels));
     let names =
-        labels::distinct(cells.iter().flat_map(|cell| &cell.reported).map(|value| value.name.as_str()));
-    let placed = labels::are_placed(cells.iter().map(|cell| cell.path.as_str()));
+        labels::distinct(results.iter().flat_map(|result| &result.reported).map(|value| value.name.as_str()));
+    let placed = labels::are_placed(results.iter().map(|result| result.path.as_str()));
     let mut columns: Vec<Column> = placed.then(|| left("Path")).into_iter().collect();
     columns.extend(factors.iter().map(|factor| left(*factor)));
     columns.extend(names.iter().map(|name| right(*name)));
     let dash = || Text::of(Tone::Faint, "-");
-    let row = |cell: &&CellSummary| {
-        let level = |factor: &&str| cell.levels.get(*factor).map_or_else(dash, |level| level.as_str().into());
+    let row = |result: &&ResultSummary| {
+        let level =
+            |factor: &&str| result.levels.get(*factor).map_or_else(dash, |level| level.as_str().into());
         let column = |name: &&str| {
-            let value = cell.reported.iter().find(|value| value.name == **name);
+            let value = result.reported.iter().find(|value| value.name == **name);
             value.map_or_else(dash, |value| shown(value).into())
         };
-        let head = placed.then(|| Text::of(Tone::Strong, softened(&cell.path)));
+        let head = placed.then(|| Text::of(Tone::Strong, softened(&result.path)));
         head.into_iter().chain(factors.iter().map(level)).chain(names.iter().map(column)).collect()
     };
-    Table { columns, rows: cells.iter().map(row).collect(), caption: None }
+    Table { columns, rows: results.iter().map(row).collect(), caption: None }
 }
 
 fn shown(reported: &ReportedValue) -> String {

@@ -1,6 +1,6 @@
 //! Where the rate jumped within a trial and stayed: an average over it matches neither level.
 
-use findings::{CellShift, CellSummary, Findings};
+use findings::{Findings, ResultShift, ResultSummary};
 
 use super::Source;
 use crate::{
@@ -15,8 +15,9 @@ const OPEN: usize = 8;
 
 pub(super) fn build(source: &Source<'_>) -> Option<Section> {
     let findings = source.findings;
-    let shifts = findings.cells.iter().flat_map(|cell| cell.shifts.iter().map(move |shift| (cell, shift)));
-    let rows: Vec<Vec<Text>> = shifts.map(|(cell, shift)| row(findings, cell, shift)).collect();
+    let shifts =
+        findings.results.iter().flat_map(|result| result.shifts.iter().map(move |shift| (result, shift)));
+    let rows: Vec<Vec<Text>> = shifts.map(|(result, shift)| row(findings, result, shift)).collect();
     if rows.is_empty() {
         return None;
     }
@@ -36,10 +37,10 @@ fn table(rows: &[Vec<Text>]) -> Table {
     Table { columns: columns.to_vec(), rows: rows.to_vec(), caption: None }
 }
 
-fn row(findings: &Findings, cell: &CellSummary, shift: &CellShift) -> Vec<Text> {
-    let value = |value| phrases::value(cell.metric, value).into();
+fn row(findings: &Findings, result: &ResultSummary, shift: &ResultShift) -> Vec<Text> {
+    let value = |value| phrases::value(result.metric, value).into();
     vec![
-        Text::of(Tone::Strong, labels::cell(findings, cell)),
+        Text::of(Tone::Strong, labels::result(findings, result)),
         // Counted from one, as wherever people read of trials.
         shift.trial.saturating_add(1).to_string().into(),
         shift.shift.at.to_string().into(),

@@ -11,7 +11,7 @@ pub(super) fn build(source: &Source<'_>) -> Option<Section> {
     let items: Vec<Text> = skipped
         .iter()
         .map(|skipped| {
-            Text::of(Tone::Strong, &skipped.cell).and(Tone::Plain, format!(": {}", skipped.because))
+            Text::of(Tone::Strong, &skipped.result).and(Tone::Plain, format!(": {}", skipped.reason))
         })
         .collect();
     (!items.is_empty()).then(|| section("Skipped", vec![Block::List(items)]))

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use findings::{CellSummary, Difference, FactorEffect, Findings};
+use findings::{Difference, FactorEffect, Findings, ResultSummary};
 
 use super::Source;
 use crate::{
@@ -107,16 +107,17 @@ impl<'a> Matrix<'a> {
 
     fn intervals(&self, findings: &Findings) -> Vec<findings::Interval> {
         let ratios = self.effects.iter().filter_map(|effect| effect.change.ratio_interval);
-        let cells = self.effects.iter().flat_map(|effect| [&effect.reference_cell, &effect.cell]);
-        ratios.chain(cells.filter_map(|id| find(findings, id)?.value.interval)).collect()
+        let results = self.effects.iter().flat_map(|effect| [&effect.reference_result, &effect.result]);
+        ratios.chain(results.filter_map(|id| find(findings, id)?.value.interval)).collect()
     }
 
     fn medians(&self, findings: &Findings, level: &str, paths: &[&str], confidence: Confidence) -> Vec<Text> {
         let median = |path: &&str| {
-            let cell = self.cell(path, level).and_then(|id| find(findings, id));
-            let shown =
-                |cell: &CellSummary| phrases::estimate_with(cell.metric, &cell.value, confidence).into();
-            cell.map_or(Text::of(Tone::Faint, "-"), shown)
+            let result = self.result(path, level).and_then(|id| find(findings, id));
+            let shown = |result: &ResultSummary| {
+                phrases::estimate_with(result.metric, &result.value, confidence).into()
+            };
+            result.map_or(Text::of(Tone::Faint, "-"), shown)
         };
         [Text::of(Tone::Strong, level)].into_iter().chain(paths.iter().map(median)).collect()
     }
@@ -131,12 +132,12 @@ impl<'a> Matrix<'a> {
         [head].into_iter().chain(paths.iter().map(ratio)).collect()
     }
 
-    /// The cell of a path at a level.
-    fn cell(&self, path: &str, level: &str) -> Option<&'a str> {
+    /// The result of a path at a level.
+    fn result(&self, path: &str, level: &str) -> Option<&'a str> {
         let of_path = self.effects.iter().filter(|effect| effect.path == path);
         of_path.into_iter().find_map(|effect| match level {
-            _ if effect.reference == level => Some(effect.reference_cell.as_str()),
-            _ if effect.level == level => Some(effect.cell.as_str()),
+            _ if effect.reference == level => Some(effect.reference_result.as_str()),
+            _ if effect.level == level => Some(effect.result.as_str()),
             _ => None,
         })
     }
@@ -152,6 +153,6 @@ fn ratio(effect: &FactorEffect, confidence: Confidence) -> Text {
     }
 }
 
-fn find<'a>(findings: &'a Findings, id: &str) -> Option<&'a CellSummary> {
-    findings.cells.iter().find(|cell| cell.id == id)
+fn find<'a>(findings: &'a Findings, id: &str) -> Option<&'a ResultSummary> {
+    findings.results.iter().find(|result| result.id == id)
 }

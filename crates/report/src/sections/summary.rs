@@ -5,7 +5,9 @@ mod difference;
 mod speed;
 mod trust;
 
-use findings::{Comparison, CostStep, FEWEST_TO_ESTABLISH, Finding, Findings, Ladder, Objective, Severity};
+use findings::{
+    Comparison, CostBreakdown, CostStep, FEWEST_TO_ESTABLISH, Finding, Findings, Objective, Severity,
+};
 use workload::Metric;
 
 use super::{Source, trade_offs};
@@ -88,7 +90,7 @@ pub(super) const TITLE: &str = "Summary";
 
 pub(super) fn build(source: &Source<'_>) -> Option<Section> {
     let findings = source.findings;
-    if findings.cells.is_empty() {
+    if findings.results.is_empty() {
         return None;
     }
     let differences = difference::all(findings);
@@ -99,7 +101,7 @@ pub(super) fn build(source: &Source<'_>) -> Option<Section> {
             .iter()
             .filter(|it| it.is_established())
             .max_by(|one, other| one.is_main.cmp(&other.is_main).then(one.cmp_size(other))),
-        distrust: findings.claims.iter().find(|claim| claim.distrusts()),
+        distrust: findings.findings.iter().find(|claim| claim.distrusts()),
         differences: &differences,
     };
     let mut rows = answer.rows(SCOPES[0]);
@@ -145,7 +147,7 @@ impl Answer<'_> {
     fn rows(&self, scope: Scope) -> Vec<Row> {
         let findings = self.source.findings;
         let (shown, layered) = (self.shown(scope.workloads), self.shown(scope.layered));
-        let distrusting = findings.claims.iter().filter(|claim| claim.distrusts()).take(scope.cautions);
+        let distrusting = findings.findings.iter().filter(|claim| claim.distrusts()).take(scope.cautions);
         let lead = |claim: &Finding| {
             let whole = claim.lead();
             labels::named(findings, if scope.brief { clause(whole) } else { whole })
@@ -154,30 +156,30 @@ impl Answer<'_> {
         let mut rows = labelled("Caution", distrusting.map(caution));
         rows.extend(trade_offs::required(self.source).map(|answer| row(REQUIRED, answer)));
         let speeds = shown.iter().map(|workload| speed::of(findings, workload, scope.room));
-        let counts = findings.cells.iter().all(|cell| cell.metric == Metric::Count);
+        let counts = findings.results.iter().all(|result| result.metric == Metric::Count);
         rows.extend(labelled(if counts { "Counted" } else { "Speed" }, speeds.map(Text::from)));
-        let ladders = layered.iter().filter_map(|workload| ladder(findings, workload));
+        let cost_breakdowns = layered.iter().filter_map(|workload| breakdown(findings, workload));
         rows.extend(labelled(
             "Each layer",
-            ladders.map(|ladder| layers(findings, ladder, scope.room).into()),
+            cost_breakdowns.map(|breakdown| layers(findings, breakdown, scope.room).into()),
         ));
         rows.extend(match self.largest {
             Some(largest) => Some(row("Largest", largest.text(findings))),
             None => none_established(findings, self.differences),
         });
-        let (why, told) = (self.why(), self.told());
-        rows.extend(why.map(|claim| row("Why", lead(claim).into())));
-        let open = why.is_none() && self.largest.is_some();
+        let (reason, told) = (self.reason(), self.told());
+        rows.extend(reason.map(|claim| row("Why", lead(claim).into())));
+        let open = reason.is_none() && self.largest.is_some();
         rows.extend(open.then(|| row("Why", Text::of(Tone::Faint, self.unexplained()))));
-        let doubt = self.distrust.filter(|doubt| !doubt.leaves_what_is_established());
+        let distrust = self.distrust.filter(|claim| !claim.leaves_what_is_established());
         let of_largest = told.first().filter(|claim| self.is_of_largest(claim));
         let others = || self.distrust.or_else(|| told.first().copied());
-        let first = why.or(doubt.filter(|doubt| doubt.remedy.is_some()));
+        let first = reason.or(distrust.filter(|claim| claim.remedy.is_some()));
         let told = first.or_else(|| of_largest.copied()).or_else(others);
-        rows.extend(set(self.source, told, (why.is_some(), scope.command), doubt));
+        rows.extend(set(self.source, told, (reason.is_some(), scope.command), distrust));
         let warns = |claim: &&Finding| claim.is_of_the_measurement() && claim.severity == Severity::Warning;
         let warning =
-            findings.claims.iter().find(warns).filter(|_| scope.warnings && self.distrust.is_none());
+            findings.findings.iter().find(warns).filter(|_| scope.warnings && self.distrust.is_none());
         let marked = rows.iter().any(|(_, text)| text.characters().contains(phrases::WITHIN));
         rows.push(row("Trust", trust::text(findings, self.differences, warning, (marked, scope.brief))));
         rows.push(row("More", more(findings, shown.len())));
@@ -204,12 +206,12 @@ impl Answer<'_> {
     }
 
     /// A cause of the largest difference, or any cause if there is no difference.
-    fn why(&self) -> Option<&Finding> {
+    fn reason(&self) -> Option<&Finding> {
         self.told().into_iter().find(|claim| claim.explains() && self.explains_largest(claim))
     }
 
     fn is_of_largest(&self, claim: &Finding) -> bool {
-        self.largest.is_some_and(|it| it.cells.iter().any(|cell| is_of(claim, cell)))
+        self.largest.is_some_and(|it| it.results.iter().any(|result| is_of(claim, result)))
     }
 
     /// Whether it may cause the largest difference: it must not apply to the better end too.
@@ -222,10 +224,11 @@ impl Answer<'_> {
 
     /// Findings about the path, those about the largest difference first, without results with unreliable numbers.
     fn told(&self) -> Vec<&Finding> {
-        let doubt = self.distrust.filter(|doubt| !doubt.leaves_what_is_established());
-        let doubted =
-            |claim: &Finding| doubt.is_some_and(|doubt| doubt.cells.iter().any(|cell| is_of(claim, cell)));
-        let claims = self.source.findings.claims.iter();
+        let distrust = self.distrust.filter(|claim| !claim.leaves_what_is_established());
+        let doubted = |claim: &Finding| {
+            distrust.is_some_and(|finding| finding.results.iter().any(|result| is_of(claim, result)))
+        };
+        let claims = self.source.findings.findings.iter();
         let mut told: Vec<&Finding> =
             claims.filter(|claim| !claim.is_of_the_measurement() && !doubted(claim)).collect();
         told.sort_by_key(|claim| !self.is_of_largest(claim));
@@ -233,8 +236,8 @@ impl Answer<'_> {
     }
 }
 
-fn is_of(claim: &Finding, cell: &str) -> bool {
-    claim.cells.iter().any(|its| its == cell)
+fn is_of(claim: &Finding, result: &str) -> bool {
+    claim.results.iter().any(|its| its == result)
 }
 
 /// The part before the details, e.g. `Offloads of a:vxlan0 are off`.
@@ -264,46 +267,46 @@ fn ranked<'a>(findings: &'a Findings, differences: &[Difference<'_>]) -> Vec<&'a
         own.map(Difference::size).fold(0.0, f64::max)
     };
     let judged = |workload: &str| {
-        let mut cells = findings.cells.iter().filter(|cell| cell.workload == workload);
-        cells.any(|cell| cell.metric.more_is_better().is_some())
+        let mut results = findings.results.iter().filter(|result| result.workload == workload);
+        results.any(|result| result.metric.more_is_better().is_some())
     };
     ranked.sort_by(|one, other| judged(other).cmp(&judged(one)).then(size(other).total_cmp(&size(one))));
     ranked
 }
 
-fn ladder<'a>(findings: &'a Findings, workload: &str) -> Option<&'a Ladder> {
-    findings.ladders.iter().find(|ladder| ladder.workload == workload)
+fn breakdown<'a>(findings: &'a Findings, workload: &str) -> Option<&'a CostBreakdown> {
+    findings.cost_breakdowns.iter().find(|breakdown| breakdown.workload == workload)
 }
 
 /// A step of a cost breakdown with the label for its verdict.
 struct Step<'a> {
-    rung: &'a CostStep,
+    step: &'a CostStep,
     cost: &'a Comparison,
     judgement: &'static str,
 }
 
 /// Steps with a cost, marked as doubtful if only some of the numbers are unreliable.
-fn steps<'a>(findings: &'a Findings, ladder: &'a Ladder) -> Vec<Step<'a>> {
-    let doubts =
-        findings.claims.iter().filter(|claim| claim.distrusts() && !claim.leaves_what_is_established());
-    let doubted: Vec<&String> = doubts.flat_map(|claim| &claim.cells).collect();
-    let is_doubted = |rung: &CostStep| doubted.contains(&&rung.cell);
-    let all = ladder.rungs.iter().all(is_doubted);
-    let stands_on = |rung: &CostStep| ladder.rungs.iter().find(|it| Some(&it.path) == rung.below.as_ref());
-    let step = |rung: &'a CostStep| {
-        let cost = rung.cost.as_ref()?;
-        let is_doubtful = !all && (is_doubted(rung) || stands_on(rung).is_some_and(is_doubted));
+fn steps<'a>(findings: &'a Findings, breakdown: &'a CostBreakdown) -> Vec<Step<'a>> {
+    let warnings =
+        findings.findings.iter().filter(|claim| claim.distrusts() && !claim.leaves_what_is_established());
+    let doubted: Vec<&String> = warnings.flat_map(|claim| &claim.results).collect();
+    let is_doubted = |step: &CostStep| doubted.contains(&&step.result);
+    let all = breakdown.steps.iter().all(is_doubted);
+    let stands_on = |step: &CostStep| breakdown.steps.iter().find(|it| Some(&it.path) == step.below.as_ref());
+    let step = |step: &'a CostStep| {
+        let cost = step.cost.as_ref()?;
+        let is_doubtful = !all && (is_doubted(step) || stands_on(step).is_some_and(is_doubted));
         let judgement = if is_doubtful { "unreliable: " } else { difference::judgement(cost) };
-        Some(Step { rung, cost, judgement })
+        Some(Step { step, cost, judgement })
     };
-    ladder.rungs.iter().filter_map(step).collect()
+    breakdown.steps.iter().filter_map(step).collect()
 }
 
 /// `stream: vxlan −41.8 %; not significant: veth, bridge −1.90 %`, without the smallest steps that do not fit.
-fn layers(findings: &Findings, ladder: &Ladder, room: usize) -> String {
-    let mut steps = steps(findings, ladder);
-    let (lead, all) = (speed::lead(findings, &ladder.workload), steps.len());
-    let settings = speed::settings(&ladder.levels).unwrap_or_default();
+fn layers(findings: &Findings, breakdown: &CostBreakdown, room: usize) -> String {
+    let mut steps = steps(findings, breakdown);
+    let (lead, all) = (speed::lead(findings, &breakdown.workload), steps.len());
+    let settings = speed::settings(&breakdown.levels).unwrap_or_default();
     let whole = format!("{lead}{}{settings}", steps_in_words(&steps, 0));
     if whole.chars().count() <= room {
         return whole;
@@ -321,8 +324,8 @@ fn layers(findings: &Findings, ladder: &Ladder, room: usize) -> String {
 
 fn steps_in_words(steps: &[Step<'_>], left_out: usize) -> String {
     let mut groups: Vec<(&str, Vec<String>)> = Vec::new();
-    for Step { rung, cost, judgement } in steps {
-        let phrase = format!("{} {}", rung.adds.join(" + "), phrases::gain_alone(cost));
+    for Step { step, cost, judgement } in steps {
+        let phrase = format!("{} {}", step.adds.join(" + "), phrases::gain_alone(cost));
         match groups.iter_mut().find(|(word, _)| word == judgement) {
             Some((_, group)) => group.push(phrase),
             None => groups.push((judgement, vec![phrase])),
@@ -338,7 +341,7 @@ fn steps_in_words(steps: &[Step<'_>], left_out: usize) -> String {
 }
 
 fn none_established(findings: &Findings, differences: &[Difference<'_>]) -> Option<Row> {
-    let most = findings.cells.iter().map(|cell| cell.value.trials).max().unwrap_or_default();
+    let most = findings.results.iter().map(|result| result.value.trials).max().unwrap_or_default();
     let phrase = match differences.iter().filter(|it| it.is_open()).count() {
         _ if differences.is_empty() => return None,
         0 => "no difference beyond the noise".to_owned(),
@@ -352,7 +355,7 @@ fn none_established(findings: &Findings, differences: &[Difference<'_>]) -> Opti
 }
 
 fn has_single_trials(findings: &Findings) -> bool {
-    findings.cells.iter().all(|cell| cell.value.trials <= 1)
+    findings.results.iter().all(|result| result.value.trials <= 1)
 }
 
 /// The recommended setting, or the remedy of a finding. If numbers are unreliable, the next step instead of a setting.
@@ -367,7 +370,7 @@ fn set(
         Some((answer, of(source.objective)?))
     });
     if let Some((answer, chosen)) = chosen {
-        let levels = labels::levels(&chosen.levels).unwrap_or_else(|| chosen.cell.clone());
+        let levels = labels::levels(&chosen.levels).unwrap_or_else(|| chosen.result.clone());
         let value = phrases::value(answer.metric, chosen.value);
         let unsure = if has_single_trials(source.findings) { ", one trial each" } else { "" };
         let ties = match chosen.ties.len() {
@@ -376,7 +379,7 @@ fn set(
             ties => format!("; statistically tied with {ties} other settings"),
         };
         return Some(match (&chosen.withheld, distrust) {
-            (Some(why), _) => row("Set", Text::of(Tone::Doubtful, format!("none yet: {why}"))),
+            (Some(reason), _) => row("Set", Text::of(Tone::Doubtful, format!("none yet: {reason}"))),
             (None, Some(_)) => {
                 let best = format!("repeat without the disturbance; best so far {levels}: {value}{ties}");
                 row(NEXT, Text::of(Tone::Doubtful, best))

@@ -4,7 +4,7 @@ mod layout;
 mod shape;
 mod totals;
 
-use findings::{CallRates, CellSummary, EndCalls};
+use findings::{CallRates, EndCalls, ResultSummary};
 use samples::SyscallCount;
 use units::significant;
 
@@ -23,7 +23,7 @@ use crate::{
 /// Maximum number of unfolded calls per result, or per process for probe data.
 const OPEN: usize = 8;
 const OPEN_OF_PROCESS: usize = 5;
-const OPEN_CELLS: usize = 4;
+const OPEN_RESULTS: usize = 4;
 
 /// Results of this finding come first.
 const CLAIM: &str = "wait-mistaken-for-work";
@@ -34,30 +34,31 @@ const COMPOSED: &str = "Share: of all calls of that end. Running, waiting, in gu
 
 pub(super) fn build(source: &Source<'_>) -> Option<Section> {
     let findings = source.findings;
-    let mut counted: Vec<&CellSummary> =
-        findings.cells.iter().filter(|cell| !cell.syscalls.is_empty()).collect();
+    let mut counted: Vec<&ResultSummary> =
+        findings.results.iter().filter(|result| !result.syscalls.is_empty()).collect();
     let claimed: Vec<&String> =
-        findings.claims.iter().filter(|claim| claim.id == CLAIM).flat_map(|claim| &claim.cells).collect();
+        findings.findings.iter().filter(|claim| claim.id == CLAIM).flat_map(|claim| &claim.results).collect();
     // Results in findings first, then those with times.
-    let rank = |cell: &CellSummary| claimed.iter().position(|id| **id == cell.id).unwrap_or(claimed.len());
-    counted.sort_by_key(|cell| (rank(cell), !is_timed(cell)));
+    let rank =
+        |result: &ResultSummary| claimed.iter().position(|id| **id == result.id).unwrap_or(claimed.len());
+    counted.sort_by_key(|result| (rank(result), !is_timed(result)));
     let chosen = chosen(&counted);
     if !chosen.is_empty() {
-        counted.sort_by_key(|cell| (rank(cell), !chosen.contains(&cell.id.as_str())));
+        counted.sort_by_key(|result| (rank(result), !chosen.contains(&result.id.as_str())));
     }
-    let most = if chosen.is_empty() { OPEN_CELLS } else { chosen.len().min(OPEN_CELLS) };
+    let most = if chosen.is_empty() { OPEN_RESULTS } else { chosen.len().min(OPEN_RESULTS) };
     let (open, folded) = counted.split_at(most.min(counted.len()));
     let mut blocks = totals::tables(findings);
-    blocks.extend(open.iter().flat_map(|cell| of_cell(source, cell)));
-    let timed = counted.iter().any(|cell| is_timed(cell));
-    let split = counted.iter().flat_map(|cell| &cell.syscalls).any(is_split);
-    let composed = open.iter().any(|cell| rates(cell).is_some());
+    blocks.extend(open.iter().flat_map(|result| of_result(source, result)));
+    let timed = counted.iter().any(|result| is_timed(result));
+    let split = counted.iter().flat_map(|result| &result.syscalls).any(is_split);
+    let composed = open.iter().any(|result| rates(result).is_some());
     blocks.extend(composed.then(|| Block::Paragraph(Text::of(Tone::Faint, COMPOSED))));
     blocks.extend((timed && !split).then(|| Block::Paragraph(Text::of(Tone::Faint, UNSPLIT))));
     if !folded.is_empty() {
         let phrase = format!("{most} of {} results with system-call counts.", counted.len());
         blocks.push(Block::Paragraph(Text::of(Tone::Faint, phrase)));
-        let more = folded.iter().flat_map(|cell| of_cell(source, cell)).collect();
+        let more = folded.iter().flat_map(|result| of_result(source, result)).collect();
         let title = phrases::count(folded.len() as u64, "more result", "more results");
         blocks.push(Block::Folded { title: title.into(), blocks: more });
     }
@@ -67,13 +68,16 @@ pub(super) fn build(source: &Source<'_>) -> Option<Section> {
 /// Every call that a probe timed, by the time that it ran.
 pub(super) fn build_times(source: &Source<'_>) -> Option<Section> {
     let findings = source.findings;
-    let of_cell = |cell: &CellSummary| {
-        let rates = rates(cell)?;
-        let calls = calls(cell, Some(rates));
+    let of_result = |result: &ResultSummary| {
+        let rates = rates(result)?;
+        let calls = calls(result, Some(rates));
         let table = Layout::of(&calls, Some(rates), CallColumns::Times).table(&calls);
-        Some(Block::Folded { title: labels::cell(findings, cell).into(), blocks: vec![Block::Table(table)] })
+        Some(Block::Folded {
+            title: labels::result(findings, result).into(),
+            blocks: vec![Block::Table(table)],
+        })
     };
-    let mut blocks: Vec<Block> = findings.cells.iter().filter_map(of_cell).collect();
+    let mut blocks: Vec<Block> = findings.results.iter().filter_map(of_result).collect();
     if blocks.is_empty() {
         return None;
     }
@@ -84,48 +88,48 @@ pub(super) fn build_times(source: &Source<'_>) -> Option<Section> {
 }
 
 /// Calls per unit of work; `None` without probe data.
-fn rates(cell: &CellSummary) -> Option<&CallRates> {
-    cell.probed.as_ref()?.calls.as_ref()
+fn rates(result: &ResultSummary) -> Option<&CallRates> {
+    result.probed.as_ref()?.calls.as_ref()
 }
 
 /// E.g. `per message`.
-pub(super) fn unit(cell: &CellSummary) -> Option<String> {
-    rates(cell).map(|rates| totals::unit(rates.work))
+pub(super) fn unit(result: &ResultSummary) -> Option<String> {
+    rates(result).map(|rates| totals::unit(rates.work))
 }
 
-/// All calls of a cell for each message, megabyte or connection.
-pub(super) fn all(cell: &CellSummary) -> Option<String> {
-    rates(cell).map(|rates| layout::rare(rates.all))
+/// All calls of a result for each message, megabyte or connection.
+pub(super) fn all(result: &ResultSummary) -> Option<String> {
+    rates(result).map(|rates| layout::rare(rates.all))
 }
 
 /// For each probed workload, the result with the most layers, then the most calls.
-fn chosen<'a>(counted: &[&'a CellSummary]) -> Vec<&'a str> {
-    let probed = || counted.iter().filter(|cell| cell.probed.is_some());
-    let workloads = labels::distinct(probed().map(|cell| cell.workload.as_str()));
-    let calls = |cell: &CellSummary| rates(cell).map_or(0.0, |rates| rates.all);
+fn chosen<'a>(counted: &[&'a ResultSummary]) -> Vec<&'a str> {
+    let probed = || counted.iter().filter(|result| result.probed.is_some());
+    let workloads = labels::distinct(probed().map(|result| result.workload.as_str()));
+    let calls = |result: &ResultSummary| rates(result).map_or(0.0, |rates| rates.all);
     let richest = |workload: &str| {
-        let of_workload = probed().filter(|cell| cell.workload == workload);
+        let of_workload = probed().filter(|result| result.workload == workload);
         let richest = of_workload.max_by(|one, other| {
             one.layers.len().cmp(&other.layers.len()).then(calls(one).total_cmp(&calls(other)))
         });
-        richest.map(|cell| cell.id.as_str())
+        richest.map(|result| result.id.as_str())
     };
     workloads.into_iter().filter_map(richest).collect()
 }
 
-fn is_timed(cell: &CellSummary) -> bool {
-    cell.syscalls.iter().any(|call| call.total.is_some())
+fn is_timed(result: &ResultSummary) -> bool {
+    result.syscalls.iter().any(|call| call.total.is_some())
 }
 
-fn of_cell(source: &Source<'_>, cell: &CellSummary) -> Vec<Block> {
-    let rates = rates(cell);
+fn of_result(source: &Source<'_>, result: &ResultSummary) -> Vec<Block> {
+    let rates = rates(result);
     let (open, folded) = match rates {
-        Some(rates) => most_of_each_process(cell, rates),
-        None => first(calls(cell, None)),
+        Some(rates) => most_of_each_process(result, rates),
+        None => first(calls(result, None)),
     };
     let layout = Layout::of(&open, rates, CallColumns::Composition);
-    let heading = Block::Heading(Text::of(Tone::Strong, labels::cell(source.findings, cell)));
-    let chart = pictures::syscalls::chart(source, cell).map(|chart| Block::Chart(Box::new(chart)));
+    let heading = Block::Heading(Text::of(Tone::Strong, labels::result(source.findings, result)));
+    let chart = pictures::syscalls::chart(source, result).map(|chart| Block::Chart(Box::new(chart)));
     let table = Block::Table(layout.table(&open));
     let mut blocks: Vec<Block> = [heading].into_iter().chain(chart).chain([table]).collect();
     if !folded.is_empty() {
@@ -139,17 +143,17 @@ fn of_cell(source: &Source<'_>, cell: &CellSummary) -> Vec<Block> {
     blocks
 }
 
-/// Every kind of call of a cell.
-fn calls<'a>(cell: &'a CellSummary, rates: Option<&CallRates>) -> Vec<Call<'a>> {
+/// Every kind of call of a result.
+fn calls<'a>(result: &'a ResultSummary, rates: Option<&CallRates>) -> Vec<Call<'a>> {
     let rate = |index: usize| rates.and_then(|rates| rates.each.get(index).copied());
     let call = |(index, count): (usize, &'a SyscallCount)| Call {
         count,
-        all: &cell.syscalls,
+        all: &result.syscalls,
         rate: rate(index),
         share: None,
         threads: 1,
     };
-    cell.syscalls.iter().enumerate().map(call).collect()
+    result.syscalls.iter().enumerate().map(call).collect()
 }
 
 /// Unfolded and folded calls.
@@ -161,7 +165,7 @@ fn first(mut calls: Vec<Call<'_>>) -> Partition<'_> {
 }
 
 /// The most frequent calls of each process.
-fn most_of_each_process<'a>(cell: &'a CellSummary, rates: &'a CallRates) -> Partition<'a> {
+fn most_of_each_process<'a>(result: &'a ResultSummary, rates: &'a CallRates) -> Partition<'a> {
     let (mut open, mut rest): Partition<'_> = (Vec::new(), Vec::new());
     for process in &rates.processes {
         let count = &process.count;
@@ -169,7 +173,7 @@ fn most_of_each_process<'a>(cell: &'a CellSummary, rates: &'a CallRates) -> Part
             |other: &&Call<'_>| (&other.count.end, &other.count.process) == (&count.end, &count.process);
         let call = Call {
             count,
-            all: &cell.syscalls,
+            all: &result.syscalls,
             rate: Some(process.rate),
             share: Some(process.share),
             threads: process.threads,

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use findings::{CellSummary, Finding, Findings};
+use findings::{Finding, Findings, ResultSummary};
 use samples::{BootedMachine, PathRecord, ValidityWarning};
 use workload::{Metric, ReportedValue, Work};
 
@@ -25,11 +25,11 @@ const MACHINES: &str = "Boot: from the start of a machine until its agent respon
 /// A path at a setting of the factors.
 struct Configuration<'a> {
     label: String,
-    cells: Vec<&'a CellSummary>,
+    results: Vec<&'a ResultSummary>,
     /// The virtual machines at its ends.
     machines: Vec<&'a BootedMachine>,
-    /// Serious findings, which say that numbers of some of its cells cannot be relied on.
-    doubts: Vec<&'a Finding>,
+    /// Serious findings, which say that numbers of some of its results cannot be relied on.
+    warnings: Vec<&'a Finding>,
     /// Some of its times look like halves of round trips.
     halves: bool,
 }
@@ -39,7 +39,7 @@ struct Value<'a> {
     value: f64,
     interval: Option<(f64, f64)>,
     /// Says that it cannot be relied on.
-    doubt: Option<&'a Finding>,
+    warning: Option<&'a Finding>,
 }
 
 /// What comes of the worst of them.
@@ -47,7 +47,7 @@ struct Judgement<'a> {
     compliance: Compliance,
     value: f64,
     /// Why a value that seems to meet the bound does not surely.
-    doubt: Option<&'a Finding>,
+    warning: Option<&'a Finding>,
 }
 
 /// Where something is required, and where virtual machines were booted for several.
@@ -79,12 +79,12 @@ pub(super) fn required(source: &Source<'_>) -> Option<Text> {
 fn configurations(findings: &Findings) -> Vec<Configuration<'_>> {
     let mut places: BTreeMap<(&str, &BTreeMap<String, String>), usize> = BTreeMap::new();
     let mut configurations: Vec<Configuration<'_>> = Vec::new();
-    for cell in &findings.cells {
-        let place = *places.entry((&cell.path, &cell.levels)).or_insert(configurations.len());
+    for result in &findings.results {
+        let place = *places.entry((&result.path, &result.levels)).or_insert(configurations.len());
         if place == configurations.len() {
-            configurations.push(Configuration::new(findings, &cell.path, &cell.levels));
+            configurations.push(Configuration::new(findings, &result.path, &result.levels));
         }
-        configurations[place].add(findings, cell);
+        configurations[place].add(findings, result);
     }
     configurations
 }
@@ -105,18 +105,18 @@ impl<'a> Configuration<'a> {
         let label: Vec<String> =
             named.then(|| path.to_owned()).into_iter().chain(labels::levels(levels)).collect();
         let machines = machines(findings, path);
-        Self { label: label.join(", "), cells: Vec::new(), machines, doubts: Vec::new(), halves: false }
+        Self { label: label.join(", "), results: Vec::new(), machines, warnings: Vec::new(), halves: false }
     }
 
-    fn add(&mut self, findings: &'a Findings, cell: &'a CellSummary) {
-        let doubts = |claim: &&Finding| claim.distrusts() && claim.cells.contains(&cell.id);
-        self.doubts.extend(findings.claims.iter().filter(doubts));
-        self.halves |= cell.doubts.iter().any(|(doubt, _)| *doubt == ValidityWarning::HalfRoundTrips);
-        self.cells.push(cell);
+    fn add(&mut self, findings: &'a Findings, result: &'a ResultSummary) {
+        let warnings = |claim: &&Finding| claim.distrusts() && claim.results.contains(&result.id);
+        self.warnings.extend(findings.findings.iter().filter(warnings));
+        self.halves |= result.warnings.iter().any(|(warning, _)| *warning == ValidityWarning::HalfRoundTrips);
+        self.results.push(result);
     }
 
-    fn cell(&self, workload: &str) -> Option<&'a CellSummary> {
-        self.cells.iter().find(|cell| cell.workload == workload).copied()
+    fn result(&self, workload: &str) -> Option<&'a ResultSummary> {
+        self.results.iter().find(|result| result.workload == workload).copied()
     }
 
     fn meets_all(&self, required: &[Requirement]) -> Compliance {
@@ -128,12 +128,12 @@ impl<'a> Configuration<'a> {
     /// `None` where it was not measured. What rests on numbers that cannot be relied on is unclear.
     fn judged(&self, requirement: &Requirement) -> Option<Judgement<'a>> {
         let quantity = requirement.quantity;
-        let judged = self.values(quantity).into_iter().map(|Value { value, interval, doubt }| {
+        let judged = self.values(quantity).into_iter().map(|Value { value, interval, warning }| {
             match requirement.judge(value, interval) {
-                Compliance::Met if doubt.is_some() => {
-                    Judgement { compliance: Compliance::Unclear, value, doubt }
+                Compliance::Met if warning.is_some() => {
+                    Judgement { compliance: Compliance::Unclear, value, warning }
                 }
-                compliance => Judgement { compliance, value, doubt: None },
+                compliance => Judgement { compliance, value, warning: None },
             }
         });
         let worse = |value: f64| if quantity.more_is_better() { -value } else { value };
@@ -144,37 +144,37 @@ impl<'a> Configuration<'a> {
 
     /// Each value of it that was measured, with its interval where it has one.
     fn values(&self, quantity: Quantity) -> Vec<Value<'a>> {
-        let of_cell = |cell: &CellSummary, value: f64, interval: Option<(f64, f64)>| Value {
+        let of_result = |result: &ResultSummary, value: f64, interval: Option<(f64, f64)>| Value {
             value,
             interval,
-            doubt: self.doubts.iter().find(|doubt| doubt.cells.contains(&cell.id)).copied(),
+            warning: self.warnings.iter().find(|warning| warning.results.contains(&result.id)).copied(),
         };
         let of_machines = |value: Option<f64>| {
-            value.map(|value| Value { value, interval: None, doubt: None }).into_iter().collect()
+            value.map(|value| Value { value, interval: None, warning: None }).into_iter().collect()
         };
         let judged_by = |metric: Metric| {
-            let cells = self.cells.iter().filter(move |cell| cell.metric == metric);
+            let results = self.results.iter().filter(move |result| result.metric == metric);
             let interval =
-                |cell: &CellSummary| cell.value.interval.map(|interval| (interval.low, interval.high));
-            cells.map(|cell| of_cell(cell, cell.value.median, interval(cell))).collect::<Vec<_>>()
+                |result: &ResultSummary| result.value.interval.map(|interval| (interval.low, interval.high));
+            results.map(|result| of_result(result, result.value.median, interval(result))).collect::<Vec<_>>()
         };
         match quantity {
             Quantity::Percentile(share) => {
                 let medians = if share == 0.5 { judged_by(Metric::RoundTrip) } else { Vec::new() };
-                let times = self.cells.iter().filter_map(|&cell| {
-                    Some(of_cell(cell, kind::of(cell).judged()?.at(share)?.0 as f64, None))
+                let times = self.results.iter().filter_map(|&result| {
+                    Some(of_result(result, kind::of(result).judged()?.at(share)?.0 as f64, None))
                 });
                 let others: Vec<Value<'_>> = times.filter(|_| medians.is_empty()).collect();
                 // What may be half of a round trip may be twice as long.
                 let reported = self
                     .reported(quantity.word())
-                    .map(|(cell, time)| of_cell(cell, time, self.halves.then_some((time, 2.0 * time))));
+                    .map(|(result, time)| of_result(result, time, self.halves.then_some((time, 2.0 * time))));
                 medians.into_iter().chain(others).chain(reported).collect()
             }
             Quantity::Throughput => judged_by(Metric::Throughput),
             Quantity::CpuTime => {
                 let cost = self.most_cpu_for_bytes();
-                cost.map(|(cell, cost)| of_cell(cell, cost, None)).into_iter().collect()
+                cost.map(|(result, cost)| of_result(result, cost, None)).into_iter().collect()
             }
             Quantity::Boot => of_machines(self.boot()),
             Quantity::Memory => of_machines(self.memory()),
@@ -182,13 +182,13 @@ impl<'a> Configuration<'a> {
     }
 
     /// A percentile as another tool tells it, in nanoseconds.
-    fn reported(&self, name: &'static str) -> impl Iterator<Item = (&'a CellSummary, f64)> {
+    fn reported(&self, name: &'static str) -> impl Iterator<Item = (&'a ResultSummary, f64)> {
         let is_it = move |value: &&ReportedValue| {
             value.quantity == workload::Quantity::Time && value.name.eq_ignore_ascii_case(name)
         };
-        self.cells
-            .iter()
-            .flat_map(move |&cell| cell.reported.iter().filter(is_it).map(move |value| (cell, value.value)))
+        self.results.iter().flat_map(move |&result| {
+            result.reported.iter().filter(is_it).map(move |value| (result, value.value))
+        })
     }
 
     /// CPU-seconds for a GB, of the workload that takes most.
@@ -196,10 +196,10 @@ impl<'a> Configuration<'a> {
         self.most_cpu_for_bytes().map(|(_, cost)| cost)
     }
 
-    fn most_cpu_for_bytes(&self) -> Option<(&'a CellSummary, f64)> {
-        let costs = self.cells.iter().filter_map(|&cell| Some((cell, cell.cpu?.per_work?)));
+    fn most_cpu_for_bytes(&self) -> Option<(&'a ResultSummary, f64)> {
+        let costs = self.results.iter().filter_map(|&result| Some((result, result.cpu?.per_work?)));
         let of_bytes = costs.filter(|(_, cost)| cost.work == Work::Bytes);
-        of_bytes.map(|(cell, cost)| (cell, cost.seconds)).max_by(|one, other| one.1.total_cmp(&other.1))
+        of_bytes.map(|(result, cost)| (result, cost.seconds)).max_by(|one, other| one.1.total_cmp(&other.1))
     }
 
     /// In nanoseconds, of the end that takes longest; unknown where none was recorded.
@@ -274,7 +274,7 @@ fn answer(rows: &[(Compliance, &Configuration<'_>)], required: &[Requirement]) -
 fn everything(findings: &Findings, rows: &[Configuration<'_>]) -> Table {
     let workloads = labels::workloads(findings);
     let has_tail = |workload: &str| {
-        rows.iter().any(|it| it.cell(workload).is_some_and(|cell| kind::of(cell).judged().is_some()))
+        rows.iter().any(|it| it.result(workload).is_some_and(|result| kind::of(result).judged().is_some()))
     };
     let cpu = rows.iter().any(|it| it.cpu_for_bytes().is_some());
     let mut columns: Vec<Column> = vec![left("Configuration")];
@@ -287,9 +287,9 @@ fn everything(findings: &Findings, rows: &[Configuration<'_>]) -> Table {
     let row = |it: &Configuration<'_>| {
         let mut row = vec![Text::of(Tone::Strong, &it.label)];
         for workload in &workloads {
-            let cell = it.cell(workload);
-            row.push(phrase(cell.map(|cell| phrases::value(cell.metric, cell.value.median))));
-            let tail = || Some(kind::of(cell?).judged()?.at(TAIL)?.to_string());
+            let result = it.result(workload);
+            row.push(phrase(result.map(|result| phrases::value(result.metric, result.value.median))));
+            let tail = || Some(kind::of(result?).judged()?.at(TAIL)?.to_string());
             row.extend(has_tail(workload).then(|| phrase(tail())));
         }
         row.extend(cpu.then(|| cost(it)));
@@ -329,17 +329,17 @@ fn why_unclear(
 ) -> Vec<String> {
     let judged = rows.iter().flat_map(|(_, it)| required.iter().filter_map(|one| it.judged(one)));
     let unclear: Vec<Judgement<'_>> = judged.filter(|it| it.compliance == Compliance::Unclear).collect();
-    let mut why = Vec::new();
-    if unclear.iter().any(|it| it.doubt.is_none()) {
-        why.push("Undecided: an interval includes the bound.".to_owned());
+    let mut reasons = Vec::new();
+    if unclear.iter().any(|it| it.warning.is_none()) {
+        reasons.push("Undecided: an interval includes the bound.".to_owned());
     }
-    for doubt in unclear.iter().filter_map(|it| it.doubt) {
-        let reason = format!("Undecided: {}", labels::named(findings, doubt.lead()));
-        if !why.contains(&reason) {
-            why.push(reason);
+    for warning in unclear.iter().filter_map(|it| it.warning) {
+        let reason = format!("Undecided: {}", labels::named(findings, warning.lead()));
+        if !reasons.contains(&reason) {
+            reasons.push(reason);
         }
     }
-    why
+    reasons
 }
 
 fn held_against(configuration: &Configuration<'_>, requirement: &Requirement) -> Text {

@@ -1,6 +1,6 @@
 //! System calls still in progress at the end of their trials, which no count includes.
 
-use findings::{CellSummary, Findings};
+use findings::{Findings, ResultSummary};
 use samples::SyscallCount;
 use units::Nanos;
 
@@ -17,7 +17,8 @@ const WHAT: &str = "Calls that started in a probed trial and were still running 
 
 pub(super) fn build(source: &Source<'_>) -> Option<Section> {
     let findings = source.findings;
-    let mut blocks: Vec<Block> = findings.cells.iter().filter_map(|cell| of_cell(findings, cell)).collect();
+    let mut blocks: Vec<Block> =
+        findings.results.iter().filter_map(|result| of_result(findings, result)).collect();
     if blocks.is_empty() {
         return None;
     }
@@ -25,10 +26,10 @@ pub(super) fn build(source: &Source<'_>) -> Option<Section> {
     Some(section("Unfinished system calls", blocks))
 }
 
-fn of_cell(findings: &Findings, cell: &CellSummary) -> Option<Block> {
-    let calls = &cell.probed.as_ref()?.under_way;
+fn of_result(findings: &Findings, result: &ResultSummary) -> Option<Block> {
+    let calls = &result.probed.as_ref()?.under_way;
     let blocks = vec![Block::Table(table(calls))];
-    (!calls.is_empty()).then(|| Block::Folded { title: labels::cell(findings, cell).into(), blocks })
+    (!calls.is_empty()).then(|| Block::Folded { title: labels::result(findings, result).into(), blocks })
 }
 
 /// Such calls, with their time up to the end.

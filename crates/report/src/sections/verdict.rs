@@ -1,6 +1,6 @@
 //! Claims with evidence and remedy, the most severe first.
 
-use findings::{Brought, Difference, Evidence, Finding, Remedy, Severity};
+use findings::{Difference, Evidence, Finding, Remedy, RemedyEffect, Severity};
 
 use super::{Source, invalid_trials::Valueless};
 use crate::{
@@ -12,20 +12,20 @@ use crate::{
 
 pub(super) fn build(source: &Source<'_>) -> Option<Section> {
     let findings = source.findings;
-    let blocks = if findings.cells.is_empty() {
+    let blocks = if findings.results.is_empty() {
         vec![Block::Paragraph(nothing_measured(source))]
-    } else if findings.claims.is_empty() {
+    } else if findings.findings.is_empty() {
         let line = "No known cause of a slowdown was found.";
         vec![Block::Paragraph(Text::of(Tone::Good, line))]
     } else {
-        let first = findings.claims.iter().position(shows_what_was_tried);
+        let first = findings.findings.iter().position(shows_what_was_tried);
         let told = |(index, finding): (usize, &Finding)| {
             let ratios = (Some(index) == first).then(|| Block::Paragraph(Text::of(Tone::Faint, RATIOS)));
             claim(&labels::finding(findings, finding)).into_iter().chain(ratios)
         };
-        findings.claims.iter().enumerate().flat_map(told).collect()
+        findings.findings.iter().enumerate().flat_map(told).collect()
     };
-    let without = source.record.filter(|_| !findings.cells.is_empty()).and_then(|record| {
+    let without = source.record.filter(|_| !findings.results.is_empty()).and_then(|record| {
         let without = Valueless::of(record, findings);
         (without.trials > 0).then(|| Block::Paragraph(Text::of(Tone::Doubtful, without.in_words())))
     });
@@ -37,18 +37,20 @@ const RATIOS: &str = "Within blocks: the median of the ratios within blocks, whi
 
 /// Whether what a remedy brought stands open under it.
 fn shows_what_was_tried(finding: &Finding) -> bool {
-    let brought = finding.remedy.as_ref().is_some_and(|remedy| !remedy.brought.is_empty());
-    brought && finding.severity != Severity::Note
+    let effects = finding.remedy.as_ref().is_some_and(|remedy| !remedy.effects.is_empty());
+    effects && finding.severity != Severity::Note
 }
 
 fn nothing_measured(source: &Source<'_>) -> Text {
     let findings = source.findings;
     let reason = match source.record {
-        _ if findings.run.made == 0 && findings.skipped.is_empty() => "no trial has finished yet.".to_owned(),
-        _ if findings.run.made == 0 => "every result was skipped, as listed below.".to_owned(),
+        _ if findings.run.completed == 0 && findings.skipped.is_empty() => {
+            "no trial has finished yet.".to_owned()
+        }
+        _ if findings.run.completed == 0 => "every result was skipped, as listed below.".to_owned(),
         Some(record) => Valueless::of(record, findings).in_words(),
         None => {
-            let trials = phrases::count(u64::from(findings.run.made), "trial was", "trials were");
+            let trials = phrases::count(u64::from(findings.run.completed), "trial was", "trials were");
             format!("{trials} run, but none has a value.")
         }
     };
@@ -71,7 +73,7 @@ pub(crate) fn claim(finding: &Finding) -> Vec<Block> {
     let remedy: Vec<Block> = finding.remedy.iter().flat_map(remedy).collect();
     let (remedy, folded_remedy) =
         if finding.severity == Severity::Note { (Vec::new(), remedy) } else { (remedy, Vec::new()) };
-    let rest: Vec<Block> = list(folded.iter().map(phrase).chain(finding.caveats.iter().map(doubted)))
+    let rest: Vec<Block> = list(folded.iter().map(phrase).chain(finding.limitations.iter().map(doubted)))
         .into_iter()
         .chain(folded_remedy)
         .collect();
@@ -92,11 +94,11 @@ fn list(items: impl Iterator<Item = Text>) -> Option<Block> {
 }
 
 fn phrase(evidence: &Evidence) -> Text {
-    Text::from(format!("{}: ", evidence.what)).and(Tone::Strong, &evidence.value)
+    Text::from(format!("{}: ", evidence.label)).and(Tone::Strong, &evidence.value)
 }
 
-fn doubted(caveat: &String) -> Text {
-    Text::of(Tone::Faint, format!("Limitation: {caveat}"))
+fn doubted(limitation: &String) -> Text {
+    Text::of(Tone::Faint, format!("Limitation: {limitation}"))
 }
 
 fn remedy(remedy: &Remedy) -> Vec<Block> {
@@ -105,22 +107,22 @@ fn remedy(remedy: &Remedy) -> Vec<Block> {
     [action]
         .into_iter()
         .chain(commands)
-        .chain(list(remedy.brought.iter().map(|brought| tried(remedy, brought))))
+        .chain(list(remedy.effects.iter().map(|effects| tried(remedy, effects))))
         .collect()
 }
 
 /// `Tried: offloads on at node1:vxlan0, in pod-to-target/stream: 4.55 Gbit/s became 18.9 Gbit/s, block by block 4.15x`.
-fn tried(remedy: &Remedy, brought: &Brought) -> Text {
+fn tried(remedy: &Remedy, effects: &RemedyEffect) -> Text {
     let what =
         remedy.change.as_ref().map(|change| format!(": {},", phrases::change(change))).unwrap_or_default();
-    let Brought { cell, metric, before, after, comparison } = brought;
+    let RemedyEffect { result, metric, before, after, comparison } = effects;
     let value = |value: &f64| phrases::value(*metric, *value);
     let outcome = match comparison.verdict {
         Difference::None => "no difference beyond the noise: ",
         Difference::Unclear => "effect undecided: ",
         Difference::Lower | Difference::Higher => "",
     };
-    Text::of(phrases::tone(*metric, comparison), format!("Tried{what} in {cell}: ")).and(
+    Text::of(phrases::tone(*metric, comparison), format!("Tried{what} in {result}: ")).and(
         Tone::Plain,
         format!(
             "{outcome}{} became {}, within blocks {}",

@@ -7,7 +7,7 @@ use crate::{
     sections::configuration,
 };
 
-pub(super) fn build(solo: &SingleMeasurement) -> Option<Section> {
-    let table = Block::Table(configuration::table(&solo.sockets));
-    (!solo.sockets.is_empty()).then(|| detail("Effective configuration", vec![table]))
+pub(super) fn build(single: &SingleMeasurement) -> Option<Section> {
+    let table = Block::Table(configuration::table(&single.sockets));
+    (!single.sockets.is_empty()).then(|| detail("Effective configuration", vec![table]))
 }

@@ -12,8 +12,8 @@ use crate::{
 /// So many connections are shown.
 const MOST: usize = 16;
 
-pub(super) fn build(solo: &SingleMeasurement) -> Option<Section> {
-    let stream = SingleStream::of(solo)?;
+pub(super) fn build(single: &SingleMeasurement) -> Option<Section> {
+    let stream = SingleStream::of(single)?;
     if stream.flows.len() < 2 {
         return None;
     }

@@ -15,25 +15,25 @@ const NAMED: f64 = 0.05;
 
 type Line = (&'static str, Text);
 
-pub(super) fn build(solo: &SingleMeasurement) -> Option<Section> {
-    let Some(outcome) = &solo.outcome else {
+pub(super) fn build(single: &SingleMeasurement) -> Option<Section> {
+    let Some(outcome) = &single.outcome else {
         let nothing = Text::of(Tone::Bad, "No data arrived.");
         return Some(section("Result", vec![Block::Paragraph(nothing)]));
     };
     let mut lines = kind::alone(outcome).lines();
-    lines.extend(buffers(solo));
-    lines.extend(cpu(solo));
+    lines.extend(buffers(single));
+    lines.extend(cpu(single));
     let lines = lines.into_iter().map(|(name, value)| (name.to_owned(), value)).collect();
     let mut blocks = vec![Block::KeyValues(lines)];
-    blocks.extend(certainty(solo, outcome).map(|phrase| Block::Paragraph(Text::of(Tone::Faint, phrase))));
+    blocks.extend(certainty(single, outcome).map(|phrase| Block::Paragraph(Text::of(Tone::Faint, phrase))));
     Some(section("Result", blocks))
 }
 
-/// Where the interval comes from, or why there is none. Where the rate jumped, the doubts say it.
-fn certainty(solo: &SingleMeasurement, outcome: &SingleOutcome) -> Option<String> {
+/// Where the interval comes from, or why there is none. Where the rate jumped, the warnings say it.
+fn certainty(single: &SingleMeasurement, outcome: &SingleOutcome) -> Option<String> {
     let too_few = || "Too few samples for an interval.".to_owned();
     let alone = kind::alone(outcome);
-    alone.spread().map(method).or_else(|| (alone.is_mean() && solo.shifts.is_empty()).then(too_few))
+    alone.spread().map(method).or_else(|| (alone.is_mean() && single.shifts.is_empty()).then(too_few))
 }
 
 fn method(spread: &Spread) -> String {
@@ -49,21 +49,21 @@ fn method(spread: &Spread) -> String {
 
 /// What the kernel made of the buffers that were asked for, as it counts them: it doubles a size for its own
 /// bookkeeping, has a least one, and a greatest (socket(7)).
-fn buffers(solo: &SingleMeasurement) -> Option<Line> {
-    let asked = solo.load.kind().socket()?.window?;
+fn buffers(single: &SingleMeasurement) -> Option<Line> {
+    let asked = single.load.kind().socket()?.window?;
     let of = |end: &EndSocket| {
         let sizes = [("send", end.socket.send_buffer), ("receive", end.socket.receive_buffer)];
         let sizes = sizes.map(|(which, size)| Some(format!("{which} {}", glued(&size?.to_string()))));
         let sizes: Vec<String> = sizes.into_iter().flatten().collect();
         (!sizes.is_empty()).then(|| format!("; the {} has {}", end.end, sizes.join(", ")))
     };
-    let given: String = solo.sockets.iter().filter_map(of).collect();
+    let given: String = single.sockets.iter().filter_map(of).collect();
     Some(("Buffers", format!("{} requested{given}", glued(&asked.to_string())).into()))
 }
 
 /// The machine without processes that have no part in it, what those had, and the threads that send and receive.
-fn cpu(solo: &SingleMeasurement) -> Vec<Line> {
-    let cpu = &solo.cpu;
+fn cpu(single: &SingleMeasurement) -> Vec<Line> {
+    let cpu = &single.cpu;
     let cost = cpu.per_work.map(|cost| format!(", {}", phrases::per_work(cost)));
     let others = (cpu.others >= NAMED).then(|| format!("; other processes {:.2} more", cpu.others));
     let parts = [cost, others].into_iter().flatten().collect::<String>();

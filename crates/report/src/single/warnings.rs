@@ -11,25 +11,25 @@ use crate::{
     text::{Text, Tone},
 };
 
-pub(super) fn build(solo: &SingleMeasurement) -> Option<Section> {
-    let items = all(solo);
+pub(super) fn build(single: &SingleMeasurement) -> Option<Section> {
+    let items = all(single);
     (!items.is_empty()).then(|| section("Warnings", vec![Block::List(items)]))
 }
 
 /// Each as a clause.
-pub(super) fn all(solo: &SingleMeasurement) -> Vec<Text> {
-    let shifts = solo.shifts.iter().map(|shift| self::shift(solo, shift));
-    let levels = solo.two_levels.iter().map(|levels| two_levels(solo, levels));
-    let doubts = solo.doubts.iter().map(|doubt| Text::of(Tone::Doubtful, phrases::warning(doubt)));
-    shifts.chain(levels).chain(doubts).collect()
+pub(super) fn all(single: &SingleMeasurement) -> Vec<Text> {
+    let shifts = single.shifts.iter().map(|shift| self::shift(single, shift));
+    let levels = single.bimodal.iter().map(|levels| bimodal(single, levels));
+    let warnings = single.warnings.iter().map(|warning| Text::of(Tone::Doubtful, phrases::warning(warning)));
+    shifts.chain(levels).chain(warnings).collect()
 }
 
-fn metric(solo: &SingleMeasurement) -> Metric {
-    solo.outcome.as_ref().map_or(Metric::Throughput, |outcome| kind::alone(outcome).metric())
+fn metric(single: &SingleMeasurement) -> Metric {
+    single.outcome.as_ref().map_or(Metric::Throughput, |outcome| kind::alone(outcome).metric())
 }
 
-fn shift(solo: &SingleMeasurement, shift: &LevelShift) -> Text {
-    let value = |value| phrases::value(metric(solo), value);
+fn shift(single: &SingleMeasurement, shift: &LevelShift) -> Text {
+    let value = |value| phrases::value(metric(single), value);
     let phrase = format!(
         "level shift after {}, from {} to {}: the mean mixes two levels",
         shift.at,
@@ -39,8 +39,8 @@ fn shift(solo: &SingleMeasurement, shift: &LevelShift) -> Text {
     Text::of(Tone::Doubtful, phrase)
 }
 
-fn two_levels(solo: &SingleMeasurement, levels: &SingleLevels) -> Text {
-    let value = |value| phrases::value(metric(solo), value);
+fn bimodal(single: &SingleMeasurement, levels: &SingleLevels) -> Text {
+    let value = |value| phrases::value(metric(single), value);
     let phrase = format!(
         "the {} are bimodal, {} and {} ({} at the upper level): their median is neither",
         levels.of,

@@ -121,15 +121,15 @@ impl Columns {
     }
 
     fn row(&self, call: &TracedCall) -> Vec<Text> {
-        let whose = self.whose.iter().map(|shown| cell(*shown, call));
+        let whose = self.whose.iter().map(|shown| result(*shown, call));
         let name = Text::of(Tone::Strong, &call.count.call);
-        whose.chain([name]).chain(self.numbers.iter().map(|shown| cell(*shown, call))).collect()
+        whose.chain([name]).chain(self.numbers.iter().map(|shown| result(*shown, call))).collect()
     }
 
     fn total(&self, all: &TracedCall) -> Vec<Text> {
         let whose = self.whose.iter().map(|_| Text::default());
         let name = Text::of(Tone::Faint, "all");
-        whose.chain([name]).chain(self.numbers.iter().map(|shown| cell(*shown, all))).collect()
+        whose.chain([name]).chain(self.numbers.iter().map(|shown| result(*shown, all))).collect()
     }
 }
 
@@ -146,7 +146,7 @@ pub(super) fn present(columns: &[OptionalColumn], rows: &[TracedCall]) -> Vec<Op
     columns.iter().filter(|shown| rows.iter().any(|row| (shown.of)(row).is_some())).copied().collect()
 }
 
-pub(super) fn cell(shown: OptionalColumn, row: &TracedCall) -> Text {
+pub(super) fn result(shown: OptionalColumn, row: &TracedCall) -> Text {
     (shown.of)(row).map_or_else(|| Text::of(Tone::Faint, "-"), |phrase| glued(&phrase).into())
 }
 

@@ -1,6 +1,6 @@
 //! Two traces compared: environment, calls side by side, CPU time side by side.
 
-use findings::{CallComparison, OwnerComparison, TraceComparison, TracedCall};
+use findings::{CallComparison, ConsumerComparison, TraceComparison, TracedCall};
 use samples::TargetKind;
 use units::{Nanos, significant};
 
@@ -16,55 +16,60 @@ const ALIKE: f64 = 1.1;
 /// Beyond this a ratio is only a direction.
 const MOST: f64 = 1000.0;
 
-pub(super) fn page(contrast: &TraceComparison, top: usize) -> Page {
+pub(super) fn page(comparison: &TraceComparison, top: usize) -> Page {
     let title = "Trace B vs trace A".to_owned();
-    let sections = [head(contrast), Some(surroundings(contrast)), calls(contrast, top), owners(contrast)];
+    let sections = [
+        head(comparison),
+        Some(environment_changes(comparison)),
+        calls(comparison, top),
+        consumers(comparison),
+    ];
     Page { title, sections: sections.into_iter().flatten().collect() }
 }
 
-fn head(contrast: &TraceComparison) -> Option<Section> {
+fn head(comparison: &TraceComparison) -> Option<Section> {
     let side = |name: &str, trace: &findings::TraceSummary| {
         let phrase = format!("{}; {}", words::target(&trace.target), words::length(trace));
         (name.to_owned(), Text::from(phrase))
     };
-    let mut blocks = vec![Block::KeyValues(vec![side("A", &contrast.a), side("B", &contrast.b)])];
-    let caveat = "There is only one trace of each, so the variation between traces is unknown and no difference is \
+    let mut blocks = vec![Block::KeyValues(vec![side("A", &comparison.a), side("B", &comparison.b)])];
+    let limitation = "There is only one trace of each, so the variation between traces is unknown and no difference is \
          significant.";
-    blocks.push(Block::Paragraph(Text::of(Tone::Doubtful, caveat)));
-    blocks.extend([&contrast.a, &contrast.b].into_iter().flat_map(head::missing));
+    blocks.push(Block::Paragraph(Text::of(Tone::Doubtful, limitation)));
+    blocks.extend([&comparison.a, &comparison.b].into_iter().flat_map(head::missing));
     Some(Section { title: None, depth: Depth::Always, blocks })
 }
 
-fn surroundings(contrast: &TraceComparison) -> Section {
-    if contrast.surroundings.is_empty() {
+fn environment_changes(comparison: &TraceComparison) -> Section {
+    if comparison.environment_changes.is_empty() {
         let same = "No recorded difference in the machine.";
         return section("Environment", vec![Block::Paragraph(same.into())]);
     }
-    let row = |change: &findings::SurroundingChange| {
-        let what = Text::of(Tone::Strong, &change.what);
-        let what = if change.weighty { what.and(Tone::Doubtful, "\u{a0}!") } else { what };
+    let row = |change: &findings::EnvironmentChange| {
+        let what = Text::of(Tone::Strong, &change.property);
+        let what = if change.important { what.and(Tone::Doubtful, "\u{a0}!") } else { what };
         vec![what, change.a.as_str().into(), change.b.as_str().into()]
     };
-    let rows = contrast.surroundings.iter().map(row).collect();
+    let rows = comparison.environment_changes.iter().map(row).collect();
     let columns = ["Differs", "In A", "In B"].map(left).to_vec();
     let caption = Some(Text::of(Tone::Faint, "! may explain a difference in the results on its own"));
     section("Environment", vec![Block::Table(Table { columns, rows, caption })])
 }
 
-fn calls(contrast: &TraceComparison, top: usize) -> Option<Section> {
-    if contrast.calls.is_empty() {
+fn calls(comparison: &TraceComparison, top: usize) -> Option<Section> {
+    if comparison.calls.is_empty() {
         return None;
     }
     let numbers =
         ["Calls/s\u{a0}A", "B", "B/A", "Per\u{a0}call\u{a0}A", "B", "B/A", "Running/s\u{a0}A", "B", "B/A"]
             .map(right);
     let columns = [left("Call")].into_iter().chain(numbers).collect();
-    let lengths = (contrast.a.elapsed, contrast.b.elapsed);
-    let rows = contrast.calls.iter().take(top).map(|call| call_row(call, lengths)).collect();
+    let lengths = (comparison.a.elapsed, comparison.b.elapsed);
+    let rows = comparison.calls.iter().take(top).map(|call| call_row(call, lengths)).collect();
     let caption = "Calls per second, mean time per call, and CPU time per second of the trace.";
     let mut blocks =
         vec![Block::Table(Table { columns, rows, caption: Some(Text::of(Tone::Faint, caption)) })];
-    let more = contrast.calls.len().saturating_sub(top);
+    let more = comparison.calls.len().saturating_sub(top);
     if more > 0 {
         let phrase = format!("and {}", phrases::count(more as u64, "more call", "more calls"));
         blocks.push(Block::Paragraph(Text::of(Tone::Faint, phrase)));
@@ -95,19 +100,24 @@ fn call_row(call: &CallComparison, (in_a, in_b): (Nanos, Nanos)) -> Vec<Text> {
     ]
 }
 
-fn owners(contrast: &TraceComparison) -> Option<Section> {
-    if contrast.owners.is_empty() {
+fn consumers(comparison: &TraceComparison) -> Option<Section> {
+    if comparison.consumers.is_empty() {
         return None;
     }
     // Words of one kind only where both traces are of it.
-    let kind = Some(contrast.a.target.kind).filter(|kind| *kind == contrast.b.target.kind);
+    let kind = Some(comparison.a.target.kind).filter(|kind| *kind == comparison.b.target.kind);
     let kind = kind.unwrap_or(TargetKind::Processes);
     let cpus = |cpus: f64| Text::from(format!("{cpus:.3}"));
-    let row = |it: &OwnerComparison| {
-        vec![Text::of(Tone::Strong, words::owner(it.owner, kind)), cpus(it.a), cpus(it.b), ratio(it.ratio)]
+    let row = |it: &ConsumerComparison| {
+        vec![
+            Text::of(Tone::Strong, words::consumer(it.consumer, kind)),
+            cpus(it.a),
+            cpus(it.b),
+            ratio(it.ratio),
+        ]
     };
     let columns = vec![left("Owner"), right("CPUs in A"), right("in B"), right("B/A")];
-    let rows = contrast.owners.iter().map(row).collect();
+    let rows = comparison.consumers.iter().map(row).collect();
     Some(section("CPU time", vec![Block::Table(Table { columns, rows, caption: None })]))
 }
 

@@ -19,9 +19,9 @@ pub(super) fn build(source: &Source<'_>) -> Option<Section> {
 fn most_cpu(source: &Source<'_>) -> Option<String> {
     let trace = source.trace;
     let most = trace.cpu.as_ref()?.shares.iter().max_by_key(|share| share.time)?;
-    let owner = words::owner(most.owner, trace.target.kind);
+    let consumer = words::consumer(most.consumer, trace.target.kind);
     let cpus = significant(most.cpus, 2);
-    Some(format!("Most CPU time: {} ({owner}), {cpus} of {} CPUs.", cpu::whose(most), trace.cpus))
+    Some(format!("Most CPU time: {} ({consumer}), {cpus} of {} CPUs.", cpu::whose(most), trace.cpus))
 }
 
 /// `Longest system call: recvfrom of iperf3, 62.0 % of the time in calls.`

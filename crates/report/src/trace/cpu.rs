@@ -1,7 +1,7 @@
 //! CPU time by owner, and the unexplained rest.
 
 use findings::{TracedCpu, TracedShare};
-use samples::{AttributionSource, CpuOwner};
+use samples::{AttributionSource, CpuConsumer};
 use units::{Share, significant};
 
 use super::{Source, words};
@@ -37,17 +37,17 @@ pub(super) fn build(source: &Source<'_>) -> Option<Section> {
 fn of_owners(source: &Source<'_>, cpu: &TracedCpu, all: f64) -> Vec<Vec<Text>> {
     let kind = source.trace.target.kind;
     let mut rows = Vec::new();
-    for owner in owners(&cpu.shares) {
-        let of: Vec<&TracedShare> = cpu.shares.iter().filter(|it| it.owner == owner).collect();
-        let open = if is_traced(owner) { source.top } else { FEW };
+    for consumer in consumers(&cpu.shares) {
+        let of: Vec<&TracedShare> = cpu.shares.iter().filter(|it| it.consumer == consumer).collect();
+        let open = if is_traced(consumer) { source.top } else { FEW };
         for it in of.iter().take(open) {
-            rows.push(row(Text::of(Tone::Strong, words::owner(owner, kind)), whose(it), it.cpus, all));
+            rows.push(row(Text::of(Tone::Strong, words::consumer(consumer, kind)), whose(it), it.cpus, all));
         }
         let more = of.len().saturating_sub(open);
         if more > 0 {
             let cpus = of.iter().skip(open).map(|it| it.cpus).sum();
             rows.push(row(
-                Text::of(Tone::Strong, words::owner(owner, kind)),
+                Text::of(Tone::Strong, words::consumer(consumer, kind)),
                 format!("{more} more"),
                 cpus,
                 all,
@@ -57,13 +57,13 @@ fn of_owners(source: &Source<'_>, cpu: &TracedCpu, all: f64) -> Vec<Vec<Text>> {
     rows
 }
 
-fn row(owner: Text, which: String, cpus: f64, all: f64) -> Vec<Text> {
+fn row(consumer: Text, which: String, cpus: f64, all: f64) -> Vec<Text> {
     let share = if all > 0.0 {
         Text::from(glued(&with_minus(&Share(cpus / all).to_string())))
     } else {
         Text::of(Tone::Faint, "-")
     };
-    vec![owner, which.into(), number(cpus).into(), share]
+    vec![consumer, which.into(), number(cpus).into(), share]
 }
 
 fn caption(cpu: &TracedCpu) -> String {
@@ -80,31 +80,31 @@ fn caption(cpu: &TracedCpu) -> String {
             "CPUs in use on average, from /proc: softirqs count as time of the interrupted thread."
         }
     };
-    let because = cpu.because.as_ref().map(|because| format!(" Not traced exactly: {because}."));
-    phrase.to_owned() + &because.unwrap_or_default()
+    let reason = cpu.reason.as_ref().map(|reason| format!(" Not traced exactly: {reason}."));
+    phrase.to_owned() + &reason.unwrap_or_default()
 }
 
 /// Who is traced first, everybody else last; within these the largest first.
-fn owners(shares: &[TracedShare]) -> Vec<CpuOwner> {
-    let mut owners: Vec<CpuOwner> = Vec::new();
+fn consumers(shares: &[TracedShare]) -> Vec<CpuConsumer> {
+    let mut consumers: Vec<CpuConsumer> = Vec::new();
     for share in shares {
-        if !owners.contains(&share.owner) {
-            owners.push(share.owner);
+        if !consumers.contains(&share.consumer) {
+            consumers.push(share.consumer);
         }
     }
-    owners.sort_by_key(|owner| (!is_traced(*owner), *owner == CpuOwner::Other));
-    owners
+    consumers.sort_by_key(|consumer| (!is_traced(*consumer), *consumer == CpuConsumer::Other));
+    consumers
 }
 
-const fn is_traced(owner: CpuOwner) -> bool {
+const fn is_traced(consumer: CpuConsumer) -> bool {
     matches!(
-        owner,
-        CpuOwner::Client
-            | CpuOwner::Server
-            | CpuOwner::ClientVm
-            | CpuOwner::ServerVm
-            | CpuOwner::Vmm
-            | CpuOwner::Vhost
+        consumer,
+        CpuConsumer::Client
+            | CpuConsumer::Server
+            | CpuConsumer::ClientVm
+            | CpuConsumer::ServerVm
+            | CpuConsumer::Vmm
+            | CpuConsumer::Vhost
     )
 }
 

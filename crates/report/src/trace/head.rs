@@ -14,25 +14,24 @@ pub(super) fn build(source: &Source<'_>) -> Option<Section> {
     let trace = source.trace;
     let mut blocks = vec![Block::Paragraph(Text::of(Tone::Faint, words::length(trace)))];
     blocks.extend(words::end(trace).map(|end| Block::Paragraph(Text::of(Tone::Strong, end))));
-    blocks.extend(trace.stopping.as_ref().map(stopping));
+    blocks.extend(trace.ptrace.as_ref().map(ptrace));
     blocks.extend(missing(trace));
     Some(Section { title: None, depth: Depth::Always, blocks })
 }
 
 /// That calls were counted by stopping at them, in what part of the time, and at what cost.
-fn stopping(stopping: &PtraceCost) -> Block {
-    let looked = significant(stopping.looked.seconds(), 3);
-    let pairs = phrases::count(u64::from(stopping.pairs), "slice", "slices");
-    let pace = stopping.pace.map_or_else(
+fn ptrace(ptrace: &PtraceCost) -> Block {
+    let counted = significant(ptrace.counted.seconds(), 3);
+    let pairs = phrases::count(u64::from(ptrace.pairs), "slice", "slices");
+    let pace = ptrace.pace.map_or_else(
         || "its slowdown is unknown because it did too few reads and writes".to_owned(),
         |pace| format!("it made {} as many reads and writes as in the pauses between", words::left(&pace)),
     );
-    let cpu =
-        stopping.cpu.map(|cpu| format!(", in {} of the CPU time", words::left(&cpu))).unwrap_or_default();
-    let stood = significant(stopping.stood, 2);
+    let cpu = ptrace.cpu.map(|cpu| format!(", in {} of the CPU time", words::left(&cpu))).unwrap_or_default();
+    let stopped = significant(ptrace.stopped, 2);
     let phrase = format!(
-        "System calls were counted by stopping the process at each one (ptrace) for {looked} s ({pairs}, each \
-         followed by a pause): {pace}{cpu}. At least {stood} of its threads were stopped at any time. Call times \
+        "System calls were counted by stopping the process at each one (ptrace) for {counted} s ({pairs}, each \
+         followed by a pause): {pace}{cpu}. At least {stopped} of its threads were stopped at any time. Call times \
          include these stops; the split into running and waiting is unknown."
     );
     Block::Paragraph(Text::of(Tone::Doubtful, phrase))
@@ -41,7 +40,7 @@ fn stopping(stopping: &PtraceCost) -> Block {
 /// What was not seen, each once.
 pub(super) fn missing(trace: &TraceSummary) -> Vec<Block> {
     let probes = trace.missing.iter().map(|missing| {
-        let phrase = format!("Probe {} not available: {}.", missing.probe.word(), missing.because);
+        let phrase = format!("Probe {} not available: {}.", missing.probe.word(), missing.reason);
         Block::Paragraph(Text::of(Tone::Doubtful, phrase))
     });
     let overflowed = trace.overflowed.iter().filter(|overflow| overflow.events > 0).map(|overflow| {

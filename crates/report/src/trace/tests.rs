@@ -2,8 +2,8 @@
 
 use findings::{TraceSummary, TracedCall, TracedCpu, TracedShare};
 use samples::{
-    AttributionSource, CpuOwner, DeviceCounters, MissingProbe, Overflow, ProbeKind, SyscallCount, TargetKind,
-    TraceEnd, TraceTarget, TracedProcess, UnixMillis,
+    AttributionSource, CpuConsumer, DeviceCounters, MissingProbe, Overflow, ProbeKind, SyscallCount,
+    TargetKind, TraceEnd, TraceTarget, TracedProcess, UnixMillis,
 };
 use units::{Bytes, Nanos};
 
@@ -33,9 +33,9 @@ fn call(
     TracedCall { count, threads: 1, rate: calls as f64 / 2.0, share: Some(0.5), per_call, p99_below: None }
 }
 
-fn share(owner: CpuOwner, thread: &str, cpus: f64) -> TracedShare {
+fn share(consumer: CpuConsumer, thread: &str, cpus: f64) -> TracedShare {
     let thread = Some(thread.to_owned());
-    TracedShare { owner, process: None, thread, cpu: None, time: Nanos((cpus * 2e9) as u64), cpus }
+    TracedShare { consumer, process: None, thread, cpu: None, time: Nanos((cpus * 2e9) as u64), cpus }
 }
 
 fn machine() -> TraceSummary {
@@ -45,11 +45,11 @@ fn machine() -> TraceSummary {
     ];
     let cpu = TracedCpu {
         source: AttributionSource::Traced,
-        because: None,
+        reason: None,
         shares: vec![
-            share(CpuOwner::Other, "rustc", 0.9),
-            share(CpuOwner::ClientVm, "CPU 0/KVM", 0.6),
-            share(CpuOwner::Vhost, "vhost-10", 0.3),
+            share(CpuConsumer::Other, "rustc", 0.9),
+            share(CpuConsumer::ClientVm, "CPU 0/KVM", 0.6),
+            share(CpuConsumer::Vhost, "vhost-10", 0.3),
         ],
         explained: 1.8,
         busy: Some(1.79),
@@ -58,18 +58,18 @@ fn machine() -> TraceSummary {
     TraceSummary {
         target: TraceTarget {
             kind: TargetKind::Qemu,
-            named: "web".into(),
+            name: "web".into(),
             processes: vec![TracedProcess { pid: 10, name: "qemu".into() }],
         },
         started: UnixMillis(0),
         elapsed: Nanos::from_secs(2),
-        ended: Some(TraceEnd::TargetEnded { how: None }),
+        ended: Some(TraceEnd::TargetEnded { status: None }),
         cpus: 2,
         threads: calls.clone(),
         all: calls.first().cloned(),
         under_way: Vec::new(),
         calls,
-        stopping: None,
+        ptrace: None,
         cpu: Some(cpu),
         devices: Vec::new(),
         softnet: None,
@@ -104,7 +104,7 @@ fn a_machine_shows_its_threads_by_name_and_whose_time_is_whose() {
 fn why_owners_were_not_traced_exactly_is_told() {
     let mut sampled = machine();
     let cpu = sampled.cpu.as_mut().expect("it has owners");
-    (cpu.source, cpu.because) = (AttributionSource::Sampled, Some("the kernel has no BTF".into()));
+    (cpu.source, cpu.reason) = (AttributionSource::Sampled, Some("the kernel has no BTF".into()));
     let page = page(&sampled, 12).split_whitespace().collect::<Vec<_>>().join(" ");
     check(&page, &["from /proc: softirqs", "Not traced exactly: the kernel has no BTF."]);
 }
@@ -181,8 +181,8 @@ fn a_thread_without_a_name_is_said_to_have_none() {
 #[test]
 fn what_could_not_be_seen_comes_before_any_number() {
     let mut blind = machine();
-    let because = "the kernel has no BTF; use one with CONFIG_DEBUG_INFO_BTF".to_owned();
-    blind.missing = vec![MissingProbe { probe: ProbeKind::Cpu, because }];
+    let reason = "the kernel has no BTF; use one with CONFIG_DEBUG_INFO_BTF".to_owned();
+    blind.missing = vec![MissingProbe { probe: ProbeKind::Cpu, reason }];
     blind.overflowed = vec![Overflow { probe: ProbeKind::Syscalls, events: 1234 }];
     blind.cpu = None;
     let page = page(&blind, 12);

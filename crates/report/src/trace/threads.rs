@@ -4,7 +4,7 @@ use findings::TracedCall;
 
 use super::{
     Source,
-    calls::{OptionalColumn, RATE, and_more, cell, present, thread},
+    calls::{OptionalColumn, RATE, and_more, present, result, thread},
     words,
 };
 use crate::{
@@ -40,7 +40,7 @@ pub(super) fn build(source: &Source<'_>) -> Option<Section> {
     let row = |row: &TracedCall| {
         let mut phrase = vec![Text::of(Tone::Strong, thread(row).unwrap_or_default())];
         phrase.extend(in_processes.then(|| Text::from(process(row))));
-        phrase.extend(numbers.iter().map(|shown| cell(*shown, row)));
+        phrase.extend(numbers.iter().map(|shown| result(*shown, row)));
         phrase.push(row.count.call.as_str().into());
         phrase
     };

@@ -35,7 +35,7 @@ pub(crate) fn page(summary: &VmSummary, top: usize) -> Page {
 }
 
 fn claims(summary: &VmSummary) -> Section {
-    let blocks: Vec<Block> = summary.claims.iter().flat_map(verdict::claim).collect();
+    let blocks: Vec<Block> = summary.findings.iter().flat_map(verdict::claim).collect();
     let nothing = "No costly setting was found from the host.";
     let nothing = || vec![Block::Paragraph(Text::of(Tone::Good, nothing))];
     section("Findings", if blocks.is_empty() { nothing() } else { blocks })

@@ -1,7 +1,7 @@
 //! Names for the target of a trace, its end and the owners of CPU time.
 
 use findings::{TraceSummary, TracedPace};
-use samples::{CpuOwner, TargetKind, TraceEnd, TraceTarget, TracedProcess};
+use samples::{CpuConsumer, TargetKind, TraceEnd, TraceTarget, TracedProcess};
 use units::{Share, significant};
 
 use crate::phrases;
@@ -11,7 +11,7 @@ const NAMED: usize = 4;
 
 /// `iperf3 (process 1234)`, `network namespace pod1: 3 processes (nginx, ...)`.
 pub(super) fn target(target: &TraceTarget) -> String {
-    let named = &target.named;
+    let named = &target.name;
     match target.kind {
         TargetKind::Processes => match &target.processes[..] {
             [one] => format!("{} (process {})", one.name, one.pid),
@@ -37,31 +37,31 @@ pub(super) fn length(trace: &TraceSummary) -> String {
 pub(super) fn end(trace: &TraceSummary) -> Option<String> {
     match trace.ended.as_ref()? {
         TraceEnd::TimeOver => None,
-        TraceEnd::Interrupted { asked: Some(asked) } => {
-            Some(format!("Interrupted before the end of {} s.", significant(asked.seconds(), 3)))
+        TraceEnd::Interrupted { requested: Some(requested) } => {
+            Some(format!("Interrupted before the end of {} s.", significant(requested.seconds(), 3)))
         }
-        TraceEnd::Interrupted { asked: None } => Some("Interrupted.".to_owned()),
-        TraceEnd::TargetEnded { how: Some(how) } => Some(format!("It ended with {how}.")),
-        TraceEnd::TargetEnded { how: None } => {
+        TraceEnd::Interrupted { requested: None } => Some("Interrupted.".to_owned()),
+        TraceEnd::TargetEnded { status: Some(status) } => Some(format!("It ended with {status}.")),
+        TraceEnd::TargetEnded { status: None } => {
             Some("It ended during the trace; the data end there.".to_owned())
         }
     }
 }
 
 /// Whose CPU time, as this kind of target has it. A QEMU that does not name its threads is one.
-pub(super) const fn owner(owner: CpuOwner, kind: TargetKind) -> &'static str {
-    match (owner, kind) {
-        (CpuOwner::Client | CpuOwner::Server, TargetKind::Qemu) => "QEMU",
-        (CpuOwner::Client | CpuOwner::Server, _) => "traced",
-        (CpuOwner::ClientVm | CpuOwner::ServerVm, _) => "vCPUs",
-        (CpuOwner::Vmm, _) => "QEMU, other threads",
-        (CpuOwner::Vhost, _) => "vhost",
-        (CpuOwner::Softirq, _) => "soft interrupts",
-        (CpuOwner::Ksoftirqd, _) => "ksoftirqd",
-        (CpuOwner::Irq, _) => "interrupts",
-        (CpuOwner::Kernel, _) => "kernel threads",
-        (CpuOwner::Plumb, _) => "this plumb",
-        (CpuOwner::Other, _) => "other processes",
+pub(super) const fn consumer(consumer: CpuConsumer, kind: TargetKind) -> &'static str {
+    match (consumer, kind) {
+        (CpuConsumer::Client | CpuConsumer::Server, TargetKind::Qemu) => "QEMU",
+        (CpuConsumer::Client | CpuConsumer::Server, _) => "traced",
+        (CpuConsumer::ClientVm | CpuConsumer::ServerVm, _) => "vCPUs",
+        (CpuConsumer::Vmm, _) => "QEMU, other threads",
+        (CpuConsumer::Vhost, _) => "vhost",
+        (CpuConsumer::Softirq, _) => "soft interrupts",
+        (CpuConsumer::Ksoftirqd, _) => "ksoftirqd",
+        (CpuConsumer::Irq, _) => "interrupts",
+        (CpuConsumer::Kernel, _) => "kernel threads",
+        (CpuConsumer::Plumb, _) => "this plumb",
+        (CpuConsumer::Other, _) => "other processes",
     }
 }
 

@@ -3,7 +3,7 @@
 
 use std::{env, fs, path::PathBuf};
 
-use report::{Format, Options, SingleFormat, View, render, render_contrast, render_solo};
+use report::{Format, Options, SingleFormat, View, render, render_comparison, render_single};
 
 use crate::sample;
 
@@ -78,7 +78,7 @@ fn the_summary_answers_what_is_required_of_several_configurations_and_of_one() {
     let mut findings = sample::alternatives::alternatives();
     let phrase = required(&findings, "throughput>10Gbit/s");
     assert!(phrase.contains("Required") && phrase.contains("meets throughput > 10.0 Gbit/s"), "{phrase}");
-    findings.cells.truncate(1);
+    findings.results.truncate(1);
     for (bound, answer) in [
         ("throughput>10Gbit/s", "node-to-node meets throughput"),
         ("throughput>90Gbit/s", "node-to-node misses throughput"),
@@ -92,15 +92,15 @@ fn the_summary_answers_what_is_required_of_several_configurations_and_of_one() {
 #[test]
 fn a_list_of_system_calls_says_which_takes_most_and_never_that_waiting_is_time_spent() {
     let mut findings = sample::imported::imported();
-    findings.cells.retain(|cell| !cell.syscalls.is_empty());
-    (findings.twins, findings.rankings, findings.answers) = Default::default();
+    findings.results.retain(|result| !result.syscalls.is_empty());
+    (findings.matched_pairs, findings.rankings, findings.answers) = Default::default();
     let page = |findings: &findings::Findings| {
         render(findings, None, Format::Terminal, &Options { view: Some(View::Short), ..full(100) })
     };
     let phrase = page(&findings);
     assert!(phrase.contains("Counted  412 k system calls, 51 % of these ioctl"), "{phrase}");
     assert!(phrase.contains("System calls") && !phrase.contains("Results"), "{phrase}");
-    let calls = findings.cells.iter_mut().flat_map(|cell| &mut cell.syscalls);
+    let calls = findings.results.iter_mut().flat_map(|result| &mut result.syscalls);
     calls.for_each(|call| call.running = Some(units::Nanos(if call.call == "writev" { 3 } else { 1 })));
     let phrase = page(&findings);
     assert!(phrase.contains("50 % of the CPU time in writev"), "{phrase}");
@@ -114,20 +114,21 @@ fn nothing_is_sure_to_meet_a_bound_by_numbers_that_cannot_be_relied_on() {
         render(findings, None, Format::Terminal, &Options { requirements, view, ..full(100) })
     };
     let mut doubted = sample::alternatives::alternatives();
-    let cells = doubted.cells.iter().filter(|cell| cell.path == "node-to-node").map(|cell| cell.id.clone());
-    let bimodal = findings::Finding { id: "bimodal".into(), cells: cells.collect(), ..serious() };
-    doubted.claims.push(bimodal);
+    let results =
+        doubted.results.iter().filter(|result| result.path == "node-to-node").map(|result| result.id.clone());
+    let bimodal = findings::Finding { id: "bimodal".into(), results: results.collect(), ..serious() };
+    doubted.findings.push(bimodal);
     let phrase = required("throughput>10Gbit/s", &doubted);
     assert!(phrase.contains("23.5 Gbit/s, undecided") && phrase.contains("(2 of 4 do; 1"), "{phrase}");
 
     let mut halved = sample::alternatives::alternatives();
-    for cell in halved.cells.iter_mut().filter(|cell| cell.workload == "ping-pong") {
-        cell.measured = findings::WorkloadSummary::Reported;
-        cell.doubts.push((samples::ValidityWarning::HalfRoundTrips, 1));
-        cell.reported = vec![workload::ReportedValue {
+    for result in halved.results.iter_mut().filter(|result| result.workload == "ping-pong") {
+        result.measured = findings::WorkloadSummary::Reported;
+        result.warnings.push((samples::ValidityWarning::HalfRoundTrips, 1));
+        result.reported = vec![workload::ReportedValue {
             name: "p99".into(),
             quantity: workload::Quantity::Time,
-            value: cell.value.median,
+            value: result.value.median,
         }];
     }
     let phrase = required("p99<100us", &halved);
@@ -140,8 +141,8 @@ fn serious() -> findings::Finding {
 }
 
 #[test]
-fn csv_has_a_row_for_each_cell() {
-    check("cells.csv", &render(&sample::findings(), None, Format::Csv, &Options::default()));
+fn csv_has_a_row_for_each_result() {
+    check("results.csv", &render(&sample::findings(), None, Format::Csv, &Options::default()));
 }
 
 #[test]
@@ -166,15 +167,15 @@ fn every_kind_of_load_has_its_numbers_in_a_report() {
 
 #[test]
 fn a_single_trial_has_a_summary_of_its_own() {
-    let terminal = |solo| render_solo(&solo, SingleFormat::Terminal, &Options::default());
-    check("solo-stream.txt", &terminal(sample::single::stream()));
-    check("solo-datagrams.txt", &terminal(sample::single::datagrams()));
-    check("solo-open-loop.txt", &terminal(sample::single::open_loop()));
-    check("solo-connections.txt", &terminal(sample::single::connections()));
-    check("solo-nothing.txt", &terminal(sample::single::nothing()));
+    let terminal = |single| render_single(&single, SingleFormat::Terminal, &Options::default());
+    check("single-stream.txt", &terminal(sample::single::stream()));
+    check("single-datagrams.txt", &terminal(sample::single::datagrams()));
+    check("single-open-loop.txt", &terminal(sample::single::open_loop()));
+    check("single-connections.txt", &terminal(sample::single::connections()));
+    check("single-nothing.txt", &terminal(sample::single::nothing()));
     check(
-        "solo-stream.md",
-        &render_solo(&sample::single::stream(), SingleFormat::Markdown, &Options::default()),
+        "single-stream.md",
+        &render_single(&sample::single::stream(), SingleFormat::Markdown, &Options::default()),
     );
 }
 
@@ -203,7 +204,7 @@ fn what_probes_saw_is_shown_owner_by_owner_step_by_step_and_call_by_call() {
 }
 
 #[test]
-fn alternatives_are_ranked_and_twins_held_against_each_other() {
+fn alternatives_are_ranked_and_matched_pairs_held_against_each_other() {
     let four = sample::alternatives::alternatives();
     check("alternatives.txt", &render(&four, None, Format::Terminal, &full(100)));
     check("alternatives.md", &render(&four, None, Format::Markdown, &Options::default()));
@@ -228,40 +229,40 @@ fn what_was_imported_is_shown_as_far_as_it_is_known() {
 
 #[test]
 fn two_runs_are_held_against_each_other() {
-    use sample::contrast::{cannot_tell, contrast, lost, nothing_in_common, same};
+    use sample::comparison::{cannot_tell, lost, nothing_in_common, run_comparison, same};
     let narrow = Options { width: 80, ..Options::default() };
     let full = Options::default();
-    let gated = |format, options| render_contrast(&contrast(), Some(&lost()), format, options);
-    check("contrast.txt", &render_contrast(&contrast(), None, Format::Terminal, &full));
-    check("contrast-80.txt", &gated(Format::Terminal, &narrow));
-    check("contrast.md", &gated(Format::Markdown, &full));
-    check("contrast.csv", &gated(Format::Csv, &full));
-    check("contrast-same.txt", &render_contrast(&same(), None, Format::Terminal, &narrow));
-    let apart = render_contrast(&nothing_in_common(), Some(&cannot_tell()), Format::Terminal, &narrow);
-    check("contrast-apart.txt", &apart);
+    let gated = |format, options| render_comparison(&run_comparison(), Some(&lost()), format, options);
+    check("comparison.txt", &render_comparison(&run_comparison(), None, Format::Terminal, &full));
+    check("comparison-80.txt", &gated(Format::Terminal, &narrow));
+    check("comparison.md", &gated(Format::Markdown, &full));
+    check("comparison.csv", &gated(Format::Csv, &full));
+    check("comparison-same.txt", &render_comparison(&same(), None, Format::Terminal, &narrow));
+    let apart = render_comparison(&nothing_in_common(), Some(&cannot_tell()), Format::Terminal, &narrow);
+    check("comparison-apart.txt", &apart);
 }
 
 #[test]
-fn the_noise_between_runs_stands_in_the_head_beside_each_cell_and_in_its_verdict() {
-    use sample::contrast::{hidden, learned};
+fn the_noise_between_runs_stands_in_the_head_beside_each_result_and_in_its_verdict() {
+    use sample::comparison::{hidden, learned};
     let narrow = Options { width: 80, ..Options::default() };
-    let gated = |format, options| render_contrast(&learned(), Some(&hidden()), format, options);
-    check("contrast-learned.txt", &gated(Format::Terminal, &narrow));
-    check("contrast-learned.md", &gated(Format::Markdown, &Options::default()));
+    let gated = |format, options| render_comparison(&learned(), Some(&hidden()), format, options);
+    check("comparison-learned.txt", &gated(Format::Terminal, &narrow));
+    check("comparison-learned.md", &gated(Format::Markdown, &Options::default()));
 }
 
 #[test]
 fn two_runs_in_json_are_their_document() {
-    let (contrast, gate) = (sample::contrast::contrast(), sample::contrast::lost());
+    let (comparison, gate) = (sample::comparison::run_comparison(), sample::comparison::lost());
     let options = Options::default();
-    let bare = render_contrast(&contrast, None, Format::Json, &options);
-    check_document(&bare, &contrast);
-    let gated = render_contrast(&contrast, Some(&gate), Format::Json, &options);
-    check_document(&gated, &findings::CheckReport { gate, contrast });
+    let bare = render_comparison(&comparison, None, Format::Json, &options);
+    check_document(&bare, &comparison);
+    let gated = render_comparison(&comparison, Some(&gate), Format::Json, &options);
+    check_document(&gated, &findings::CheckReport { gate, comparison });
 }
 
 #[test]
 fn a_single_trial_in_json_is_its_document() {
-    let text = render_solo(&sample::single::stream(), SingleFormat::Json, &Options::default());
+    let text = render_single(&sample::single::stream(), SingleFormat::Json, &Options::default());
     check_document(&text, &sample::single::stream());
 }

@@ -10,38 +10,38 @@ use crate::sample;
 const VERDICTS: [Difference; 4] =
     [Difference::Lower, Difference::None, Difference::Higher, Difference::Unclear];
 
-/// Every comparison that a page may show, by the two cells.
+/// Every comparison that a page may show, by the two results.
 fn comparisons(findings: &mut Findings) -> Vec<(String, &mut Comparison)> {
     let mut all = Vec::new();
     let named = |one: &str, other: &str| format!("{one} against {other}");
     let baselines: BTreeMap<String, String> = findings
-        .cells
+        .results
         .iter()
-        .filter(|cell| cell.baseline)
-        .map(|cell| (cell.workload.clone(), cell.id.clone()))
+        .filter(|result| result.baseline)
+        .map(|result| (result.workload.clone(), result.id.clone()))
         .collect();
-    for cell in &mut findings.cells {
-        let name = baselines.get(&cell.workload).map(|baseline| named(&cell.id, baseline));
-        all.extend(name.zip(cell.against_baseline.as_mut()));
+    for result in &mut findings.results {
+        let name = baselines.get(&result.workload).map(|baseline| named(&result.id, baseline));
+        all.extend(name.zip(result.against_baseline.as_mut()));
     }
-    for ladder in &mut findings.ladders {
-        let cells: BTreeMap<String, String> =
-            ladder.rungs.iter().map(|rung| (rung.path.clone(), rung.cell.clone())).collect();
-        for rung in &mut ladder.rungs {
-            let name = rung.below.as_ref().map(|below| named(&rung.cell, &cells[below]));
-            all.extend(name.zip(rung.cost.as_mut()));
+    for breakdown in &mut findings.cost_breakdowns {
+        let results: BTreeMap<String, String> =
+            breakdown.steps.iter().map(|step| (step.path.clone(), step.result.clone())).collect();
+        for step in &mut breakdown.steps {
+            let name = step.below.as_ref().map(|below| named(&step.result, &results[below]));
+            all.extend(name.zip(step.cost.as_mut()));
         }
     }
     for effect in &mut findings.effects {
-        all.push((named(&effect.cell, &effect.reference_cell), &mut effect.change));
+        all.push((named(&effect.result, &effect.reference_result), &mut effect.change));
     }
-    for pair in findings.twins.iter_mut().flat_map(|twins| &mut twins.pairs) {
+    for pair in findings.matched_pairs.iter_mut().flat_map(|matched_pairs| &mut matched_pairs.pairs) {
         all.push((named(&pair.with, &pair.without), &mut pair.change));
     }
     for ranking in &mut findings.rankings {
-        let best = ranking.ranks.first().map(|rank| rank.cell.clone()).unwrap_or_default();
+        let best = ranking.ranks.first().map(|rank| rank.result.clone()).unwrap_or_default();
         for rank in &mut ranking.ranks {
-            all.extend(rank.against_best.as_mut().map(|comparison| (named(&rank.cell, &best), comparison)));
+            all.extend(rank.against_best.as_mut().map(|comparison| (named(&rank.result, &best), comparison)));
         }
     }
     all
@@ -89,17 +89,17 @@ fn check(name: &str, findings: &Findings) -> usize {
     let mut places = 0;
     for turn in 0..VERDICTS.len() {
         let (mut findings, mut given) = (findings.clone(), BTreeMap::<String, Comparison>::new());
-        for (cells, comparison) in comparisons(&mut findings) {
+        for (results, comparison) in comparisons(&mut findings) {
             let number = given.len();
             let verdict = VERDICTS[(number + turn) % VERDICTS.len()];
-            *comparison = *given.entry(cells).or_insert_with(|| numbered(number, verdict));
+            *comparison = *given.entry(results).or_insert_with(|| numbered(number, verdict));
         }
         for format in [Format::Markdown, Format::Terminal] {
             let page = render(&findings, None, format, &options).replace('\u{a0}', " ");
-            for (cells, comparison) in &given {
+            for (results, comparison) in &given {
                 let others: Vec<String> = given
                     .iter()
-                    .filter(|(other, _)| *other != cells)
+                    .filter(|(other, _)| *other != results)
                     .flat_map(|(_, it)| written(it))
                     .collect();
                 for behind in shown(&page, comparison, &others) {
@@ -112,7 +112,7 @@ fn check(name: &str, findings: &Findings) -> usize {
                     };
                     assert_eq!(
                         phrase, right,
-                        "{name}, {format:?}, {cells}, {:?}: {behind}",
+                        "{name}, {format:?}, {results}, {:?}: {behind}",
                         comparison.verdict
                     );
                 }

@@ -3,9 +3,9 @@
 use console::{measure_text_width, strip_ansi_codes};
 use findings::{Finding, Findings, Remedy, Severity, WorkloadSummary};
 use report::{
-    Format, Options, SingleFormat, Summary, View, render, render_contrast, render_solo, section_names,
+    Format, Options, SingleFormat, Summary, View, render, render_comparison, render_single, section_names,
 };
-use samples::{AttributionSource, RunState, SkippedCell};
+use samples::{AttributionSource, RunState, SkippedResult};
 
 use crate::{golden::check_document, sample};
 
@@ -31,11 +31,15 @@ fn renamed(name: &str) -> Findings {
     let mut findings = sample::findings();
     let rename = |path: &mut String| *path = format!("{name}{path}");
     findings.run.title = name.into();
-    findings.cells.iter_mut().for_each(|cell| rename(&mut cell.path));
+    findings.results.iter_mut().for_each(|result| rename(&mut result.path));
     findings.run.paths.iter_mut().for_each(|path| rename(&mut path.name));
-    findings.ladders.iter_mut().flat_map(|ladder| &mut ladder.rungs).for_each(|rung| rename(&mut rung.path));
+    findings
+        .cost_breakdowns
+        .iter_mut()
+        .flat_map(|breakdown| &mut breakdown.steps)
+        .for_each(|step| rename(&mut step.path));
     findings.effects.iter_mut().for_each(|effect| rename(&mut effect.path));
-    findings.skipped.iter_mut().for_each(|skipped| rename(&mut skipped.cell));
+    findings.skipped.iter_mut().for_each(|skipped| rename(&mut skipped.result));
     findings
 }
 
@@ -58,9 +62,12 @@ fn no_line_of_a_single_trial_is_wider_than_the_terminal() {
         sample::single::connections(),
         sample::single::nothing(),
     ];
-    for (solo, width) in trials.iter().flat_map(|solo| [60, 72, 80, 100].map(|width| (solo, width))) {
-        let text =
-            render_solo(solo, SingleFormat::Terminal, &Options { colour: true, width, ..Options::default() });
+    for (single, width) in trials.iter().flat_map(|single| [60, 72, 80, 100].map(|width| (single, width))) {
+        let text = render_single(
+            single,
+            SingleFormat::Terminal,
+            &Options { colour: true, width, ..Options::default() },
+        );
         for line in text.lines() {
             assert!(measure_text_width(line) <= width, "{width}: {line}");
         }
@@ -89,19 +96,23 @@ fn no_line_of_a_sweep_or_an_import_is_wider_than_the_terminal() {
 }
 
 #[test]
-fn no_line_of_a_contrast_is_wider_than_the_terminal() {
-    use sample::contrast::{cannot_tell, contrast, hidden, learned, lost, nothing_in_common, same};
-    let contrasts =
-        [(contrast(), lost()), (learned(), hidden()), (same(), lost()), (nothing_in_common(), cannot_tell())];
-    for ((contrast, gate), width) in
-        contrasts.iter().flat_map(|contrast| [60, 72, 80, 100].map(|width| (contrast, width)))
+fn no_line_of_a_comparison_is_wider_than_the_terminal() {
+    use sample::comparison::{cannot_tell, hidden, learned, lost, nothing_in_common, run_comparison, same};
+    let comparisons = [
+        (run_comparison(), lost()),
+        (learned(), hidden()),
+        (same(), lost()),
+        (nothing_in_common(), cannot_tell()),
+    ];
+    for ((comparison, gate), width) in
+        comparisons.iter().flat_map(|comparison| [60, 72, 80, 100].map(|width| (comparison, width)))
     {
         for name in NAMES {
-            let mut contrast = contrast.clone();
-            contrast.cells.iter_mut().for_each(|cell| cell.path.insert_str(0, name));
-            contrast.surroundings.iter_mut().for_each(|change| change.a.push_str(name));
+            let mut comparison = comparison.clone();
+            comparison.results.iter_mut().for_each(|result| result.path.insert_str(0, name));
+            comparison.environment_changes.iter_mut().for_each(|change| change.a.push_str(name));
             let options = Options { colour: true, width, ..Options::default() };
-            let text = render_contrast(&contrast, Some(gate), Format::Terminal, &options);
+            let text = render_comparison(&comparison, Some(gate), Format::Terminal, &options);
             for line in text.lines() {
                 assert!(measure_text_width(line) <= width, "{width}: {line}");
             }
@@ -129,10 +140,10 @@ fn the_summary_has_twelve_lines_at_most() {
     for (findings, name) in runs.iter().flat_map(|findings| ["", NAMES[1]].map(|name| (findings, name))) {
         let mut findings = findings.clone();
         findings
-            .claims
+            .findings
             .iter_mut()
             .for_each(|claim| claim.claim = format!("{} {name}", claim.claim).repeat(2));
-        findings.cells.iter_mut().for_each(|cell| cell.path.insert_str(0, name));
+        findings.results.iter_mut().for_each(|result| result.path.insert_str(0, name));
         let options = Options { width: 80, ..Options::default() };
         let text = render(&findings, None, Format::Terminal, &options);
         let lines = summary(&text);
@@ -173,12 +184,15 @@ fn a_section_is_shown_alone_and_every_one_in_full() {
 }
 
 #[test]
-fn a_serious_doubt_about_the_numbers_stands_first_and_nothing_rests_on_them() {
+fn a_serious_warning_about_the_numbers_stands_first_and_nothing_rests_on_them() {
     let mut findings = sample::findings();
-    let cells = findings.cells.iter().map(|cell| cell.id.clone()).collect();
-    let doubt =
-        Finding { id: "disturbed".into(), cells, ..Finding::new(Severity::Serious, "Others had the CPUs.") };
-    findings.claims.insert(0, doubt);
+    let results = findings.results.iter().map(|result| result.id.clone()).collect();
+    let warning = Finding {
+        id: "disturbed".into(),
+        results,
+        ..Finding::new(Severity::Serious, "Others had the CPUs.")
+    };
+    findings.findings.insert(0, warning);
     let text = render(&findings, None, Format::Terminal, &Options::default());
     let lines = summary(&text);
     assert!(lines[0].contains("Caution") && lines[0].contains("Others had the CPUs"), "{text}");
@@ -190,17 +204,17 @@ fn a_serious_doubt_about_the_numbers_stands_first_and_nothing_rests_on_them() {
 #[test]
 fn a_layer_is_doubtful_where_either_end_of_its_step_is_and_the_others_stand() {
     let mut findings = sample::findings();
-    let rungs = findings.ladders[0].rungs.clone();
-    let doubted = rungs.iter().find(|rung| rung.below.is_none() && rung.cost.is_none()).expect("the lowest");
-    let doubt = Finding {
+    let steps = findings.cost_breakdowns[0].steps.clone();
+    let doubted = steps.iter().find(|step| step.below.is_none() && step.cost.is_none()).expect("the lowest");
+    let warning = Finding {
         id: "bimodal".into(),
-        cells: vec![doubted.cell.clone()],
+        results: vec![doubted.result.clone()],
         ..Finding::new(Severity::Serious, "Two levels.")
     };
-    findings.claims.insert(0, doubt);
+    findings.findings.insert(0, warning);
     let text = render(&findings, None, Format::Terminal, &Options::default());
     assert!(summary(&text).iter().any(|line| line.contains("unreliable: vxlan −41.8 %")), "{text}");
-    findings.claims[0].cells = rungs.into_iter().map(|rung| rung.cell).collect();
+    findings.findings[0].results = steps.into_iter().map(|step| step.result).collect();
     let text = render(&findings, None, Format::Terminal, &Options::default());
     assert!(!text.contains("unreliable"), "the caution covers all: {text}");
 }
@@ -208,14 +222,14 @@ fn a_layer_is_doubtful_where_either_end_of_its_step_is_and_the_others_stand() {
 #[test]
 fn a_cause_of_a_difference_is_what_its_worse_end_has_alone() {
     let findings = sample::findings();
-    let names_a_cause = |cells: Vec<String>| {
-        let claim = Finding { cells, ..Finding::new(Severity::Warning, "Segments were lost.") };
+    let names_a_cause = |results: Vec<String>| {
+        let claim = Finding { results, ..Finding::new(Severity::Warning, "Segments were lost.") };
         let text =
-            render(&Findings { claims: vec![claim], ..findings.clone() }, None, Format::Terminal, &FULL);
+            render(&Findings { findings: vec![claim], ..findings.clone() }, None, Format::Terminal, &FULL);
         summary(&text).iter().any(|line| line.contains("Why") && line.contains("Segments were lost"))
     };
-    let all: Vec<String> = findings.cells.iter().map(|cell| cell.id.clone()).collect();
-    let alone = all.iter().filter(|cell| names_a_cause(vec![(*cell).clone()])).count();
+    let all: Vec<String> = findings.results.iter().map(|result| result.id.clone()).collect();
+    let alone = all.iter().filter(|result| names_a_cause(vec![(*result).clone()])).count();
     assert_eq!((alone, names_a_cause(all)), (1, false));
 }
 
@@ -329,11 +343,11 @@ fn a_page_for_a_browser_has_the_numbers_of_the_one_in_markdown() {
 }
 
 #[test]
-fn a_run_of_skipped_cells_only_says_why() {
+fn a_run_of_skipped_results_only_says_why() {
     let mut findings = sample::nothing();
     findings.run.state = RunState::Complete;
     findings.skipped =
-        vec![SkippedCell { cell: "vxlan/stream".into(), because: "no vxlan: modprobe vxlan".into() }];
+        vec![SkippedResult { result: "vxlan/stream".into(), reason: "no vxlan: modprobe vxlan".into() }];
     for format in [Format::Terminal, Format::Markdown] {
         let text = render(&findings, None, format, &Options::default());
         assert!(text.contains("every result was skipped"), "{text}");
@@ -346,7 +360,7 @@ fn trials_without_a_value_are_counted_with_the_reason() {
     let mut record = sample::record::record();
     let text = |record: &samples::RunRecord| {
         let mut findings = sample::nothing();
-        findings.run.made = u32::try_from(record.trials.len()).expect("few");
+        findings.run.completed = u32::try_from(record.trials.len()).expect("few");
         render(&findings, Some(record), Format::Terminal, &Options::default())
     };
     for trial in &mut record.trials {
@@ -381,8 +395,8 @@ fn what_a_log_does_not_tell_of_tcp_is_no_zero() {
 #[test]
 fn what_only_the_sender_told_is_called_sent() {
     let mut findings = sample::findings();
-    for cell in &mut findings.cells {
-        let WorkloadSummary::Stream(stream) = &mut cell.measured else { continue };
+    for result in &mut findings.results {
+        let WorkloadSummary::Stream(stream) = &mut result.measured else { continue };
         (stream.received, stream.forward, stream.reverse) = (None, None, None);
     }
     let text = render(&findings, None, Format::Terminal, &FULL);
@@ -395,7 +409,7 @@ fn what_only_the_sender_told_is_called_sent() {
 fn ratios_without_an_interval_stand_bare_and_in_one_style() {
     let mut findings = sample::findings();
     let mut ratios = [2.5, 1.5].into_iter().cycle();
-    for comparison in findings.cells.iter_mut().filter_map(|cell| cell.against_baseline.as_mut()) {
+    for comparison in findings.results.iter_mut().filter_map(|result| result.against_baseline.as_mut()) {
         comparison.ratio_interval = None;
         comparison.verdict = ::findings::Difference::Unclear;
         comparison.ratio = ratios.next().expect("it is endless");
@@ -412,9 +426,9 @@ fn ratios_without_an_interval_stand_bare_and_in_one_style() {
 fn check_copied(command: &str, expected: &str) {
     let mut findings = sample::findings();
     let remedy =
-        Remedy { action: "do it".into(), commands: vec![command.into()], change: None, brought: Vec::new() };
-    let serious = findings.claims.swap_remove(0);
-    findings.claims = vec![Finding { severity: Severity::Warning, remedy: Some(remedy), ..serious }];
+        Remedy { action: "do it".into(), commands: vec![command.into()], change: None, effects: Vec::new() };
+    let serious = findings.findings.swap_remove(0);
+    findings.findings = vec![Finding { severity: Severity::Warning, remedy: Some(remedy), ..serious }];
     let text = render(
         &findings,
         None,
@@ -468,8 +482,8 @@ fn csv_rows_have_as_many_fields_as_the_head() {
 #[test]
 fn why_owners_were_not_told_apart_exactly_stands_under_them() {
     let mut findings = sample::probed::probed();
-    for cpu in findings.cells.iter_mut().filter_map(|cell| cell.probed.as_mut()?.cpu.as_mut()) {
-        (cpu.source, cpu.because) =
+    for cpu in findings.results.iter_mut().filter_map(|result| result.probed.as_mut()?.cpu.as_mut()) {
+        (cpu.source, cpu.reason) =
             (AttributionSource::Sampled, Some("this user may not load programs".into()));
     }
     let text = render(&findings, None, Format::Markdown, &Options::default());

@@ -6,7 +6,7 @@ use std::{collections::BTreeMap, env, fs, path::PathBuf};
 use console::measure_text_width;
 use findings::Findings;
 use report::{
-    Format, Options, Picture, Theme, comparison_pictures, picture_kinds, pictures, render, render_contrast,
+    Format, Options, Picture, Theme, comparison_pictures, picture_kinds, pictures, render, render_comparison,
 };
 use samples::{Arm, RunRecord};
 use workload::{Measurement, StreamData};
@@ -39,14 +39,14 @@ fn runs() -> Vec<Findings> {
 fn renamed(findings: &Findings, name: &str) -> Findings {
     let mut findings = findings.clone();
     let rename = |text: &mut String| text.insert_str(0, name);
-    findings.cells.iter_mut().for_each(|cell| {
-        rename(&mut cell.path);
-        rename(&mut cell.workload);
-        cell.levels.values_mut().for_each(rename);
+    findings.results.iter_mut().for_each(|result| {
+        rename(&mut result.path);
+        rename(&mut result.workload);
+        result.levels.values_mut().for_each(rename);
     });
-    for ladder in &mut findings.ladders {
-        rename(&mut ladder.workload);
-        ladder.rungs.iter_mut().for_each(|step| rename(&mut step.path));
+    for breakdown in &mut findings.cost_breakdowns {
+        rename(&mut breakdown.workload);
+        breakdown.steps.iter_mut().for_each(|step| rename(&mut step.path));
     }
     for answer in &mut findings.answers {
         rename(&mut answer.workload);
@@ -155,8 +155,8 @@ fn no_text_is_cut_or_lies_on_another_whatever_the_names() {
             check_texts(&format!("in a page, {name:?}"), svg);
         }
     }
-    let contrast = sample::contrast::contrast();
-    for svg in inline(&render_contrast(&contrast, None, Format::Html, &Options::default())) {
+    let comparison = sample::comparison::run_comparison();
+    for svg in inline(&render_comparison(&comparison, None, Format::Html, &Options::default())) {
         check_texts("two runs", svg);
     }
 }
@@ -218,12 +218,12 @@ fn fields(line: &str) -> Vec<String> {
     fields
 }
 
-/// Every row of a picture says the same as the report's row for its cell; how many fields were compared.
+/// Every row of a picture says the same as the report's row for its result; how many fields were compared.
 fn check_data(picture: &Picture, report: &[BTreeMap<String, String>]) -> usize {
     let compared = rows(&picture.csv()).into_iter().map(|row| {
-        // Some hand-made cells share an identity.
-        let mut of_cell = report.iter().filter(|it| it["cell"] == row["cell"]);
-        let agreed = of_cell.find_map(|told| agreed(picture.kind(), &row, told));
+        // Some hand-made results share an identity.
+        let mut of_result = report.iter().filter(|it| it["result"] == row["result"]);
+        let agreed = of_result.find_map(|told| agreed(picture.kind(), &row, told));
         agreed.unwrap_or_else(|| panic!("{} draws a row missing in the report: {row:?}", picture.kind()))
     });
     compared.sum()
@@ -244,8 +244,8 @@ fn agreed(kind: &str, row: &BTreeMap<String, String>, told: &BTreeMap<String, St
         let told = told.get(&format!("{prefix}_{percentile}_ns")).filter(|told| !told.is_empty());
         pairs.extend(told.map(|told| (&row["time_ns"], told)));
     }
-    let owner = row.get("owner").and_then(|owner| told.get(&format!("owner.{owner}")));
-    pairs.extend(owner.map(|told| (&row["busy_cpus"], told)));
+    let consumer = row.get("consumer").and_then(|consumer| told.get(&format!("owner.{consumer}")));
+    pairs.extend(consumer.map(|told| (&row["busy_cpus"], told)));
     pairs.iter().all(|(drawn, told)| drawn == told).then_some(pairs.len())
 }
 
@@ -260,10 +260,11 @@ fn what_is_drawn_is_what_the_reports_tables_say() {
             .sum();
         assert!(compared > 4, "{}: {compared}", findings.run.title);
     }
-    let contrast = sample::contrast::contrast();
-    let report = rows(&render_contrast(&contrast, None, Format::Csv, &Options::default()));
+    let comparison = sample::comparison::run_comparison();
+    let report = rows(&render_comparison(&comparison, None, Format::Csv, &Options::default()));
     assert!(
-        comparison_pictures(&contrast).iter().map(|picture| check_data(picture, &report)).sum::<usize>() > 4
+        comparison_pictures(&comparison).iter().map(|picture| check_data(picture, &report)).sum::<usize>()
+            > 4
     );
 }
 
@@ -362,8 +363,11 @@ fn what_a_mark_says_is_in_its_table() {
 
 #[test]
 fn every_kind_is_drawn_of_some_run_and_told_in_a_sentence() {
-    let all: Vec<Picture> =
-        runs().iter().flat_map(drawn).chain(comparison_pictures(&sample::contrast::contrast())).collect();
+    let all: Vec<Picture> = runs()
+        .iter()
+        .flat_map(drawn)
+        .chain(comparison_pictures(&sample::comparison::run_comparison()))
+        .collect();
     for (kind, about) in picture_kinds() {
         let picture =
             all.iter().find(|picture| picture.kind() == kind).unwrap_or_else(|| panic!("no {kind}: {about}"));
@@ -390,7 +394,8 @@ fn two_pictures_are_as_they_were_found_good() {
             let page = render(findings, Some(&sample::record::record()), Format::Html, &Options::default());
             fs::write(PathBuf::from(&folder).join(format!("{run}.html")), page).expect("writes a page");
         }
-        for (index, picture) in comparison_pictures(&sample::contrast::contrast()).iter().enumerate() {
+        for (index, picture) in comparison_pictures(&sample::comparison::run_comparison()).iter().enumerate()
+        {
             let path = PathBuf::from(&folder).join(format!("9-{index:02}-comparison.svg"));
             fs::write(path, picture.svg(Theme::Auto)).expect("writes a picture");
         }

@@ -1,4 +1,4 @@
-//! The size of a plan, counted before it is expanded: 12 KB of text can ask for millions of trials.
+//! Counts a plan before it is expanded: 12 KB of text can ask for millions of trials.
 
 use crate::{
     diagnosis::Problem,
@@ -6,12 +6,10 @@ use crate::{
     plan_size::PlanSize,
 };
 
-/// Refuses a document with too many trials, counted from its workloads, paths and hosts. The check of the factors counts their
-/// levels.
 pub(crate) fn size(document: &Document, trials: u32) -> Option<Problem> {
     let paths = document.paths.0.len() + pair_ways(document);
-    let cells = document.workloads.iter().map(|entry| cells(entry, paths)).fold(0, usize::saturating_add);
-    let too_large = PlanSize { cells, trials }.check().err()?;
+    let results = document.workloads.iter().map(|entry| results(entry, paths)).fold(0, usize::saturating_add);
+    let too_large = PlanSize { results, trials }.check().err()?;
     let place = match &document.pairs {
         Some(pairs) => pairs.span(),
         None => document.workloads.iter().next().map_or(0..0, |entry| entry.name.span()),
@@ -30,7 +28,7 @@ fn pair_ways(document: &Document) -> usize {
     }
 }
 
-fn cells(entry: &Entry<WorkloadTable>, paths: usize) -> usize {
+fn results(entry: &Entry<WorkloadTable>, paths: usize) -> usize {
     let table = &entry.table;
     match (table.hosts.len(), table.paths.len()) {
         (0, 0) => paths,

@@ -87,7 +87,7 @@ pub(crate) struct WorkloadTable {
     /// Balloon: `shrink` (reclaim memory from the virtual machine) or `grow` (give it back). Default: `shrink`.
     #[serde(rename = "move")]
     #[schemars(with = "Option<BalloonMove>")]
-    pub(crate) way: Option<Spanned<BalloonMove>>,
+    pub(crate) movement: Option<Spanned<BalloonMove>>,
     /// Balloon: whether the guest has touched the reclaimed memory, so that the host has allocated it. For memory given
     /// back: whether the test includes touching it. Default: true.
     #[schemars(with = "Option<bool>")]
@@ -135,7 +135,6 @@ pub(crate) struct WorkloadTable {
 }
 
 impl WorkloadTable {
-    /// The keys that only some kinds of workload have, with their places.
     pub(crate) fn of_kinds(&self) -> Vec<(&'static str, Range<usize>)> {
         fn place<T>(setting: &Option<Spanned<T>>) -> Option<Range<usize>> {
             setting.as_ref().map(Spanned::span)
@@ -158,7 +157,7 @@ impl WorkloadTable {
             ("memory", place(&self.memory)),
             ("threads", place(&self.threads)),
             ("huge-pages", place(&self.huge_pages)),
-            ("move", place(&self.way)),
+            ("move", place(&self.movement)),
             ("touched", place(&self.touched)),
             ("compact", place(&self.compact)),
             ("source-port", place(&self.source_port)),
@@ -199,16 +198,11 @@ pub(crate) enum Loop {
     Open,
 }
 
-/// Where the two ends run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum PlacementValue {
-    /// The scheduler decides.
     Free,
-    /// Both on the same CPU.
     SameCpu,
-    /// On different CPUs.
     CrossCpu,
-    /// On listed CPUs.
     Cpus(CpusTable),
 }
 

@@ -1,7 +1,7 @@
 //! Each built-in scenario parses, plans, has the documented duration, and takes exactly the declared paths.
 
 use samples::Arm;
-use scenario::{Cell, HostKind, Layer, Link, Plan, PlanOptions, Scenario, builtin, variant};
+use scenario::{HostKind, Layer, Link, Plan, PlanOptions, PlannedResult, Scenario, builtin, variant};
 use workload::WorkloadSettings;
 
 const SEED: u64 = 7;
@@ -48,36 +48,35 @@ fn builtins_have_documented_duration() {
     }
 }
 
-/// The grid of the write-up on a smaller scale, with its cap on streams.
+/// The grid of the write-up on a smaller scale.
 #[test]
 fn multiplies_streams_by_queues_and_labels_cap() {
     let (scenario, plan) = (builtin("bridge-queues"), plan("bridge-queues"));
     let actual: Vec<String> = plan
-        .cells
+        .results
         .iter()
-        .map(|cell| {
-            let WorkloadSettings::Stream(stream) = &cell.load else { panic!("a stream") };
-            let queues = cell.devices[&"client:eth0".parse().expect("a device")].queues.expect("queues");
-            let labels: Vec<&str> = cell.levels.values().map(String::as_str).collect();
+        .map(|result| {
+            let WorkloadSettings::Stream(stream) = &result.load else { panic!("a stream") };
+            let queues = result.devices[&"client:eth0".parse().expect("a device")].queues.expect("queues");
+            let labels: Vec<&str> = result.levels.values().map(String::as_str).collect();
             format!("{}: {queues} queues, {} streams", labels.join(" and "), stream.streams)
         })
         .collect();
     for (queues, times) in [1, 2, 4].into_iter().flat_map(|queues| [1, 2, 4].map(|times| (queues, times))) {
-        let cell = format!("{queues} and {times}x: {queues} queues, {} streams", queues * times);
-        assert!(actual.contains(&cell), "no `{cell}` in {actual:?}");
+        let result = format!("{queues} and {times}x: {queues} queues, {} streams", queues * times);
+        assert!(actual.contains(&result), "no `{result}` in {actual:?}");
     }
     let device = &scenario.lab.devices[&"pve:server".parse().expect("a device")];
     assert_eq!(device.queues, Some(4), "a device is created with its largest number of queues");
     let text = builtin::find("bridge-queues").expect("built in").text.replace("most = 128", "most = 10");
     let scenario = Scenario::parse("capped", &text).expect("parses");
-    let capped = Plan::expand(&scenario, SEED, &PlanOptions::default()).cells.pop().expect("cells");
+    let capped = Plan::expand(&scenario, SEED, &PlanOptions::default()).results.pop().expect("results");
     let WorkloadSettings::Stream(stream) = &capped.load else { panic!("a stream") };
     let label = capped.levels.values().next_back().expect("streams");
     assert_eq!((stream.streams, label.as_str()), (10, "4x (capped at 10)"));
     assert_eq!(capped.id.as_str(), "guest-to-guest/throughput/queues=4,streams=4x");
 }
 
-/// A guest's device has the largest number of queues of any result, in its virtual machine and in the bridge's host.
 #[test]
 fn virtual_machine_has_queues_for_each_level() {
     let lab = builtin("bridge-multiqueue").lab;
@@ -90,7 +89,6 @@ fn virtual_machine_has_queues_for_each_level() {
     assert_eq!(nics().count(), 2);
 }
 
-/// Compared paths end in guests that differ only in vhost, and each has a counterpart.
 #[test]
 fn matched_guests_differ_only_in_vhost() {
     for (name, suffix, pairs) in [("vhost", "-vhost", 2), ("four-configurations", "-vhost", 1)] {
@@ -116,7 +114,6 @@ fn matched_guests_differ_only_in_vhost() {
     }
 }
 
-/// Checks that the name and the text differ from the original's.
 #[test]
 fn parses_each_variant_under_its_own_name() {
     for builtin_scenario in builtin::all() {
@@ -155,15 +152,14 @@ fn full_grid_matches_write_up() {
     let queues: Vec<&str> = levels[0].iter().map(|level| level.label.as_str()).collect();
     assert_eq!(queues, ["1", "2", "4", "8", "16", "32", "40"]);
     let plan = Plan::expand(&scenario, SEED, &PlanOptions::default());
-    assert_eq!(plan.cells.len(), 21);
-    let most = plan.cells.iter().filter_map(|cell| match &cell.load {
+    assert_eq!(plan.results.len(), 21);
+    let most = plan.results.iter().filter_map(|result| match &result.load {
         WorkloadSettings::Stream(stream) => Some(stream.streams),
         _ => None,
     });
     assert_eq!(most.max(), Some(128));
 }
 
-/// In the order in which a packet passes them.
 #[test]
 fn traced_layers_match_declared_ones() {
     for builtin_scenario in builtin::all() {
@@ -225,7 +221,7 @@ fn traces_packet_between_guests_of_two_hypervisors() {
 fn device_factors_apply_only_to_paths_through_the_device() {
     let plan = plan("egress-gateway");
     let ids: Vec<&str> =
-        plan.cells.iter().map(|cell| cell.id.as_str()).filter(|id| id.contains("throughput")).collect();
+        plan.results.iter().map(|result| result.id.as_str()).filter(|id| id.contains("throughput")).collect();
     assert_eq!(
         ids[..6],
         [
@@ -238,7 +234,7 @@ fn device_factors_apply_only_to_paths_through_the_device() {
         ]
     );
     assert_eq!(ids.len(), 14);
-    assert_eq!(plan.cells.iter().filter(|cell| cell.baseline).count(), 2, "one per workload");
+    assert_eq!(plan.results.iter().filter(|result| result.baseline).count(), 2, "one per workload");
 }
 
 #[test]
@@ -252,21 +248,21 @@ fn repeats_baselines_in_each_block() {
     }
 }
 
-fn mtu(scenario: &Scenario, cell: &Cell) -> u32 {
-    let path = scenario.paths.iter().find(|path| path.name == cell.path).expect("the path exists");
-    path.mtu(&scenario.lab, &cell.devices)
+fn mtu(scenario: &Scenario, result: &PlannedResult) -> u32 {
+    let path = scenario.paths.iter().find(|path| path.name == result.path).expect("the path exists");
+    path.mtu(&scenario.lab, &result.devices)
 }
 
 #[test]
 fn path_mtu_is_smallest_of_its_devices() {
     let (scenario, plan) = (builtin("egress-gateway"), plan("egress-gateway"));
-    for cell in &plan.cells {
-        let expected = if cell.path.as_str() == "node-to-node" { 1500 } else { 1450 };
-        assert_eq!(mtu(&scenario, cell), expected, "{}", cell.id);
+    for result in &plan.results {
+        let expected = if result.path.as_str() == "node-to-node" { 1500 } else { 1450 };
+        assert_eq!(mtu(&scenario, result), expected, "{}", result.id);
     }
     let (scenario, plan) = (builtin("bridge-streams"), self::plan("bridge-streams"));
-    for cell in &plan.cells {
-        let expected = if cell.id.as_str().contains("mtu=9000") { 9000 } else { 1500 };
-        assert_eq!(mtu(&scenario, cell), expected, "{}", cell.id);
+    for result in &plan.results {
+        let expected = if result.id.as_str().contains("mtu=9000") { 9000 } else { 1500 };
+        assert_eq!(mtu(&scenario, result), expected, "{}", result.id);
     }
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use samples::Arm;
-use scenario::{Cell, HostName, PathName, Plan, PlanOptions, Scenario, WorkloadName, builtin};
+use scenario::{HostName, PathName, Plan, PlanOptions, PlannedResult, Scenario, WorkloadName, builtin};
 use units::{BitRate, Bytes, Nanos};
 use workload::{
     Background, Direction, Mode, Placement, Schedule, SocketSettings, Transport, Waiting, WorkloadSettings,
@@ -81,19 +81,20 @@ fn plan(seed: u64, options: &PlanOptions) -> Plan {
     Plan::expand(&scenario(), seed, options)
 }
 
-fn cell(id: &str) -> Cell {
+fn result(id: &str) -> PlannedResult {
     let plan = plan(1, &PlanOptions::default());
-    let ids: Vec<String> = plan.cells.iter().map(|cell| cell.id.to_string()).collect();
-    plan.cells
+    let ids: Vec<String> = plan.results.iter().map(|result| result.id.to_string()).collect();
+    plan.results
         .into_iter()
-        .find(|cell| cell.id.as_str() == id)
+        .find(|result| result.id.as_str() == id)
         .unwrap_or_else(|| panic!("no {id} in {ids:#?}"))
 }
 
 #[test]
 fn factor_multiplies_only_results_it_affects() {
     let plan = plan(1, &PlanOptions::default());
-    let count = |stem: &str| plan.cells.iter().filter(|cell| cell.id.as_str().starts_with(stem)).count();
+    let count =
+        |stem: &str| plan.results.iter().filter(|result| result.id.as_str().starts_with(stem)).count();
     assert_eq!(count("first/bulk/"), 2, "placement");
     assert_eq!(count("first/ping/"), 8, "tso, message and placement");
     assert_eq!(count("second/bulk/"), 4, "big TCP and placement");
@@ -101,18 +102,18 @@ fn factor_multiplies_only_results_it_affects() {
 }
 
 #[test]
-fn cells_have_unique_names() {
+fn results_have_unique_names() {
     let plan = plan(1, &PlanOptions::default());
-    let ids: BTreeSet<&str> = plan.cells.iter().map(|cell| cell.id.as_str()).collect();
-    assert_eq!(ids.len(), plan.cells.len());
+    let ids: BTreeSet<&str> = plan.results.iter().map(|result| result.id.as_str()).collect();
+    assert_eq!(ids.len(), plan.results.len());
 }
 
 #[test]
 fn level_sets_load_placement_and_devices() {
-    let cell = cell("second/ping/tso=on,big=512KiB,message=1KiB,placement=free");
-    let WorkloadSettings::PingPong(load) = &cell.load else { panic!("a ping-pong") };
-    assert_eq!((load.message, cell.placement), (Bytes(1024), Placement::Free));
-    let device = &cell.devices[&"a:eth1".parse().expect("a device")];
+    let result = result("second/ping/tso=on,big=512KiB,message=1KiB,placement=free");
+    let WorkloadSettings::PingPong(load) = &result.load else { panic!("a ping-pong") };
+    assert_eq!((load.message, result.placement), (Bytes(1024), Placement::Free));
+    let device = &result.devices[&"a:eth1".parse().expect("a device")];
     assert_eq!((device.offloads.tso, device.offloads.gso), (Some(true), None));
     assert_eq!(device.big_tcp, Some(Bytes(524_280)), "kernel limit for 512 KiB");
 }
@@ -120,11 +121,11 @@ fn level_sets_load_placement_and_devices() {
 /// Each result sets all devices that any factor changes, so that it does not depend on earlier ones.
 #[test]
 fn inapplicable_factor_sets_first_level() {
-    let cell = cell("first/bulk/placement=same-cpu");
-    let offloads = cell.devices[&"a:eth0".parse().expect("a device")].offloads;
+    let result = result("first/bulk/placement=same-cpu");
+    let offloads = result.devices[&"a:eth0".parse().expect("a device")].offloads;
     assert_eq!(offloads.tso, Some(false), "first level of the factor");
     assert_eq!((offloads.gso, offloads.gro), (Some(true), Some(false)), "as in the document");
-    assert_eq!(cell.devices[&"a:eth1".parse().expect("a device")].big_tcp, Some(Bytes(65_536)));
+    assert_eq!(result.devices[&"a:eth1".parse().expect("a device")].big_tcp, Some(Bytes(65_536)));
 }
 
 #[test]
@@ -143,13 +144,12 @@ fn device_is_created_with_largest_queue_count() {
         (Some(false), Some(true)),
         "a specific key overrides the general one"
     );
-    let cells = Plan::expand(&scenario, 1, &PlanOptions::default()).cells;
-    assert_eq!(cells.len(), 8, "the checksum directions are separate factors");
-    let of_cell = |cell: &Cell| cell.devices[&"a:eth0".parse().expect("a device")].queues;
-    assert!(cells.iter().all(|cell| matches!(of_cell(cell), Some(1 | 2))));
+    let results = Plan::expand(&scenario, 1, &PlanOptions::default()).results;
+    assert_eq!(results.len(), 8, "the checksum directions are separate factors");
+    let of_result = |result: &PlannedResult| result.devices[&"a:eth0".parse().expect("a device")].queues;
+    assert!(results.iter().all(|result| matches!(of_result(result), Some(1 | 2))));
 }
 
-/// What the monitor must create so that a factor can be applied later.
 #[test]
 fn guest_receive_ring_fits_largest_level() {
     let factor = |word: &str, values: &str| {
@@ -189,17 +189,17 @@ fn plan_depends_only_on_seed() {
 }
 
 #[test]
-fn each_block_has_each_cell_and_two_baselines_shuffled() {
+fn each_block_has_each_result_and_two_baselines_shuffled() {
     let plan = plan(1, &PlanOptions::default());
     let block = |block: u32| plan.trials.iter().filter(move |trial| trial.block == block);
     for number in 0..3 {
-        for (index, cell) in plan.cells.iter().enumerate() {
-            let times = block(number).filter(|trial| trial.cell == index).count();
-            assert_eq!(times, if cell.baseline { 2 } else { 1 }, "{} in block {number}", cell.id);
+        for (index, result) in plan.results.iter().enumerate() {
+            let times = block(number).filter(|trial| trial.result == index).count();
+            assert_eq!(times, if result.baseline { 2 } else { 1 }, "{} in block {number}", result.id);
         }
         assert_eq!(block(number).filter(|trial| trial.arm == Arm::Again).count(), 2, "one per workload");
     }
-    let order = |number| block(number).map(|trial| trial.cell).collect::<Vec<_>>();
+    let order = |number| block(number).map(|trial| trial.result).collect::<Vec<_>>();
     assert_ne!(order(0), order(1));
     assert!(plan.trials.iter().zip(0..).all(|(trial, index)| trial.index == index));
 }
@@ -214,8 +214,8 @@ fn selected_paths_include_baseline() {
     };
     let plan = plan(1, &options);
     assert_eq!(plan.trials.len(), 2 + 4 + 1);
-    assert!(plan.cells.iter().any(|cell| cell.baseline));
-    assert!(plan.cells.iter().all(|cell| cell.workload.as_str() == "bulk"));
+    assert!(plan.results.iter().any(|result| result.baseline));
+    assert!(plan.results.iter().all(|result| result.workload.as_str() == "bulk"));
 }
 
 #[test]
@@ -228,7 +228,6 @@ fn estimate_includes_warmup_and_overhead() {
     assert!(seconds > traffic && seconds < traffic * 1.2, "{seconds} s in total, {traffic} s of traffic");
 }
 
-/// A wire with these workloads and factors.
 fn wire(rest: &str) -> Scenario {
     let text = format!(
         "schema = 1\nname = \"t\"\ntitle = \"t\"\n[hosts.a]\n[hosts.b]\n[wires.w]\nbetween = [\"a:eth0\", \"b:eth0\"]\n\
@@ -240,8 +239,8 @@ fn wire(rest: &str) -> Scenario {
 }
 
 fn loads(rest: &str) -> Vec<WorkloadSettings> {
-    let cells = Plan::expand(&wire(rest), 1, &PlanOptions::default()).cells;
-    cells.into_iter().map(|cell| cell.load).collect()
+    let results = Plan::expand(&wire(rest), 1, &PlanOptions::default()).results;
+    results.into_iter().map(|result| result.load).collect()
 }
 
 #[test]
@@ -341,18 +340,19 @@ fn estimates_duration_of_fixed_bytes_at_a_rate() {
 
 /// Hosts take the place of paths: the first is the baseline, and device factors do not apply.
 #[test]
-fn single_ended_workload_has_one_cell_per_host() {
+fn single_ended_workload_has_one_result_per_host() {
     let text = "schema = 1\nname = \"t\"\ntitle = \"t\"\n[hosts.a]\n[hosts.b]\n[workloads.touch]\n\
                 kind = \"first-touch\"\nhosts = [\"b\", \"a\"]\nhuge-pages = true\nthreads = 2";
     let scenario = Scenario::parse("touch", text).expect("no path is needed");
     assert!(scenario.paths.iter().all(|path| path.is_host() && path.layers.is_empty()));
     let plan = Plan::expand(&scenario, 1, &PlanOptions::default());
-    let cells: Vec<(&str, bool)> = plan.cells.iter().map(|cell| (cell.id.as_str(), cell.baseline)).collect();
-    assert_eq!(cells, [("b/touch", true), ("a/touch", false)]);
-    let words = plan.cells[0].load.kind().in_words().join(", ");
+    let results: Vec<(&str, bool)> =
+        plan.results.iter().map(|result| (result.id.as_str(), result.baseline)).collect();
+    assert_eq!(results, [("b/touch", true), ("a/touch", false)]);
+    let words = plan.results[0].load.kind().in_words().join(", ");
     assert_eq!(words, "first touch of 256 MiB by 2 threads, huge pages");
     let one = PlanOptions { paths: vec![PathName::new("a")], ..PlanOptions::default() };
-    assert_eq!(Plan::expand(&scenario, 1, &one).cells.len(), 1, "selected like a path");
+    assert_eq!(Plan::expand(&scenario, 1, &one).results.len(), 1, "selected like a path");
 }
 
 #[test]
@@ -363,7 +363,7 @@ fn plans_all_pairs_of_100_hosts_in_rounds() {
     );
     let scenario = Scenario::parse("many", &text).expect("the number of pairs is within the limit");
     let plan = Plan::expand(&scenario, 1, &PlanOptions { trials: Some(1), ..PlanOptions::default() });
-    assert_eq!(plan.cells.len(), 9900);
+    assert_eq!(plan.results.len(), 9900);
     let measured = plan.trials.iter().filter(|trial| trial.arm == Arm::Measure);
     let rounds: BTreeSet<u32> = measured.filter_map(|trial| trial.round).collect();
     assert_eq!(rounds.len(), 198);

@@ -43,22 +43,23 @@ const ORDER_OF_QUICK: [(usize, Arm); 10] = [
 #[test]
 fn plan_without_probes_is_unchanged() {
     let plan = plan("", &PlanOptions::default());
-    let order: Vec<(usize, Arm)> = plan.trials.iter().map(|trial| (trial.cell, trial.arm)).take(10).collect();
+    let order: Vec<(usize, Arm)> =
+        plan.trials.iter().map(|trial| (trial.result, trial.arm)).take(10).collect();
     assert_eq!(order, ORDER_OF_QUICK);
     assert_eq!((plan.trials.len(), plan.probes.len()), (6 * 12, 0));
     assert_eq!(plan, self::plan("[probes]", &with(&[])), "an empty list removes the scenario's probes");
 }
 
 #[test]
-fn probes_each_cell_in_first_blocks_in_shuffled_order() {
+fn probes_each_result_in_first_blocks_in_shuffled_order() {
     let plan = plan("[probes]\ntrials = 2", &PlanOptions::default());
     assert_eq!(plan.probes, ProbeKind::ALL);
     let probed = probed(&plan);
-    assert_eq!(probed.len(), 2 * plan.cells.len(), "including baselines");
+    assert_eq!(probed.len(), 2 * plan.results.len(), "including baselines");
     for block in 0..2 {
-        let cells: BTreeSet<usize> =
-            probed.iter().filter(|trial| trial.block == block).map(|trial| trial.cell).collect();
-        assert_eq!(cells.len(), plan.cells.len(), "block {block}");
+        let results: BTreeSet<usize> =
+            probed.iter().filter(|trial| trial.block == block).map(|trial| trial.result).collect();
+        assert_eq!(results.len(), plan.results.len(), "block {block}");
     }
     let ends: Vec<bool> = plan.trials.iter().take(22).map(|trial| trial.arm == Arm::Probed).collect();
     assert!(
@@ -85,7 +86,7 @@ fn probes_up_to_seven_blocks_by_default() {
 fn probes_only_supported_workloads() {
     let plan = plan("", &with(&[ProbeKind::PacketWay]));
     let is_ping =
-        |trial: &&PlannedTrial| matches!(plan.cells[trial.cell].load, WorkloadSettings::PingPong(_));
+        |trial: &&PlannedTrial| matches!(plan.results[trial.result].load, WorkloadSettings::PingPong(_));
     assert!(!probed(&plan).is_empty() && probed(&plan).iter().all(is_ping));
 }
 
@@ -101,7 +102,7 @@ fn estimate_includes_probed_trials() {
 fn limited_plan_keeps_order() {
     let full = plan("", &with(&ProbeKind::ALL));
     let trials_of = |plan: &Plan, arm: Arm| -> Vec<(u32, usize)> {
-        plan.trials.iter().filter(|trial| trial.arm == arm).map(|trial| (trial.block, trial.cell)).collect()
+        plan.trials.iter().filter(|trial| trial.arm == arm).map(|trial| (trial.block, trial.result)).collect()
     };
     let none = full.limited_to(&[]);
     assert_eq!((probed(&none).len(), none.trials.len()), (0, 72));

@@ -79,7 +79,7 @@ fn humps_are_seen_where_the_dip_test_and_the_mixture_see_them() {
     let (mut clear, mut single) = (0, 0);
     for row in rows(include_str!("humps.tsv")) {
         let (dip, gain, means) = (numbers(row[1])[0], numbers(row[2])[0], numbers(row[3]));
-        let found = bimodal::two_levels(&numbers(row[4]));
+        let found = bimodal::bimodal(&numbers(row[4]));
         if dip < 0.01 && gain > 20.0 {
             clear += 1;
             let found = found.unwrap_or_else(|| panic!("missed: {row:?}"));

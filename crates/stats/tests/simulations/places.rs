@@ -24,13 +24,13 @@ fn shapes() -> Vec<Case> {
             let data = format!("{} n={n}", shape.name());
             cases.push(Case::new("bimodal: false alarm", data, FALSE_ALARMS, move |draws| {
                 let values: Vec<f64> = (0..n).map(|_| draws.error(shape)).collect();
-                Some(bimodal::two_levels(&values).is_some())
+                Some(bimodal::bimodal(&values).is_some())
             }));
         }
         let data = format!("modes ten deviations from each other n={n}");
         cases.push(Case::new("bimodal: found", data, (if n < 20 { 0.5 } else { 0.95 }, 1.0), move |draws| {
             let values: Vec<f64> = (0..n).map(|_| draws.error(Shape::TwoHumps)).collect();
-            Some(bimodal::two_levels(&values).is_some())
+            Some(bimodal::bimodal(&values).is_some())
         }));
     }
     for n in [5, 8, 20] {
@@ -42,7 +42,7 @@ fn shapes() -> Vec<Case> {
                 (0..3).map(|_| level + error() / 8.0).collect()
             };
             let trials: Vec<Vec<f64>> = (0..n).map(|_| trial()).collect();
-            Some(bimodal::two_levels_within(&trials).is_some())
+            Some(bimodal::bimodal_within(&trials).is_some())
         }));
     }
     cases

@@ -1,5 +1,5 @@
-//! Claims on a PostgreSQL server: an advisory lock of a separate connection, released by the server when the connection
-//! ends (<https://www.postgresql.org/docs/current/explicit-locking.html#ADVISORY-LOCKS>).
+//! Claims on a PostgreSQL server: an advisory lock of a separate connection
+//! (<https://www.postgresql.org/docs/current/explicit-locking.html#ADVISORY-LOCKS>).
 
 use std::{
     fmt,
@@ -17,7 +17,6 @@ use crate::{
     session::{self, Session},
 };
 
-/// Lock key of a run.
 const KEY: &str = "hashtextextended('plumb run ' || ?1, 0)";
 
 pub(crate) struct ServerClaim {
@@ -29,7 +28,6 @@ pub(crate) struct ServerClaim {
 
 struct HeldLock {
     client: Client,
-    /// PID of the server process of this connection.
     backend: i64,
 }
 
@@ -83,7 +81,6 @@ fn acquire(mut client: Client, run: &RunId, before: Option<i64>) -> Result<HeldL
     Err(DatabaseError::Refused(Box::new(StoreError::UnderWay { run: run.clone(), owner })))
 }
 
-/// Describes the owner by its application name: `plumb 4711 on h1`.
 pub(super) fn owner(database: &Database, run: &RunId) -> Result<Option<String>, DatabaseError> {
     database.query_row(&owner_sql(), &[Value::from(&run.0)], |row| row.get(0))
 }

@@ -3,7 +3,7 @@
 use std::{collections::BTreeMap, path::PathBuf};
 
 use samples::{
-    Arm, CellRecord, CpuUsage, Design, DeviceState, Environment, Origin, PathCheck, PathRecord, RunHeader,
+    Arm, CpuUsage, Design, DeviceState, Environment, Origin, PathCheck, PathRecord, ResultRecord, RunHeader,
     RunId, RunState, SCHEMA, ScenarioRecord, Trial, UnixMillis, ValidityWarning, WorkloadSource,
 };
 use tempfile::TempDir;
@@ -13,7 +13,6 @@ use workload::{
     StreamSettings, TcpSample, Until, WorkloadSettings,
 };
 
-/// A temporary folder, and an unused path in it.
 pub(crate) fn place() -> (TempDir, PathBuf) {
     let folder = tempfile::tempdir().expect("a folder for the test");
     let path = folder.path().join("kept").join("runs.db");
@@ -39,7 +38,7 @@ pub(crate) fn header(id: &str, started: i64) -> RunHeader {
         state: RunState::Unfinished,
         tool: "0.1.0".into(),
         origin: Origin::Measured,
-        tries: None,
+        remedy_trials: None,
         probes: Vec::new(),
         missing_probes: Vec::new(),
         machines: Vec::new(),
@@ -59,12 +58,12 @@ pub(crate) fn header(id: &str, started: i64) -> RunHeader {
             devices: vec!["a:eth0".into(), "b:eth0".into()],
             baseline: true,
         }],
-        cells: vec![cell()],
+        results: vec![result()],
     }
 }
 
-fn cell() -> CellRecord {
-    CellRecord {
+fn result() -> ResultRecord {
+    ResultRecord {
         id: "wire/stream".into(),
         path: "wire".into(),
         workload: "stream".into(),
@@ -79,12 +78,11 @@ fn cell() -> CellRecord {
     }
 }
 
-/// A trial: even ones are streams, odd ones are ping-pongs.
 pub(crate) fn trial(index: u32) -> Trial {
     Trial {
         index,
         block: index / 2,
-        cell: "wire/stream".into(),
+        result: "wire/stream".into(),
         arm: if index == 0 { Arm::Again } else { Arm::Measure },
         started: UnixMillis(1_795_000_000_000 + i64::from(index)),
         measurement: if index.is_multiple_of(2) { stream(index) } else { ping_pong(index) },
@@ -103,11 +101,11 @@ pub(crate) fn trial(index: u32) -> Trial {
         observed: None,
         counters: None,
         // Not exact in binary; a careless parser gets the last bit wrong.
-        doubts: vec![
+        warnings: vec![
             ValidityWarning::Stolen { share: 0.1 + 0.2 },
             ValidityWarning::GeneratorLimited { end: "client".into(), busy: 51.248_178_143_210_5 },
         ],
-        beside: 0,
+        simultaneous: 0,
         discarded: Vec::new(),
     }
 }

@@ -1,6 +1,6 @@
 //! Altered or unreadable parts are omitted and named; the rest of the run is intact.
 
-use samples::{CellEnd, EndReason, Environment, MachineChange, RunHeader, RunRecord, Sink, UnixMillis};
+use samples::{EndReason, Environment, MachineChange, ResultEnd, RunHeader, RunRecord, Sink, UnixMillis};
 use store::Store;
 
 use crate::{
@@ -8,25 +8,23 @@ use crate::{
     record::{header, trial},
 };
 
-/// A run with five trials.
 fn stored_run(place: &Place) -> (Store, RunHeader) {
     let mut store = place.open();
     let header = header("quick-20261121-1", 1);
     store.begin(&header).expect("begins");
     (0..5).for_each(|index| store.trial(&header.id, &trial(index)).expect("keeps"));
-    let end = CellEnd { cell: "wire/stream".into(), why: EndReason::Settled, trials: 5 };
+    let end = ResultEnd { result: "wire/stream".into(), reason: EndReason::Settled, trials: 5 };
     store.ended(&header.id, &end).expect("keeps");
     (store, header)
 }
 
-/// Alters the store by SQL and checks which parts are omitted, and why.
-fn check(place: &Place, sql: &str, omitted: &[&str], because: &str) {
+fn check(place: &Place, sql: &str, omitted: &[&str], reason: &str) {
     let (mut store, header) = stored_run(place);
     assert!(place.other().change(sql) > 0, "{sql}");
     let record = store.load(&header.id).expect("reads the rest");
-    let named: Vec<&str> = record.unreadable.iter().map(|part| part.what.as_str()).collect();
+    let named: Vec<&str> = record.unreadable.iter().map(|part| part.part.as_str()).collect();
     assert_eq!(named, omitted, "{sql}");
-    assert!(record.unreadable.iter().all(|part| part.because.contains(because)), "{:?}", record.unreadable);
+    assert!(record.unreadable.iter().all(|part| part.reason.contains(reason)), "{:?}", record.unreadable);
     let is_omitted = |index: u32| omitted.contains(&format!("trial {index}").as_str());
     let expected: Vec<_> = (0..5).filter(|index| !is_omitted(*index)).map(trial).collect();
     assert_eq!(record.trials, expected, "{sql}");
@@ -34,14 +32,15 @@ fn check(place: &Place, sql: &str, omitted: &[&str], because: &str) {
 }
 
 pub(crate) fn omits_and_names_unreadable_trials(place: &Place) {
-    for record in ["'{\"index\": 3}'", "''", "'null'", "substr(record, 1, 100)"] {
-        let sql = format!("UPDATE trial SET record = {record} WHERE place = 3");
+    for record in ["{\"index\": 3}", "", "null", "[7, "] {
+        let sql = format!("UPDATE trial SET record = '{record}' WHERE place = 3");
         check(place, &sql, &["trial 3"], "checksum");
-        let unchecked = format!("UPDATE trial SET record = {record}, checksum = NULL WHERE place = 3");
-        check(place, &unchecked, &["trial 3"], "");
+        let checksum = crc32fast::hash(record.as_bytes());
+        let valid = format!("UPDATE trial SET record = '{record}', checksum = {checksum} WHERE place = 3");
+        check(place, &valid, &["trial 3"], " at line 1 column ");
     }
     let sql = "UPDATE ended SET record = '{}'";
-    check(place, sql, &["the end of cell wire/stream"], "missing field");
+    check(place, sql, &["the end of result wire/stream"], "missing field");
 }
 
 pub(crate) fn rejects_altered_header(place: &Place) {

@@ -1,5 +1,4 @@
-//! Tests of both kinds of stores: an SQLite file and a PostgreSQL database, for which this program starts a server.
-//! Tests for only one kind come last.
+//! Tests of both kinds of stores, with a PostgreSQL server of their own. Tests for only one kind come last.
 
 mod altered;
 mod baselines;
@@ -21,7 +20,6 @@ use plumb_tests::{Need, PostgresServer};
 
 type Test<F> = (&'static str, F);
 
-/// Pairs test functions with their names.
 macro_rules! tests {
     ($($module:ident::$name:ident,)*) => { &[$((stringify!($name), $module::$name)),*] };
 }
@@ -37,6 +35,7 @@ const OF_BOTH: &[Test<fn(&Place)>] = tests![
     imported::imported_run_has_its_trials_and_final_header,
     imported::failed_import_stores_nothing,
     imported::other_processes_can_write_during_an_import,
+    imported::list_marks_imported_runs,
     stored::removing_a_run_frees_its_trials_and_space,
     stored::run_is_read_back_unchanged,
     stored::repeated_trial_replaces_the_stored_attempt,
@@ -58,10 +57,7 @@ const OF_BOTH: &[Test<fn(&Place)>] = tests![
     writers::concurrent_writers_store_each_trial_once,
 ];
 
-const OF_A_FILE: &[Test<fn(&Place)>] = tests![
-    imported::list_marks_imported_runs_of_older_formats,
-    patience::recreates_deleted_file_and_reports_it,
-];
+const OF_A_FILE: &[Test<fn(&Place)>] = tests![patience::recreates_deleted_file_and_reports_it,];
 
 const OF_A_SERVER: &[Test<fn(&PostgresServer)>] = tests![
     server::renews_broken_claim_before_writing,
@@ -71,7 +67,6 @@ const OF_A_SERVER: &[Test<fn(&PostgresServer)>] = tests![
     server::denied_access_error_has_a_remedy,
 ];
 
-/// Tests that start their own server.
 const OF_OWN_SERVERS: &[Test<fn()>] = tests![
     server::checks_password_and_certificate_without_showing_passwords,
     server::retries_unreachable_server_without_loss,

@@ -1,8 +1,8 @@
 //! Stored data is read back unchanged, complete and in order.
 
 use samples::{
-    CellEnd, DiscardedAttempt, Disturber, EndReason, RunId, RunRecord, RunState, Sink, SkippedCell, Trial,
-    ValidityWarning,
+    DiscardedAttempt, Disturber, EndReason, ResultEnd, RunId, RunRecord, RunState, Sink, SkippedResult,
+    Trial, ValidityWarning,
 };
 use store::{RunFilter, StoreError};
 
@@ -15,12 +15,12 @@ pub(crate) fn run_is_read_back_unchanged(place: &Place) {
     let mut record = RunRecord {
         trials: [3, 0, 2, 1].map(trial).to_vec(),
         skipped: vec![
-            SkippedCell { cell: "b".into(), because: "no vxlan: modprobe vxlan".into() },
-            SkippedCell { cell: "a".into(), because: String::new() },
+            SkippedResult { result: "b".into(), reason: "no vxlan: modprobe vxlan".into() },
+            SkippedResult { result: "a".into(), reason: String::new() },
         ],
         ends: vec![
-            CellEnd { cell: "b".into(), why: EndReason::Precise { reach: 0.1 + 0.2 }, trials: 7 },
-            CellEnd { cell: "a".into(), why: EndReason::Settled, trials: 2 },
+            ResultEnd { result: "b".into(), reason: EndReason::Precise { reach: 0.1 + 0.2 }, trials: 7 },
+            ResultEnd { result: "a".into(), reason: EndReason::Settled, trials: 2 },
         ],
         ..RunRecord::new(header("quick-20261121-113015", 1000), Vec::new())
     };
@@ -30,7 +30,7 @@ pub(crate) fn run_is_read_back_unchanged(place: &Place) {
     record.trials.iter().for_each(|trial| store.trial(&run, trial).expect("stores a trial"));
     record.skipped.iter().for_each(|skipped| store.skipped(&run, skipped).expect("stores a skipped result"));
     store.skipped(&run, &record.skipped[0]).expect("repeating it changes nothing");
-    let earlier = CellEnd { why: EndReason::Planned, ..record.ends[0].clone() };
+    let earlier = ResultEnd { reason: EndReason::Planned, ..record.ends[0].clone() };
     store.ended(&run, &earlier).expect("stores an end");
     record.ends.iter().for_each(|end| store.ended(&run, end).expect("a later end replaces an earlier one"));
     assert_eq!(store.load(&run).expect("loads"), record);
@@ -49,12 +49,12 @@ pub(crate) fn repeated_trial_replaces_the_stored_attempt(place: &Place) {
     let (first, second) = (trial(0), trial(1));
     store.trial(&header.id, &first).expect("keeps");
     store.trial(&header.id, &second).expect("keeps");
-    let because = ValidityWarning::Disturbed {
+    let reason = ValidityWarning::Disturbed {
         share: 0.4,
-        by: vec![Disturber { process: Some("cc1".into()), cpus: 0.8 }],
+        processes: vec![Disturber { process: Some("cc1".into()), cpus: 0.8 }],
     };
-    let discarded = vec![DiscardedAttempt { started: first.started, because }];
-    let again = Trial { discarded, doubts: Vec::new(), ..first };
+    let discarded = vec![DiscardedAttempt { started: first.started, reason }];
+    let again = Trial { discarded, warnings: Vec::new(), ..first };
     store.trial(&header.id, &again).expect("replaces the earlier one");
     assert_eq!(store.load(&header.id).expect("loads").trials, [second, again]);
 }
@@ -65,11 +65,11 @@ pub(crate) fn numbers_are_read_back_exactly(place: &Place) {
     store.begin(&header).expect("begins");
     let mut bits: u64 = 0x9e37_79b9_7f4a_7c15;
     let mut trial = trial(1);
-    trial.doubts.clear();
-    while trial.doubts.len() < 2000 {
+    trial.warnings.clear();
+    while trial.warnings.len() < 2000 {
         bits = bits.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         let share = f64::from_bits(bits);
-        trial.doubts.extend(share.is_finite().then_some(ValidityWarning::Stolen { share }));
+        trial.warnings.extend(share.is_finite().then_some(ValidityWarning::Stolen { share }));
     }
     store.trial(&header.id, &trial).expect("keeps");
     assert_eq!(store.load(&header.id).expect("loads").trials, [trial]);
@@ -88,7 +88,7 @@ pub(crate) fn lists_runs_newest_first_with_progress(place: &Place) {
         .runs()
         .expect("lists")
         .into_iter()
-        .map(|run| (run.id.0, run.made, run.planned, run.state))
+        .map(|run| (run.id.0, run.completed, run.planned, run.state))
         .collect();
     let expected = [
         ("other-20261121-3".to_owned(), 0, 12, RunState::Unfinished),
@@ -129,11 +129,11 @@ pub(crate) fn search_text_is_literal(place: &Place) {
     check(RunFilter { imported: Some(false), ..text("") }, &all);
 
     let part = store.browse(&text(""), None, 2).expect("a part");
-    assert_eq!((part.runs.len(), part.runs[1].made), (2, 0));
+    assert_eq!((part.runs.len(), part.runs[1].completed), (2, 0));
     let rest = store.browse(&text(""), part.next, 2).expect("the rest");
-    assert_eq!((rest.runs.len(), rest.runs[0].made, rest.next), (1, 3, None));
+    assert_eq!((rest.runs.len(), rest.runs[0].completed, rest.next), (1, 3, None));
     let progress = store.progress(&first).expect("exists");
-    assert_eq!((progress.made, progress.planned, progress.state), (3, 12, RunState::Complete));
+    assert_eq!((progress.completed, progress.planned, progress.state), (3, 12, RunState::Complete));
     let after = store.trials_after(&first, progress.newest - 1).expect("reads");
     assert_eq!(after, [trial(2)]);
 }
@@ -168,10 +168,10 @@ pub(crate) fn rejects_invalid_writes_without_changes(place: &Place) {
     store
         .trial(&header.id, &trial(0))
         .expect("repeating it is allowed, because the reply may have been lost");
-    let other = Trial { doubts: Vec::new(), ..trial(0) };
+    let other = Trial { warnings: Vec::new(), ..trial(0) };
     assert!(matches!(store.trial(&header.id, &other), Err(StoreError::TrialExists { index: 0, .. })));
     let mut broken = trial(1);
-    broken.doubts = vec![ValidityWarning::Stolen { share: f64::NAN }];
+    broken.warnings = vec![ValidityWarning::Stolen { share: f64::NAN }];
     let error = store.trial(&header.id, &broken).expect_err("not readable");
     assert!(error.to_string().contains("trial 1"), "{error}");
     assert_eq!(store.load(&header.id).expect("loads").trials, [trial(0)]);

@@ -12,12 +12,9 @@ use crate::error::{Error, Result};
 /// The newest tested version. Older kernels apply what they support.
 const TESTED: ABI = ABI::V6;
 
-/// Landlock support of the kernel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Landlock {
-    /// Applied, with this ABI version.
     Version(u32),
-    /// Missing or disabled.
     Absent,
 }
 
@@ -30,11 +27,8 @@ impl fmt::Display for Landlock {
     }
 }
 
-/// Restricts the process to reading files below `readable`, and forbids binding and connecting TCP sockets, connecting
-/// to abstract sockets of other processes, and signals to them. Sets `no_new_privs`.
-///
-/// # Errors
-/// When the kernel supports Landlock but rejects the rules.
+/// Permits reading below `readable` only. Forbids binding and connecting TCP sockets, and connecting to abstract sockets of
+/// other processes and sending them signals. Sets `no_new_privs`.
 pub fn restrict_files(readable: &[&Path]) -> Result<Landlock> {
     let status =
         restrict(readable).map_err(|error| Error::last("apply", format!("Landlock's rules ({error})")))?;

@@ -1,5 +1,5 @@
-//! System call filters. A call outside the filter ends the process with a message, because it is either a bug in the
-//! list or an attack. See seccomp(2), linux/filter.h, linux/seccomp.h.
+//! System call filters. A call outside the filter ends the process: it is either a bug in the list or an attack. See
+//! seccomp(2), linux/filter.h, linux/seccomp.h.
 #![expect(unsafe_code, reason = "installs a filter and a signal handler that only makes system calls")]
 
 use std::collections::BTreeMap;
@@ -14,17 +14,14 @@ use crate::error::{Error, Result};
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Call {
     Any(i64),
-    /// With one of these values (lower 32 bits) in the given argument, counted from 0.
+    /// One of these values (lower 32 bits) in the given argument, counted from 0.
     With(i64, u8, &'static [u32]),
-    /// With this bit in the given argument.
+    /// This bit in the given argument.
     Bit(i64, u8, u32),
 }
 
-/// Permits only these calls, in this thread and in threads that it starts. Any other call ends the process with
-/// `message` and the call number on standard error. Sets `no_new_privs`.
-///
-/// # Errors
-/// When the kernel has no seccomp filters or rejects the filter.
+/// Applies to this thread and to threads that it starts. Any other call ends the process with `message` and the call number on
+/// standard error. Sets `no_new_privs`.
 pub fn filter_calls(groups: &[&[Call]], message: &'static str) -> Result<()> {
     install_handler(message)?;
     let installed = program(&groups.concat())
@@ -54,7 +51,7 @@ fn program(calls: &[Call]) -> std::result::Result<BpfProgram, BackendError> {
     SeccompFilter::new(rules, SeccompAction::Trap, SeccompAction::Allow, TargetArch::x86_64)?.try_into()
 }
 
-/// Message of the handler; set once, before the handler is installed.
+/// Set once, before the handler is installed.
 static mut MESSAGE: &str = "";
 
 fn install_handler(message: &'static str) -> Result<()> {
@@ -69,7 +66,7 @@ fn install_handler(message: &'static str) -> Result<()> {
     if done < 0 { Err(Error::last("handle", "SIGSYS")) } else { Ok(()) }
 }
 
-/// Only writes and exits, because the interrupted code may be in any state.
+/// Only writes and exits: the interrupted code may be in any state.
 extern "C" fn denied(_signal: i32, about: *const libc::siginfo_t, _context: *const libc::c_void) {
     // linux/siginfo.h: three integers (and padding), then the call's address, number and architecture.
     const SYSCALL: usize = 24;
@@ -116,7 +113,7 @@ mod tests {
         assert_eq!(text, format!("denied: {}\n", libc::SYS_getppid));
     }
 
-    /// The filter's verdict on a call, computed by an interpreter for the used instructions (linux/filter.h).
+    /// Computed by an interpreter for the used instructions.
     fn run(calls: &[Call], number: i64, arguments: [u64; 6]) -> u32 {
         const LOAD: u32 = libc::BPF_LD | libc::BPF_W | libc::BPF_ABS;
         const IF_EQUAL: u32 = libc::BPF_JMP | libc::BPF_JEQ | libc::BPF_K;

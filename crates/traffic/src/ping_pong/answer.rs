@@ -8,14 +8,12 @@ use super::{
 };
 use crate::error::Result;
 
-/// The reply to a message.
 pub(super) struct Answer {
     pub(super) number: u64,
-    /// How late the message was sent, in nanoseconds.
+    /// Nanoseconds.
     pub(super) late: u64,
 }
 
-/// The message that `received` replies to. Anything else is only counted.
 #[inline]
 pub(super) fn match_answer<F: Format>(
     socket: &MessageSocket,
@@ -32,7 +30,7 @@ pub(super) fn match_answer<F: Format>(
         },
         Reply::Before => notes.duplicate(),
         Reply::Greeting => {}
-        Reply::End(because) => return Err(socket.ended(because)),
+        Reply::End(reason) => return Err(socket.ended(reason)),
         Reply::Unknown => notes.stray(),
     }
     Ok(None)

@@ -1,7 +1,6 @@
-//! Setup and end of a UDP ping-pong at both ends.
+//! Setup and end of a UDP ping-pong.
 //!
-//! After the greetings (see `greeting`) the server's socket is connected to the client and returns any datagram with
-//! the token, of any length; MTU probes use this, too.
+//! The server's socket is connected to the client and returns any datagram with the token, of any length; MTU probes use this.
 
 use std::net::{IpAddr, SocketAddr, UdpSocket};
 
@@ -28,12 +27,10 @@ use crate::{
     stop::Stop,
 };
 
-/// Attempts to send a greeting before the server is considered absent.
 const GREETINGS: u32 = 15;
-/// Attempts to send the final datagram, of which one may suffice.
+/// One may suffice.
 const FAREWELLS: u32 = 3;
 
-/// Exchanges greetings with the server.
 pub(super) fn connect(spec: &ClientSpec<PingPongSettings>, stop: &Stop) -> Result<MessageSocket> {
     let handshake = Handshake { token: spec.token, purpose: Purpose::PingPong, number: 0 };
     let socket = greet_with(&spec.load.socket, spec.bind, spec.server, handshake, stop)?;
@@ -41,7 +38,6 @@ pub(super) fn connect(spec: &ClientSpec<PingPongSettings>, stop: &Stop) -> Resul
     Ok(MessageSocket::new(Carrier::Udp(socket), spec.load.waiting, name))
 }
 
-/// Opens a socket to `server` and exchanges greetings. Its waits are limited to [`TICK`].
 pub(crate) fn greet(
     bind: IpAddr,
     server: SocketAddr,
@@ -78,11 +74,11 @@ fn greet_with(
 }
 
 fn refused(server: SocketAddr, answer: Greeting) -> Error {
-    let because = answer.refused().unwrap_or(RefusalCode::Unsaid);
-    Error::Refused { object: format!("the UDP ping-pong with {server}"), because }
+    let reason = answer.refused().unwrap_or(RefusalCode::Unsaid);
+    Error::Refused { object: format!("the UDP ping-pong with {server}"), reason }
 }
 
-/// The server's reply, if it arrives in time. An offer that was already accepted is ignored.
+/// An offer that was already accepted is ignored.
 fn await_reply(
     socket: &UdpSocket,
     greeting: Greeting,
@@ -115,7 +111,6 @@ fn await_reply(
     Ok(None)
 }
 
-/// A UDP socket with the load's settings. Its waits are limited to [`TICK`].
 pub fn bind(address: SocketAddr, settings: &SocketSettings) -> Result<UdpSocket> {
     let object = || format!("{address} for UDP");
     let socket = Socket::new(domain(address), Type::DGRAM, Some(Protocol::UDP))
@@ -127,7 +122,6 @@ pub fn bind(address: SocketAddr, settings: &SocketSettings) -> Result<UdpSocket>
     Ok(socket.into())
 }
 
-/// Waits for a client with the token and a verified address, then connects the socket to it.
 pub(super) fn await_client(
     socket: UdpSocket,
     spec: &ServerSpec<PingPongSettings>,
@@ -164,7 +158,6 @@ pub(super) fn await_client(
     }
 }
 
-/// Starts a client with verified address, to which the socket is connected.
 pub(super) fn welcome(socket: UdpSocket, greeting: Greeting, waiting: Waiting) -> Result<MessageSocket> {
     let peer = socket.peer_addr().map_or_else(|_| "a client".into(), |peer| peer.to_string());
     let name = format!("the UDP ping-pong with {peer}");
@@ -184,15 +177,15 @@ fn send(socket: &UdpSocket, bytes: &[u8]) -> std::io::Result<()> {
     }
 }
 
-/// Informs a client that it is no longer served; otherwise it would only notice silence.
-pub(super) fn dismiss(socket: &MessageSocket, greeting: Greeting, because: RefusalCode) {
+/// The client would otherwise only notice silence.
+pub(super) fn dismiss(socket: &MessageSocket, greeting: Greeting, reason: RefusalCode) {
     for _ in 0..FAREWELLS {
         // Other errors of the socket are reported elsewhere.
-        let _ = socket.send(&greeting.refusing(because).encode(), || Ok(()));
+        let _ = socket.send(&greeting.refusing(reason).encode(), || Ok(()));
     }
 }
 
-/// Informs the server of the end, which it also detects by silence.
+/// The server also detects the end by silence.
 pub(super) fn take_leave(socket: &MessageSocket, token: u64) {
     let mut farewell = Message::new(HEADER, token);
     let mut inbox = socket.inbox(None);

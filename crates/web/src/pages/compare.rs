@@ -21,17 +21,17 @@ use crate::{
     site::Site,
 };
 
-/// Maximum number of runs in a selection.
+/// Runs in a selection.
 const MOST: usize = 200;
 
-/// Two runs. `a` is the reference.
+/// `a` is the reference.
 #[derive(Debug, Deserialize)]
 pub(super) struct Pair {
     pub(super) a: String,
     pub(super) b: String,
 }
 
-/// Runs selected in the query: `a` and `b`, or those ticked in the list.
+/// `a` and `b`, or the runs ticked in the list.
 #[derive(Debug, Default, PartialEq, Eq)]
 struct Chosen {
     a: Option<RunId>,
@@ -58,7 +58,7 @@ pub(crate) async fn page(
     Ok(layout::page(&site, "Compare two runs", Some(Entry::Compare), &content))
 }
 
-/// Runs to select from: those with the scenario of `b`, or all if it is unknown or has a single run.
+/// Those with the scenario of `b`, or all if it is unknown or has a single run.
 fn candidates(store: &Store, b: Option<&RunId>) -> Result<Vec<RunListing>, Failure> {
     let listed = |filter: &RunFilter| store.browse(filter, None, MOST).map(|part| part.runs);
     if let Some(b) = b {

@@ -22,12 +22,10 @@ use crate::{
     time,
 };
 
-/// Maximum number of runs, newest first.
 const MOST_RUNS: usize = 100;
-/// Maximum number of results on one page.
 const MOST_RESULTS: usize = 40;
 
-/// The selected result. Default: all.
+/// Default: all results.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 pub(crate) struct Wanted {
@@ -47,7 +45,6 @@ pub(crate) async fn page(
     Ok(layout::run_page(&site, &format!("History of {run}"), &run, RunEntry::History, &content))
 }
 
-/// Runs of the scenario up to this one, oldest first.
 fn runs_of(site: &Site, store: &store::Store, run: &RunId) -> Result<Vec<Arc<RunResults>>, Failure> {
     let record = store.load(run)?;
     let digest = &record.header.scenario.digest;
@@ -64,7 +61,7 @@ fn runs_of(site: &Site, store: &store::Store, run: &RunId) -> Result<Vec<Arc<Run
 fn content(run: &RunId, runs: &[Arc<RunResults>], all: &[ResultHistory], wanted: &str) -> Markup {
     let shown: Vec<&ResultHistory> = match wanted {
         "" => all.iter().take(MOST_RESULTS).collect(),
-        cell => all.iter().filter(|it| it.newest.cell == cell).collect(),
+        result => all.iter().filter(|it| it.newest.result == result).collect(),
     };
     html! {
         h1 { "History" }
@@ -99,7 +96,7 @@ fn choice(run: &RunId, all: &[ResultHistory], wanted: &str) -> Markup {
                 label for="result" { "Result" }
                 select #result name="result" {
                     option value="" { "All results" }
-                    @for it in all { option value=(it.newest.cell) selected[it.newest.cell == wanted] { (label(it)) } }
+                    @for it in all { option value=(it.newest.result) selected[it.newest.result == wanted] { (label(it)) } }
                 }
             }
             button type="submit" { "Show" }
@@ -128,7 +125,6 @@ fn result(number: usize, history: &ResultHistory, runs: &[Arc<RunResults>]) -> M
     }
 }
 
-/// Level shifts with their runs.
 fn shifts(history: &ResultHistory, runs: &[Arc<RunResults>], scale: Scale) -> Vec<Markup> {
     let shift = |pair: &[findings::RunLevel]| {
         let (before, after) = (pair[0], pair[1]);
@@ -179,7 +175,6 @@ fn table(history: &ResultHistory, runs: &[Arc<RunResults>], scale: Scale) -> Mar
     }
 }
 
-/// Changes of the environment since the previous run.
 fn changes(runs: &[Arc<RunResults>], at: usize) -> Vec<String> {
     let Some(before) = at.checked_sub(1).map(|before| &runs[before]) else { return Vec::new() };
     let run = &runs[at];

@@ -25,7 +25,7 @@ pub(crate) async fn page(
     let run = RunId(run);
     let (id, live) = (run.clone(), links::live(&run));
     let report = site.read(move |site, store| {
-        let begins = store.progress(&id)?.made == 0 && store.is_under_way(&id);
+        let begins = store.progress(&id)?.completed == 0 && store.is_under_way(&id);
         (!begins)
             .then(|| site.documents.report(store, &id, Rendition::Shown))
             .transpose()

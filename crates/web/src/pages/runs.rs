@@ -20,10 +20,9 @@ use crate::{
     time,
 };
 
-/// Rows per page.
 const MOST: usize = 25;
 
-/// The query. Forms send empty values for unused fields.
+/// Forms send empty values for unused fields.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 pub(crate) struct Wanted {
@@ -33,11 +32,9 @@ pub(crate) struct Wanted {
     after: Option<i64>,
 }
 
-/// States of runs in URLs and on the page.
 const STATES: [(&str, &str); 3] =
     [("complete", "Complete"), ("unfinished", "Unfinished"), ("imported", "Imported")];
 
-/// A run with the other columns.
 struct Row {
     run: RunListing,
     is_under_way: bool,
@@ -126,7 +123,7 @@ fn row(row: &Row, baselines: &[Baseline]) -> Markup {
             td.scenario { a href=(links::with_query(links::RUNS, &[("scenario", &run.scenario)])) { bdi { (short(&run.scenario)) } } }
             td.begun { (time::minute(run.started)) }
             td.number {
-                (run.made)
+                (run.completed)
                 // The planned number is a maximum.
                 @if run.state == RunState::Unfinished { span.faint { "/" (run.planned) } }
             }
@@ -196,7 +193,6 @@ impl Wanted {
     }
 }
 
-/// Runs as options of a form, newest first.
 pub(super) fn options(runs: &[RunListing], chosen: Option<&RunId>) -> Markup {
     html! {
         @for run in runs {

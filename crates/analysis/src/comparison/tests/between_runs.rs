@@ -24,37 +24,37 @@ const UNSTEADY: Noise = Noise { trial: 0.003, block: 0.002, run: 0.05 };
 #[test]
 fn a_loss_of_five_percent_is_worse_with_its_size_where_runs_are_steady() {
     let others = history(0..8, QUIET);
-    let contrast = super::super::comparison(&nth(8, QUIET, 1.0), &nth(9, QUIET, 0.95), &others);
-    let lost = cell(&contrast, LIMITED);
+    let comparison = super::super::comparison(&nth(8, QUIET, 1.0), &nth(9, QUIET, 0.95), &others);
+    let lost = result(&comparison, LIMITED);
     let ratio = lost.comparison.expect("eight trials each").ratio;
     assert!(lost.verdict == Verdict::Worse && (ratio - 0.95).abs() < 0.01, "{lost:#?}");
     assert!(lost.between_runs.is_some_and(|runs| runs.runs == 9 && runs.floor < 0.02), "{lost:#?}");
     assert!(
-        contrast.cells.iter().filter(|it| it.cell != LIMITED).all(|it| it.verdict == Verdict::Same),
-        "{contrast:#?}"
+        comparison.results.iter().filter(|it| it.result != LIMITED).all(|it| it.verdict == Verdict::Same),
+        "{comparison:#?}"
     );
-    assert_eq!(gate(&contrast, 0.01).outcome, GateOutcome::Lost);
+    assert_eq!(gate(&comparison, 0.01).outcome, GateOutcome::Regressed);
 }
 
 #[test]
 fn a_loss_of_five_percent_is_the_same_where_runs_differ_by_more_and_the_gate_cannot_tell() {
     let others = history(0..8, UNSTEADY);
     let (a, b) = (nth(8, UNSTEADY, 1.0), nth(9, UNSTEADY, 0.95));
-    let contrast = super::super::comparison(&a, &b, &others);
-    let lost = cell(&contrast, LIMITED);
+    let comparison = super::super::comparison(&a, &b, &others);
+    let lost = result(&comparison, LIMITED);
     let runs = lost.between_runs.expect("nine runs");
     assert!(lost.verdict == Verdict::Same && runs.floor > 0.1 && lost.floor == Some(runs.floor), "{lost:#?}");
-    let gate = gate(&contrast, 0.03);
+    let gate = gate(&comparison, 0.03);
     assert_eq!(
-        (gate.outcome, gate.lost.len(), gate.unknown.len()),
-        (GateOutcome::CannotTell, 0, 4),
+        (gate.outcome, gate.regressions.len(), gate.undecided.len()),
+        (GateOutcome::Undecided, 0, 4),
         "{gate:#?}"
     );
-    let why = &gate.unknown.iter().find(|open| open.cell == LIMITED).expect("it is among them").why;
+    let reason = &gate.undecided.iter().find(|open| open.result == LIMITED).expect("it is among them").reason;
     assert!(
-        why.starts_with("The noise between 9 runs of this scenario, ")
-            && why.ends_with("hides a loss of 3 %."),
-        "{why}"
+        reason.starts_with("The noise between 9 runs of this scenario, ")
+            && reason.ends_with("hides a loss of 3 %."),
+        "{reason}"
     );
 }
 
@@ -64,16 +64,20 @@ fn what_is_learned_ends_the_false_alarms_of_unsteady_runs() {
     for at in 0..12 {
         let others = history(20 * at..20 * at + 8, UNSTEADY);
         let (a, b) = (nth(20 * at + 8, UNSTEADY, 1.0), nth(20 * at + 9, UNSTEADY, 1.0));
-        let alarms = |contrast: &RunComparison| {
-            contrast.cells.iter().filter(|it| matches!(it.verdict, Verdict::Better | Verdict::Worse)).count()
+        let alarms = |comparison: &RunComparison| {
+            comparison
+                .results
+                .iter()
+                .filter(|it| matches!(it.verdict, Verdict::Better | Verdict::Worse))
+                .count()
         };
         let with = super::super::comparison(&a, &b, &others);
-        (assumed, learned) = (assumed + alarms(&contrast(&a, &b)), learned + alarms(&with));
-        same += with.cells.iter().filter(|it| it.verdict == Verdict::Same).count();
+        (assumed, learned) = (assumed + alarms(&compare(&a, &b)), learned + alarms(&with));
+        same += with.results.iter().filter(|it| it.verdict == Verdict::Same).count();
     }
     assert!(
         assumed > 12 && learned <= 2 && same >= 44,
-        "{assumed} and {learned} alarms, {same} the same, of 48 cells"
+        "{assumed} and {learned} alarms, {same} the same, of 48 results"
     );
 }
 
@@ -81,8 +85,8 @@ fn what_is_learned_ends_the_false_alarms_of_unsteady_runs() {
 fn a_loss_long_ago_in_the_history_does_not_hide_one_now() {
     let mut others = history(0..5, QUIET);
     others.extend((5..9).map(|number| nth(number, QUIET, 0.9)));
-    let contrast = super::super::comparison(&nth(9, QUIET, 0.9), &nth(10, QUIET, 0.9 * 0.95), &others);
-    let lost = cell(&contrast, LIMITED);
+    let comparison = super::super::comparison(&nth(9, QUIET, 0.9), &nth(10, QUIET, 0.9 * 0.95), &others);
+    let lost = result(&comparison, LIMITED);
     assert!(lost.verdict == Verdict::Worse && lost.floor.is_some_and(|floor| floor < 0.025), "{lost:#?}");
 }
 
@@ -97,7 +101,10 @@ fn only_runs_that_were_made_as_a_was_are_learned_from() {
         |run| run.header.scenario.digest = "0ther".into(),
         |run| run.header.environment.as_mut().expect("measured").kernel = "6.19.0".into(),
         |run| run.header.tool = "0.0.1".into(),
-        |run| run.header.tries = Some(RemedyTrials { of: RunId("small-01".into()), remedies: Vec::new() }),
+        |run| {
+            run.header.remedy_trials =
+                Some(RemedyTrials { run: RunId("small-01".into()), remedies: Vec::new() })
+        },
         |run| run.header.origin = imported(about(1e9)).record.header.origin,
     ];
     for (run, spoil) in others.iter_mut().zip(spoil) {
@@ -105,22 +112,22 @@ fn only_runs_that_were_made_as_a_was_are_learned_from() {
         spoil(run);
     }
     others[7].header.environment.as_mut().expect("measured").load_average = Some([9.0; 3]);
-    let contrast = super::super::comparison(&a, &b, &others);
-    let names: Vec<&str> = contrast.history.iter().map(|run| run.0.as_str()).collect();
+    let comparison = super::super::comparison(&a, &b, &others);
+    let names: Vec<&str> = comparison.history.iter().map(|run| run.0.as_str()).collect();
     assert_eq!(names, ["small-00", "small-01", "small-02", "small-03", "small-04", "small-05", "small-06"]);
 }
 
 #[test]
-fn too_few_runs_or_too_few_trials_of_a_cell_teach_nothing() {
+fn too_few_runs_or_too_few_trials_of_a_result_teach_nothing() {
     let (a, b) = (nth(6, QUIET, 1.0), nth(7, QUIET, 1.0));
     let two = super::super::comparison(&a, &b, &history(0..2, QUIET));
-    assert!(two.history.len() == 3 && two.cells.iter().all(|it| it.between_runs.is_none()), "{two:#?}");
+    assert!(two.history.len() == 3 && two.results.iter().all(|it| it.between_runs.is_none()), "{two:#?}");
     let mut others = history(0..4, QUIET);
-    others[0].trials.retain(|trial| trial.cell != LIMITED || trial.block < 2);
-    others[1].trials.retain(|trial| trial.cell != LIMITED || trial.block < 3);
-    let contrast = super::super::comparison(&a, &b, &others);
-    let runs = |id: &str| cell(&contrast, id).between_runs.map(|runs| runs.runs);
-    assert_eq!((runs(LIMITED), runs("plain/bulk")), (None, Some(5)), "{contrast:#?}");
+    others[0].trials.retain(|trial| trial.result != LIMITED || trial.block < 2);
+    others[1].trials.retain(|trial| trial.result != LIMITED || trial.block < 3);
+    let comparison = super::super::comparison(&a, &b, &others);
+    let runs = |id: &str| result(&comparison, id).between_runs.map(|runs| runs.runs);
+    assert_eq!((runs(LIMITED), runs("plain/bulk")), (None, Some(5)), "{comparison:#?}");
 }
 
 #[test]
@@ -128,10 +135,10 @@ fn what_the_trials_alone_leave_open_is_said() {
     let wide = Noise { trial: 0.12, block: 0.0, run: 0.03 };
     let others = history(0..8, wide);
     let said = (0..6).flat_map(|at| {
-        let contrast = super::super::comparison(&nth(8, wide, 1.0), &nth(30 + at, wide, 1.0), &others);
-        contrast.cells.into_iter().filter_map(|it| it.why.filter(|_| it.verdict == Verdict::Same))
+        let comparison = super::super::comparison(&nth(8, wide, 1.0), &nth(30 + at, wide, 1.0), &others);
+        comparison.results.into_iter().filter_map(|it| it.reason.filter(|_| it.verdict == Verdict::Same))
     });
     let said: Vec<String> = said.collect();
-    assert!(said.iter().any(|why| why.contains("within the noise between the 9 runs")), "{said:#?}");
-    assert!(said.iter().all(|why| !why.contains("nothing is called")), "{said:#?}");
+    assert!(said.iter().any(|reason| reason.contains("within the noise between the 9 runs")), "{said:#?}");
+    assert!(said.iter().all(|reason| !reason.contains("nothing is called")), "{said:#?}");
 }

@@ -9,8 +9,8 @@ fn run(rate: f64, disturbed: u32) -> RunRecord {
     let mut run = Fixture::new(6);
     run.path("plain", &["wire"]).stream("plain", &[], rate).each("plain/bulk", |trial| {
         let by = vec![Disturber { process: Some("stress".into()), cpus: 1.6 }];
-        let doubt = ValidityWarning::Disturbed { share: 0.8, by };
-        trial.doubts.extend((trial.block < disturbed).then_some(doubt));
+        let warning = ValidityWarning::Disturbed { share: 0.8, processes: by };
+        trial.warnings.extend((trial.block < disturbed).then_some(warning));
     });
     run.record
 }
@@ -18,21 +18,24 @@ fn run(rate: f64, disturbed: u32) -> RunRecord {
 #[test]
 fn what_a_busy_machine_lost_or_hid_is_neither_a_loss_nor_none() {
     for (a, b, outcome, disturbed) in [
-        (run(66e9, 0), run(13e9, 0), GateOutcome::Lost, ""),
-        (run(66e9, 0), run(13e9, 6), GateOutcome::CannotTell, "B"),
-        (run(13e9, 6), run(13e9, 0), GateOutcome::CannotTell, "A"),
+        (run(66e9, 0), run(13e9, 0), GateOutcome::Regressed, ""),
+        (run(66e9, 0), run(13e9, 6), GateOutcome::Undecided, "B"),
+        (run(13e9, 6), run(13e9, 0), GateOutcome::Undecided, "A"),
         // Those that were left alone are enough.
-        (run(66e9, 0), run(13e9, 1), GateOutcome::Lost, ""),
+        (run(66e9, 0), run(13e9, 1), GateOutcome::Regressed, ""),
     ] {
-        let contrast = contrast(&a, &b);
-        let gate = gate(&contrast, 0.05);
+        let comparison = compare(&a, &b);
+        let gate = gate(&comparison, 0.05);
         assert_eq!(gate.outcome, outcome, "{gate:#?}");
-        for open in &gate.unknown {
-            let why = format!(
+        for open in &gate.undecided {
+            let reason = format!(
                 "Other work used the CPUs in most trials of {disturbed} (`stress` used up to 1.60 CPUs) "
             );
-            assert!(open.why.starts_with(&why), "{open:?}");
+            assert!(open.reason.starts_with(&reason), "{open:?}");
         }
-        assert!(contrast.cells.iter().all(|cell| cell.comparison.is_some()), "the number is still reported");
+        assert!(
+            comparison.results.iter().all(|result| result.comparison.is_some()),
+            "the number is still reported"
+        );
     }
 }

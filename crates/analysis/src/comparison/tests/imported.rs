@@ -2,7 +2,7 @@
 
 use super::*;
 
-/// As many trials of one cell about this rate, which scatter by 2 %.
+/// As many trials of one result about this rate, which scatter by 2 %.
 fn trials(count: u32, seed: u64, rate: f64) -> RunRecord {
     let mut draw = Draw(0x1a90_0000 + seed);
     let mut run = Fixture::new(count);
@@ -13,26 +13,26 @@ fn trials(count: u32, seed: u64, rate: f64) -> RunRecord {
     run.record
 }
 
-/// Forty pairs of runs, the second of which keeps so much: each cell with what a gate at 5 % says.
-fn forty(count: u32, kept: f64) -> Vec<(CellComparison, GateOutcome)> {
+/// Forty pairs of runs, the second of which keeps so much: each result with what a gate at 5 % says.
+fn forty(count: u32, kept: f64) -> Vec<(ResultComparison, GateOutcome)> {
     let pair = |seed: u64| {
         let (a, b) = (trials(count, 2 * seed, 10e9), trials(count, 2 * seed + 1, 10e9 * kept));
-        let contrast = contrast(&a, &b);
-        let outcome = gate(&contrast, 0.05).outcome;
-        (contrast.cells.into_iter().next().expect("one cell"), outcome)
+        let comparison = compare(&a, &b);
+        let outcome = gate(&comparison, 0.05).outcome;
+        (comparison.results.into_iter().next().expect("one result"), outcome)
     };
     (0..40).map(pair).collect()
 }
 
-fn of(pairs: &[(CellComparison, GateOutcome)], verdict: Verdict) -> usize {
-    pairs.iter().filter(|(cell, _)| cell.verdict == verdict).count()
+fn of(pairs: &[(ResultComparison, GateOutcome)], verdict: Verdict) -> usize {
+    pairs.iter().filter(|(result, _)| result.verdict == verdict).count()
 }
 
 #[test]
 fn a_twentieth_less_in_twenty_trials_is_worse_and_never_the_same() {
     let pairs = forty(20, 0.95);
     assert!(of(&pairs, Verdict::Worse) >= 36 && of(&pairs, Verdict::Same) == 0, "{pairs:#?}");
-    let floors: Vec<f64> = pairs.iter().filter_map(|(cell, _)| cell.floor).collect();
+    let floors: Vec<f64> = pairs.iter().filter_map(|(result, _)| result.floor).collect();
     assert!(floors.len() == 40 && floors.iter().all(|floor| *floor == 0.02), "{floors:?}");
 }
 
@@ -65,12 +65,15 @@ fn equal_runs_are_hardly_ever_different_and_a_gate_passes() {
 #[test]
 fn what_the_noise_between_runs_does_not_explain_is_never_the_same() {
     for (count, kept) in [(5, 0.94), (10, 0.96), (20, 0.97), (20, 0.98), (20, 1.04)] {
-        for (cell, _) in forty(count, kept) {
-            let (floor, change) = (cell.floor.expect("five trials"), cell.comparison.expect("a ratio"));
+        for (result, _) in forty(count, kept) {
+            let (floor, change) = (result.floor.expect("five trials"), result.comparison.expect("a ratio"));
             let interval = change.ratio_interval.expect("five trials");
             let apart = interval.high * (1.0 + floor) < 1.0 || interval.low / (1.0 + floor) > 1.0;
-            assert!(!apart || cell.verdict != Verdict::Same, "{cell:#?}");
-            assert_eq!(cell.verdict == Verdict::Unknown, cell.why.is_some() && cell.verdict != Verdict::Same);
+            assert!(!apart || result.verdict != Verdict::Same, "{result:#?}");
+            assert_eq!(
+                result.verdict == Verdict::Unknown,
+                result.reason.is_some() && result.verdict != Verdict::Same
+            );
         }
     }
 }
@@ -78,11 +81,11 @@ fn what_the_noise_between_runs_does_not_explain_is_never_the_same() {
 #[test]
 fn why_it_is_unknown_is_one_sentence_that_names_the_noise() {
     let whys = [(1, 0.85), (4, 0.85), (5, 0.95), (20, 0.97)].map(|(count, kept)| {
-        let unknown = forty(count, kept).into_iter().find(|(cell, _)| cell.verdict == Verdict::Unknown);
-        unknown.and_then(|(cell, _)| cell.why).unwrap_or_else(|| panic!("{count} {kept}"))
+        let unknown = forty(count, kept).into_iter().find(|(result, _)| result.verdict == Verdict::Unknown);
+        unknown.and_then(|(result, _)| result.reason).unwrap_or_else(|| panic!("{count} {kept}"))
     });
-    for (why, part) in whys.iter().zip(["tolerance of 25", "tolerance of 25", "%", "may differ by 2"]) {
-        assert!(why.contains(part) && why.matches(". ").count() == 0, "{why}");
+    for (reason, part) in whys.iter().zip(["tolerance of 25", "tolerance of 25", "%", "may differ by 2"]) {
+        assert!(reason.contains(part) && reason.matches(". ").count() == 0, "{reason}");
     }
 }
 
@@ -90,8 +93,8 @@ fn why_it_is_unknown_is_one_sentence_that_names_the_noise() {
 fn what_is_worse_by_less_than_the_threshold_passes() {
     let pairs = forty(20, 0.95);
     let loosely = |seed: u64| {
-        let contrast = contrast(&trials(20, 2 * seed, 10e9), &trials(20, 2 * seed + 1, 9.5e9));
-        gate(&contrast, 0.15).outcome
+        let comparison = compare(&trials(20, 2 * seed, 10e9), &trials(20, 2 * seed + 1, 9.5e9));
+        gate(&comparison, 0.15).outcome
     };
     assert!(of(&pairs, Verdict::Worse) > 0 && (0..5).all(|seed| loosely(seed) == GateOutcome::Passed));
 }

@@ -56,7 +56,7 @@ fn a_run_of_its_own_with_vhost_as_a_factor_is_told_with_its_interval() {
     let run = made::two("vhost", ("on", 27.4e9), ("off", 16.2e9));
     check(&run, "vhost-off", Severity::Warning, &["plain/bulk/vhost=off", "0.59"]);
     let said = only(&run, "vhost-off");
-    assert!(!said.caveats.iter().any(|caveat| caveat.contains("single trials")), "{said:#?}");
+    assert!(!said.limitations.iter().any(|limitation| limitation.contains("single trials")), "{said:#?}");
     assert_eq!(claims(&made::two("vhost", ("on", 10e9), ("off", 10e9)), "vhost-off"), []);
 }
 
@@ -119,7 +119,7 @@ fn waiting_is_told_of_a_server_that_receives_and_of_a_monitor() {
 }
 
 #[test]
-fn a_window_that_is_full_because_nobody_reads_in_time_is_no_small_buffer() {
+fn a_window_that_is_full_reason_nobody_reads_in_time_is_no_small_buffer() {
     check(
         &made::windowed_by_receiver(100, 500),
         "buffer-limited",
@@ -166,7 +166,7 @@ fn a_baseline_that_a_richer_path_outdoes_or_that_wakes_slowly_falls_short() {
 }
 
 #[test]
-fn a_cell_that_ran_out_of_time_before_it_was_precise_is_told() {
+fn a_result_that_ran_out_of_time_before_it_was_precise_is_told() {
     check(
         &made::cut_off(0.06),
         "too-noisy-to-say",
@@ -183,23 +183,23 @@ fn a_slow_system_call_on_a_virtual_machine_may_mean_emulation() {
     run.environment().engine = Some(engine);
     check(&run, "emulated", Severity::Note, &["may have been emulated", "3000 ns"]);
     let named = made::two("vmm", ("qemu-tcg", 1e9), ("qemu-kvm", 9e9));
-    assert_eq!(only(&named, "emulated").cells, ["plain/bulk/vmm=qemu-tcg"]);
+    assert_eq!(only(&named, "emulated").results, ["plain/bulk/vmm=qemu-tcg"]);
 }
 
 #[test]
-fn cells_whose_trials_say_so_were_emulated_and_the_others_at_most_may_have_been() {
+fn results_whose_trials_say_so_were_emulated_and_the_others_at_most_may_have_been() {
     let mut run = made::doubted(1, |_| ValidityWarning::Emulated);
     check(&run, "emulated", Severity::Warning, &["was emulated in 1 result", "at one end"]);
-    assert_eq!(only(&run, "emulated").cells, ["vxlan-to-vxlan/bulk"]);
+    assert_eq!(only(&run, "emulated").results, ["vxlan-to-vxlan/bulk"]);
     let engine = samples::Calibration { clock_ns: 200.0, syscall_ns: 3000.0, wake_ns: 60_000.0 };
     (run.environment().virtual_machine, run.environment().engine) = (true, Some(engine));
     let said = claims(&run, "emulated");
     let [sure, unsure] = &said[..] else { panic!("{said:#?}") };
     assert_eq!(
-        (sure.severity, &sure.cells[..]),
+        (sure.severity, &sure.results[..]),
         (Severity::Warning, &["vxlan-to-vxlan/bulk".to_owned()][..])
     );
-    assert_eq!((unsure.severity, &unsure.cells[..]), (Severity::Note, &["plain/bulk".to_owned()][..]));
+    assert_eq!((unsure.severity, &unsure.results[..]), (Severity::Note, &["plain/bulk".to_owned()][..]));
 }
 
 #[test]
@@ -250,7 +250,7 @@ fn a_congestion_control_is_not_blamed_for_the_rate_of_a_link() {
 #[test]
 fn a_quiet_run_has_no_claim() {
     for run in [made::pinged(), made::nested(10e9)] {
-        let said = crate::analyse(&run.record).claims;
+        let said = crate::analyse(&run.record).findings;
         assert_eq!(said, [], "{said:#?}");
     }
 }
@@ -270,7 +270,7 @@ fn jumped(after: &[f64]) -> Fixture {
 #[test]
 fn a_jump_is_told_with_the_average_of_its_own_trial_which_is_counted_from_one() {
     let run = jumped(&[10e9, 20e9]);
-    let trial = run.record.trials.iter().find(|trial| trial.block == 3 && trial.cell == "plain/bulk");
+    let trial = run.record.trials.iter().find(|trial| trial.block == 3 && trial.result == "plain/bulk");
     let number = trial.expect("it has four").index + 1;
     let said = only(&run, "level-shift");
     assert!(
@@ -287,7 +287,7 @@ fn a_rate_that_comes_back_is_not_said_to_have_stayed() {
 }
 
 #[test]
-fn two_levels_that_a_jump_explains_are_told_once() {
+fn bimodal_that_a_jump_explains_are_told_once() {
     let run = jumped(&[10e9, 20e9]);
     only(&run, "level-shift");
     assert_eq!(claims(&run, "bimodal"), []);
@@ -330,9 +330,9 @@ fn a_cost_that_may_be_none_is_not_complained_of() {
 fn a_wake_up_is_named_and_no_warning() {
     let mut run = watched::tunnelled(2);
     run.seen("plain/ping", |_, seen| {
-        let Some(way) = &mut seen.way else { return };
-        way.steps[4].times.clear();
-        way.steps[4].times.record_many(Nanos(9_000), 100);
+        let Some(latency_breakdown) = &mut seen.latency_breakdown else { return };
+        latency_breakdown.steps[4].times.clear();
+        latency_breakdown.steps[4].times.record_many(Nanos(9_000), 100);
     });
     let says = ["server wake-up (from b:eth0, request)", "net.core.busy_poll"];
     check(&run, "step-dominates", Severity::Note, &says);

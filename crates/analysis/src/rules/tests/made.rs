@@ -1,7 +1,7 @@
 //! Runs as plumb makes them, each with one thing wrong, or nearly.
 
 use samples::{
-    CellEnd, CpuTimes, Design, EndReason, Environment, MachineChange, PathCheck, SyscallCount, Trial,
+    CpuTimes, Design, EndReason, Environment, MachineChange, PathCheck, ResultEnd, SyscallCount, Trial,
     UnixMillis, UnreadablePart, ValidityWarning,
 };
 use units::{BitRate, Bytes, Nanos};
@@ -12,7 +12,7 @@ use workload::{
 
 use crate::fixtures::{Fixture, datagrams_at, ping_of, ping_settings, stream_at, stream_of, stream_settings};
 
-/// The cell of [`nested`] that the cases change.
+/// The result of [`nested`] that the cases change.
 pub(super) const UPPER: &str = "vxlan-to-vxlan/bulk";
 
 /// A plain path at 10 Gbit/s and a tunnel over it.
@@ -24,7 +24,7 @@ pub(super) fn nested(rate: f64) -> Fixture {
     run
 }
 
-/// Two cells that differ in one level, at these rates.
+/// Two results that differ in one level, at these rates.
 pub(super) fn two(factor: &str, one: (&str, f64), other: (&str, f64)) -> Fixture {
     let mut run = Fixture::new(6);
     run.path("plain", &["wire"]);
@@ -35,8 +35,8 @@ pub(super) fn two(factor: &str, one: (&str, f64), other: (&str, f64)) -> Fixture
 /// Of which these parts cannot be read any more.
 pub(super) fn unreadable(parts: &[&str]) -> Fixture {
     let mut run = nested(9e9);
-    let because = "it was altered in storage (checksum)".to_owned();
-    let part = |what: &&str| UnreadablePart { what: (*what).to_owned(), because: because.clone() };
+    let reason = "it was altered in storage (checksum)".to_owned();
+    let part = |what: &&str| UnreadablePart { part: (*what).to_owned(), reason: reason.clone() };
     run.record.unreadable = parts.iter().map(part).collect();
     run
 }
@@ -124,9 +124,9 @@ pub(super) fn losing(lost: i64) -> Fixture {
     run
 }
 
-fn unpinned(mut run: Fixture, cell: &str) -> Fixture {
-    let cells = run.record.header.cells.iter_mut();
-    cells.filter(|known| known.id == cell).for_each(|known| known.placement = "free".into());
+fn unpinned(mut run: Fixture, result: &str) -> Fixture {
+    let results = run.record.header.results.iter_mut();
+    results.filter(|known| known.id == result).for_each(|known| known.placement = "free".into());
     run
 }
 
@@ -150,13 +150,13 @@ pub(super) fn swaying(by: f64) -> Fixture {
     run
 }
 
-/// A run whose time was over when the interval of a cell reached so far.
+/// A run whose time was over when the interval of a result reached so far.
 pub(super) fn cut_off(reach: f64) -> Fixture {
     let mut run = nested(9e9);
     run.record.header.design =
         Design { budget: Some(Nanos::from_secs(60)), precision: Some(0.02), ..Design::default() };
-    let why = EndReason::Budget { reach: Some(reach) };
-    run.record.ends.push(CellEnd { cell: UPPER.into(), why, trials: 6 });
+    let reason = EndReason::Budget { reach: Some(reach) };
+    run.record.ends.push(ResultEnd { result: UPPER.into(), reason, trials: 6 });
     run
 }
 
@@ -195,8 +195,8 @@ pub(super) fn windowed_by_receiver(millis: u64, busy_millis: u64) -> Fixture {
     run
 }
 
-pub(super) fn stream_load(run: &mut Fixture, cell: &str, change: impl Fn(&mut StreamSettings)) {
-    for record in run.record.header.cells.iter_mut().filter(|record| record.id == cell) {
+pub(super) fn stream_load(run: &mut Fixture, result: &str, change: impl Fn(&mut StreamSettings)) {
+    for record in run.record.header.results.iter_mut().filter(|record| record.id == result) {
         let samples::WorkloadSource::Load(WorkloadSettings::Stream(load)) = &mut record.sent else {
             unreachable!("it is a stream")
         };
@@ -229,9 +229,9 @@ pub(super) fn interrupted(softirq_millis: u64, other_millis: u64) -> Fixture {
     run
 }
 
-pub(super) fn doubted(trials: u32, doubt: fn(f64) -> ValidityWarning) -> Fixture {
+pub(super) fn doubted(trials: u32, warning: fn(f64) -> ValidityWarning) -> Fixture {
     let mut run = nested(9e9);
-    let add = |trial: &mut Trial| trial.doubts.push(doubt(0.9 + 0.04 * f64::from(trial.block)));
+    let add = |trial: &mut Trial| trial.warnings.push(warning(0.9 + 0.04 * f64::from(trial.block)));
     run.each(UPPER, |trial| {
         if trial.block < trials {
             add(trial);
@@ -244,12 +244,12 @@ pub(super) fn doubted(trials: u32, doubt: fn(f64) -> ValidityWarning) -> Fixture
 /// sender on both.
 pub(super) fn costly(millis: u64) -> Fixture {
     let mut run = nested(5e9);
-    for (cell, busy) in [("plain/bulk", 1000), (UPPER, millis)] {
-        run.each(cell, |trial| {
+    for (result, busy) in [("plain/bulk", 1000), (UPPER, millis)] {
+        run.each(result, |trial| {
             let machine = &mut trial.cpu.machine;
             (machine.user, machine.irq, machine.softirq) = (Nanos(0), Nanos(0), Nanos(0));
             (machine.system, machine.idle) = (Nanos::from_millis(busy), Nanos::from_millis(2000 - busy));
-            trial.doubts.push(ValidityWarning::GeneratorLimited { end: "client".into(), busy: 0.99 });
+            trial.warnings.push(ValidityWarning::GeneratorLimited { end: "client".into(), busy: 0.99 });
         });
     }
     run
@@ -378,10 +378,10 @@ pub(super) fn processor(model: &str) -> Fixture {
 }
 
 /// More queues on the same two CPUs: rates, and milliseconds of a second that the machine was busy.
-pub(super) fn queued(cells: &[(&str, f64, u64)]) -> Fixture {
+pub(super) fn queued(results: &[(&str, f64, u64)]) -> Fixture {
     let mut run = Fixture::new(6);
     run.path("plain", &["tap"]);
-    for (queues, rate, busy) in cells {
+    for (queues, rate, busy) in results {
         run.stream("plain", &[("queues", queues)], *rate);
         run.each(&format!("plain/bulk/queues={queues}"), |trial| {
             let machine = &mut trial.cpu.machine;
@@ -404,8 +404,8 @@ pub(super) fn disturbed(blocks: fn(u32) -> bool) -> Fixture {
     let mut run = Fixture::new(6);
     run.path("plain", &["wire"]).stream("plain", &[], 1e9).each("plain/bulk", |trial| {
         let by = vec![samples::Disturber { process: Some("cc1".into()), cpus: 1.2 }];
-        let disturbed = ValidityWarning::Disturbed { share: 0.6, by };
-        trial.doubts.extend(blocks(trial.block).then_some(disturbed));
+        let disturbed = ValidityWarning::Disturbed { share: 0.6, processes: by };
+        trial.warnings.extend(blocks(trial.block).then_some(disturbed));
     });
     run
 }
@@ -414,7 +414,7 @@ pub(super) fn disturbed(blocks: fn(u32) -> bool) -> Fixture {
 fn given_back(method: BalloonMethod, seconds: f64) -> Measurement {
     Measurement::Balloon(BalloonData {
         method,
-        way: BalloonMove::Shrink,
+        direction: BalloonMove::Shrink,
         moved: Bytes(1 << 30),
         first: Nanos::from_millis(2),
         elapsed: Nanos((seconds * 1e9) as u64),
@@ -426,9 +426,10 @@ fn given_back(method: BalloonMethod, seconds: f64) -> Measurement {
     })
 }
 
-/// Adds a cell of such moves, no two of which took the same time.
+/// Adds a result of such moves, no two of which took the same time.
 fn shrinks(run: &mut Fixture, workload: &str, touched: bool, method: BalloonMethod, seconds: f64) {
-    let load = BalloonSettings { memory: Bytes(1 << 30), way: BalloonMove::Shrink, touched, compact: false };
+    let load =
+        BalloonSettings { memory: Bytes(1 << 30), direction: BalloonMove::Shrink, touched, compact: false };
     let load = WorkloadSettings::Balloon(load);
     run.measured(method.word(), workload, load, &given_back(method, seconds));
     run.each(&format!("{}/{workload}", method.word()), |trial| {

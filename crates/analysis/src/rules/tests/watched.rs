@@ -2,8 +2,8 @@
 
 use findings::Evidence;
 use samples::{
-    AttributionSource, CpuOwner, DeviceCounters, HopEvent, HopPoint, HopStep, MessagePath, OwnedCpu,
-    OwnerShare, PathCounters, QdiscCounters, SoftnetCounters,
+    AttributedCpu, AttributionSource, ConsumerShare, CpuConsumer, DeviceCounters, HopEvent, HopPoint,
+    HopStep, MessagePath, PathCounters, QdiscCounters, SoftnetCounters,
 };
 use units::{Bytes, Nanos};
 use workload::LatencyHistogram;
@@ -31,9 +31,9 @@ pub(super) fn unowned(millis: u64) -> Fixture {
     let mut run = Fixture::new(6);
     run.path("plain", &["wire"]).stream("plain", &[], 10e9).probed(BULK);
     run.seen(BULK, |_, seen| {
-        seen.cpu = Some(owned(vec![
-            share(CpuOwner::Client, None, 500),
-            share(CpuOwner::Server, None, 700 - millis),
+        seen.cpu = Some(attributed(vec![
+            share(CpuConsumer::Client, None, 500),
+            share(CpuConsumer::Server, None, 700 - millis),
         ]));
     });
     run
@@ -43,19 +43,19 @@ pub(super) fn unowned(millis: u64) -> Fixture {
 pub(super) fn traced_softirq(millis: u64) -> Fixture {
     let mut run = nested(9e9);
     run.probed(super::made::UPPER).seen(super::made::UPPER, |_, seen| {
-        seen.cpu = Some(owned(vec![
-            share(CpuOwner::Softirq, Some(1), millis),
-            share(CpuOwner::Softirq, Some(0), 20),
-            share(CpuOwner::Client, None, 200),
+        seen.cpu = Some(attributed(vec![
+            share(CpuConsumer::Softirq, Some(1), millis),
+            share(CpuConsumer::Softirq, Some(0), 20),
+            share(CpuConsumer::Client, None, 200),
         ]));
     });
     run
 }
 
-pub(super) fn owned(shares: Vec<OwnerShare>) -> OwnedCpu {
-    OwnedCpu {
+pub(super) fn attributed(shares: Vec<ConsumerShare>) -> AttributedCpu {
+    AttributedCpu {
         source: AttributionSource::Traced,
-        because: None,
+        reason: None,
         elapsed: Nanos::from_secs(1),
         cpus: 2,
         busy: Nanos::from_millis(1200),
@@ -64,8 +64,8 @@ pub(super) fn owned(shares: Vec<OwnerShare>) -> OwnedCpu {
     }
 }
 
-pub(super) fn share(owner: CpuOwner, cpu: Option<u32>, millis: u64) -> OwnerShare {
-    OwnerShare { owner, process: None, thread: None, cpu, time: Nanos::from_millis(millis) }
+pub(super) fn share(consumer: CpuConsumer, cpu: Option<u32>, millis: u64) -> ConsumerShare {
+    ConsumerShare { consumer, process: None, thread: None, cpu, time: Nanos::from_millis(millis) }
 }
 
 /// Messages of 20 µs whose packets spend so many of them in a tunnel.
@@ -73,11 +73,11 @@ pub(super) fn tunnelled(micros: u64) -> Fixture {
     let mut run = Fixture::new(6);
     run.path("plain", &["vxlan", "wire"]).ping("plain", &[], 20_000.0).probed(PING);
     run.each(PING, |trial| trial.measurement = ping_of(20_000.0));
-    run.seen(PING, |_, seen| seen.way = Some(way(micros)));
+    run.seen(PING, |_, seen| seen.latency_breakdown = Some(latency_breakdown(micros)));
     run
 }
 
-fn way(micros: u64) -> MessagePath {
+fn latency_breakdown(micros: u64) -> MessagePath {
     let at = |event, device: &str| HopPoint {
         event,
         device: (!device.is_empty()).then(|| device.to_owned()),
@@ -105,7 +105,7 @@ fn way(micros: u64) -> MessagePath {
         to: two[1].clone(),
         times: times(took(index)),
     });
-    MessagePath { every: 8, followed: 100, strayed: 1, whole: times(20_000), steps: steps.collect() }
+    MessagePath { every: 8, followed: 100, not_followed: 1, whole: times(20_000), steps: steps.collect() }
 }
 
 /// Devices and backlog queues that dropped so many of 100,000 packets in each trial.
@@ -167,6 +167,6 @@ fn an_offload_that_is_off_tells_where_it_cut_packets() {
         trial.counters = Some(PathCounters { devices, ..PathCounters::default() });
     });
     let said = super::claims(&run, "offload-off");
-    let cut = |it: &Evidence| it.what.contains("offload=off") && it.value.ends_with("segmented at b:eth0");
+    let cut = |it: &Evidence| it.label.contains("offload=off") && it.value.ends_with("segmented at b:eth0");
     assert!(said[0].evidence.iter().any(cut), "{said:#?}");
 }

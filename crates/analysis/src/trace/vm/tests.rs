@@ -72,7 +72,7 @@ fn said(facts: &VmFacts) -> VmSummary {
         schema: TRACE_SCHEMA,
         tool: "0.1.0".into(),
         started: UnixMillis(0),
-        target: TraceTarget { kind: TargetKind::Qemu, named: "web".into(), processes: Vec::new() },
+        target: TraceTarget { kind: TargetKind::Qemu, name: "web".into(), processes: Vec::new() },
         ended: TraceEnd::TimeOver,
         environment: Environment { cpus: 2, ..Environment::default() },
         probes: Vec::new(),
@@ -101,7 +101,7 @@ fn check(change: impl Fn(&mut VmFacts), id: &str, severity: Severity, words: &[&
     let mut facts = sound();
     change(&mut facts);
     let summary = said(&facts);
-    let [claim] = &summary.claims[..] else { panic!("{id}: one claim in {:?}", summary.claims) };
+    let [claim] = &summary.findings[..] else { panic!("{id}: one claim in {:?}", summary.findings) };
     assert_eq!((claim.id.as_str(), claim.severity), (id, severity), "{claim:?}");
     let text = format!("{claim:?}");
     for word in words {
@@ -111,7 +111,7 @@ fn check(change: impl Fn(&mut VmFacts), id: &str, severity: Severity, words: &[&
 
 #[test]
 fn of_a_sound_machine_nothing_is_claimed() {
-    assert_eq!(said(&sound()).claims, []);
+    assert_eq!(said(&sound()).findings, []);
 }
 
 #[test]
@@ -195,16 +195,16 @@ fn what_is_not_known_is_not_claimed() {
         ..VmDevice::default()
     }];
     facts.threads.clear();
-    assert_eq!(said(&facts).claims, []);
+    assert_eq!(said(&facts).findings, []);
     let mut facts = sound();
     // A guest whose driver is not up has taken no offload, and no loss is to be seen in that.
     features(&mut facts).insert("tx-tcp-segmentation".into(), false);
     facts.devices[0].negotiated =
         Some(NegotiatedFeatures { driver: Some(false), ..NegotiatedFeatures::default() });
-    assert_eq!(said(&facts).claims, []);
+    assert_eq!(said(&facts).findings, []);
     // What is no virtio device has neither vhost nor queues to be set.
     let mut facts = sound();
     (facts.devices[0].model, facts.devices[0].vhost) = (Some("e1000".into()), Some(false));
     facts.devices[0].queues = 1;
-    assert_eq!(said(&facts).claims, []);
+    assert_eq!(said(&facts).findings, []);
 }

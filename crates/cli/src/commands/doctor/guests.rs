@@ -50,7 +50,7 @@ fn booted() -> anyhow::Result<(Nanos, &'static str)> {
     let host = HostName::new("guest");
     let (booting, vm) = (Kernel::installed()?, Vm::default());
     let booting = vm::qemu((host.clone(), &vm), booting, None, None)?;
-    let how = if booting.emulated_because.is_some() { ", emulated" } else { "" };
+    let how = if booting.emulated_reason.is_some() { ", emulated" } else { "" };
     let known = introduce((host, booting.machine), None, TOOL, &stop, &[])?;
     Ok((known.ready_within.into(), how))
 }

@@ -26,7 +26,7 @@ struct Document<'a> {
     checks: Vec<Check>,
     environment: &'a Environment,
     interface: Option<Interface>,
-    able: bool,
+    ready: bool,
 }
 
 #[derive(Debug, Serialize)]
@@ -52,15 +52,15 @@ pub(super) fn run(destination: &str, json: bool) -> anyhow::Result<Exit> {
         address,
         mtu,
     });
-    let able = interface.is_some();
+    let ready = interface.is_some();
     let document =
-        Document { schema: 1, tool: TOOL, host: destination, checks, environment, interface, able };
+        Document { schema: 1, tool: TOOL, host: destination, checks, environment, interface, ready };
     let text = match json {
         true => serde_json::to_string_pretty(&document)? + "\n",
         false => text(&document, table::width()),
     };
     output::coloured(&text)?;
-    Ok(if able { Exit::Success } else { Exit::Unable })
+    Ok(if ready { Exit::Success } else { Exit::Unable })
 }
 
 fn checks(environment: &Environment, interface: &Result<(PathEnd, u32), String>) -> Vec<Check> {
@@ -78,9 +78,9 @@ fn checks(environment: &Environment, interface: &Result<(PathEnd, u32), String>)
         Ok((PathEnd { device, address, .. }, mtu)) => {
             (Status::Works, format!("traffic uses {address} on {}, MTU {mtu}", device.device), None)
         }
-        Err(because) => (
+        Err(reason) => (
             Status::Missing,
-            because.clone(),
+            reason.clone(),
             Some(
                 "set `address` or `interface` in \
             [hosts.NAME]",
@@ -121,7 +121,7 @@ fn text(document: &Document<'_>, width: u16) -> String {
     let Environment { kernel, architecture, .. } = document.environment;
     let mut text = format!("plumb {TOOL} on {}: Linux {kernel} ({architecture})\n", document.host);
     table::section(&mut text, "Host", document.checks.iter().flat_map(table::rows), width);
-    let verdict = match document.able {
+    let verdict = match document.ready {
         true => "This host can be an endpoint of paths",
         false => "This host cannot be an endpoint of paths yet",
     };
@@ -145,7 +145,7 @@ mod tests {
             ..::probe::environment()
         };
         let checks = checks(&environment, interface);
-        let (able, interface) = (interface.is_ok(), None);
+        let (ready, interface) = (interface.is_ok(), None);
         let document = Document {
             schema: 1,
             tool: TOOL,
@@ -153,7 +153,7 @@ mod tests {
             checks,
             environment: &environment,
             interface,
-            able,
+            ready,
         };
         console::strip_ansi_codes(&text(&document, 80)).into_owned()
     }

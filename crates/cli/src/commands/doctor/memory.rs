@@ -43,7 +43,7 @@ pub(super) fn checks() -> Vec<Check> {
 pub(super) fn lacks(kernel: &Kernel) -> String {
     match GuestKernel::of(kernel) {
         Ok(kernel) => kernel.lacks(),
-        Err(because) => because,
+        Err(reason) => reason,
     }
 }
 
@@ -84,7 +84,7 @@ fn of_guests(kernel: &Result<GuestKernel, String>) -> Vec<Check> {
         let (status, detail) = match found {
             Ok((true, release)) => (Status::Works, format!("the guest kernel {release} has the driver")),
             Ok((false, release)) => (Status::Missing, format!("the guest kernel {release} has no driver")),
-            Err(because) => (Status::Missing, because.clone()),
+            Err(reason) => (Status::Missing, reason.clone()),
         };
         let remedy = (status == Status::Missing).then(|| format!("a kernel with {option}"));
         check(id, title, (status, detail, remedy), MOVES)
@@ -111,7 +111,7 @@ fn damon(kernel: &Result<GuestKernel, String>) -> Found {
             format!("the guest kernel {} lacks CONFIG_DAMON_PADDR or CONFIG_DAMON_SYSFS", kernel.release),
             Some(NEWER.to_owned()),
         ),
-        Err(because) => (Status::Missing, because.clone(), Some(NEWER.to_owned())),
+        Err(reason) => (Status::Missing, reason.clone(), Some(NEWER.to_owned())),
     }
 }
 
@@ -130,17 +130,17 @@ fn generations(kernel: &Result<GuestKernel, String>) -> Found {
             format!("the guest kernel {} lacks CONFIG_LRU_GEN", kernel.release),
             Some(NEWER.to_owned()),
         ),
-        Err(because) => (Status::Missing, because.clone(), Some(NEWER.to_owned())),
+        Err(reason) => (Status::Missing, reason.clone(), Some(NEWER.to_owned())),
     }
 }
 
 fn agents_balloon(kernel: &Result<GuestKernel, String>, freed: Result<(), String>) -> Check {
     let has_pages = kernel.as_ref().map(|kernel| kernel.has("CONFIG_HUGETLBFS"));
     let found = match (freed, has_pages) {
-        (Err(because), _) => {
-            (Status::Missing, because, Some("a kernel with memfd (CONFIG_MEMFD_CREATE)".to_owned()))
+        (Err(reason), _) => {
+            (Status::Missing, reason, Some("a kernel with memfd (CONFIG_MEMFD_CREATE)".to_owned()))
         }
-        (_, Err(because)) => (Status::Missing, because.clone(), None),
+        (_, Err(reason)) => (Status::Missing, reason.clone(), None),
         (Ok(()), Ok(false)) => {
             let remedy = "a kernel with CONFIG_HUGETLBFS".to_owned();
             (Status::Missing, "the guest kernel has no huge pages".to_owned(), Some(remedy))
@@ -161,9 +161,9 @@ fn accessed_bits(found: Result<(), String>) -> Check {
             "of the QEMU process; accurate for emulated guests, not with KVM".to_owned(),
             None,
         ),
-        Err(because) => (
+        Err(reason) => (
             Status::Missing,
-            format!("{ACCESSED_BITS}: {because}"),
+            format!("{ACCESSED_BITS}: {reason}"),
             Some("a kernel with CONFIG_PROC_PAGE_MONITOR".to_owned()),
         ),
     };

@@ -20,14 +20,17 @@ struct Document {
 #[derive(Debug, Serialize)]
 struct Right {
     #[serde(flatten)]
-    of: &'static CapabilityUse,
+    capability: &'static CapabilityUse,
     /// Whether this process has it in the initial user namespace.
-    held: bool,
+    available: bool,
 }
 
 /// The exit status is always 0.
 pub(super) fn run(json: bool) -> anyhow::Result<Exit> {
-    let rights = CAPABILITY_USES.iter().map(|of| Right { of, held: of.is_held() }).collect();
+    let rights = CAPABILITY_USES
+        .iter()
+        .map(|capability| Right { capability, available: capability.is_held() })
+        .collect();
     let document = Document { schema: 1, tool: TOOL, rights };
     let text = match json {
         true => serde_json::to_string_pretty(&document)? + "\n",
@@ -45,11 +48,14 @@ fn text(document: &Document, width: u16) -> String {
 }
 
 fn rows(right: &Right) -> [table::Row; 2] {
-    let mark = if right.held { "✔" } else { "✘" };
+    let mark = if right.available { "✔" } else { "✘" };
     let short = |name: &str| name.trim_start_matches("CAP_").to_owned();
-    let or = right.of.or.map(|or| format!(" or {}", short(or))).unwrap_or_default();
-    let names: Vec<String> = right.of.capabilities.iter().map(|name| short(name)).collect();
+    let or = right.capability.or.map(|or| format!(" or {}", short(or))).unwrap_or_default();
+    let names: Vec<String> = right.capability.capabilities.iter().map(|name| short(name)).collect();
     let title = names.join(", ") + &or;
     let below = |text: String| [String::new(), String::new(), text];
-    [[mark.to_owned(), title, right.of.used_for.to_owned()], below(format!("without: {}", right.of.without))]
+    [
+        [mark.to_owned(), title, right.capability.used_for.to_owned()],
+        below(format!("without: {}", right.capability.without)),
+    ]
 }

@@ -29,7 +29,7 @@ pub(super) fn render(document: &Document, width: u16) -> String {
     }
     let scenarios = document.scenarios.iter().map(|verdict| scenario_row(verdict, &document.checks));
     section(&mut text, "Built-in scenarios", scenarios, width);
-    let emulated = document.scenarios.iter().any(|verdict| verdict.emulated && verdict.able > 0);
+    let emulated = document.scenarios.iter().any(|verdict| verdict.emulated && verdict.measurable > 0);
     let emulated = if emulated { format!("\n{EMULATED}") } else { String::new() };
     let prose = format!("\n{NEEDS_NOTHING}{emulated}\n{}", verdict_line(&document.scenarios));
     text.push_str(&crate::width::wrapped(&prose, Some(usize::from(width))));
@@ -83,20 +83,29 @@ const EMULATED: &str = "With emulated guests or an emulated hypervisor, counts a
     and rates are not.";
 
 fn scenario_row(verdict: &Verdict, checks: &[Check]) -> Row {
-    let Verdict { name, cells, able, lacks, lost_paths, emulated, in_hypervisor, takes, trials_take } =
-        verdict;
+    let Verdict {
+        name,
+        results,
+        measurable,
+        missing,
+        lost_paths,
+        emulated,
+        in_hypervisor,
+        duration,
+        trials_duration,
+    } = verdict;
     let title =
         |id: &&'static str| checks.iter().find(|check| check.id == *id).map_or(*id, |check| check.title);
-    let without = lacks.iter().map(title).collect::<Vec<_>>().join(", ");
-    let (mark, detail) = match *able {
-        all if all == *cells => ("✔", format!("all {cells} results")),
+    let without = missing.iter().map(title).collect::<Vec<_>>().join(", ");
+    let (mark, detail) = match *measurable {
+        all if all == *results => ("✔", format!("all {results} results")),
         0 => ("✘", format!("cannot run; missing: {without}")),
         some => {
             let lost = match lost_paths.iter().map(String::as_str).collect::<Vec<_>>().join(", ") {
                 none if none.is_empty() => String::new(),
                 paths => format!("; unavailable path: {paths}"),
             };
-            ("!", format!("{some} of {cells} results; missing: {without}{lost}"))
+            ("!", format!("{some} of {results} results; missing: {without}{lost}"))
         }
     };
     let how = match (*in_hypervisor, *emulated) {
@@ -104,13 +113,13 @@ fn scenario_row(verdict: &Verdict, checks: &[Check]) -> Row {
         (false, true) => ", emulated",
         (false, false) => "",
     };
-    let takes = takes.map(|all| {
-        let boots = (all - *trials_take).seconds().round();
+    let duration = duration.map(|all| {
+        let boots = (all - *trials_duration).seconds().round();
         let boots = if boots > 0.0 { format!(" plus {} to boot", minutes(boots)) } else { String::new() };
-        format!(", about {}{boots}", minutes(trials_take.seconds()))
+        format!(", about {}{boots}", minutes(trials_duration.seconds()))
     });
-    let takes = takes.unwrap_or_default();
-    let cost = if *able > 0 { how.to_owned() + &takes } else { String::new() };
+    let duration = duration.unwrap_or_default();
+    let cost = if *measurable > 0 { how.to_owned() + &duration } else { String::new() };
     [mark.to_owned(), name.clone(), detail + &cost]
 }
 
@@ -120,14 +129,14 @@ fn verdict_line(scenarios: &[Verdict]) -> String {
         names.join(", ")
     };
     let parts = [
-        ("can run here", named(Verdict::is_able)),
-        ("can run in part", named(|one| !one.is_able() && one.able > 0)),
-        ("not", named(|one| !one.is_able() && one.able == 0)),
+        ("can run here", named(Verdict::is_measurable)),
+        ("can run in part", named(|one| !one.is_measurable() && one.measurable > 0)),
+        ("not", named(|one| !one.is_measurable() && one.measurable == 0)),
     ];
-    if scenarios.iter().all(Verdict::is_able) {
+    if scenarios.iter().all(Verdict::is_measurable) {
         return "All built-in scenarios can run here.".to_owned();
     }
-    if scenarios.iter().all(|one| one.able == 0) {
+    if scenarios.iter().all(|one| one.measurable == 0) {
         return "No built-in scenario can run here.".to_owned();
     }
     let groups = parts.iter().filter(|(_, names)| !names.is_empty());
@@ -156,24 +165,25 @@ mod tests {
         }
     }
 
-    fn verdict(name: &str, able: usize) -> Verdict {
-        let (lacks, lost_paths) = (BTreeSet::from(["vxlan"]), BTreeSet::from(["overlay".to_owned()]));
+    fn verdict(name: &str, measurable: usize) -> Verdict {
+        let (missing, lost_paths) = (BTreeSet::from(["vxlan"]), BTreeSet::from(["overlay".to_owned()]));
         Verdict {
             name: name.into(),
-            cells: 4,
-            able,
-            lacks,
+            results: 4,
+            measurable,
+            missing,
             lost_paths,
             emulated: false,
             in_hypervisor: false,
-            takes: None,
-            trials_take: Nanos(0),
+            duration: None,
+            trials_duration: Nanos(0),
         }
     }
 
     fn rendered(checks: Vec<Check>, scenarios: Vec<Verdict>) -> String {
-        let able = scenarios.iter().all(Verdict::is_able);
-        let document = Document { schema: 1, tool: "0", kernel: "6".into(), checks, scenarios, able };
+        let measurable = scenarios.iter().all(Verdict::is_measurable);
+        let document =
+            Document { schema: 1, tool: "0", kernel: "6".into(), checks, scenarios, ready: measurable };
         console::strip_ansi_codes(&render(&document, 100)).into_owned()
     }
 
@@ -188,10 +198,11 @@ mod tests {
 
     #[test]
     fn shows_boot_time_separately() {
-        let (trials_take, boots) = (Nanos::from_secs(90), Nanos::from_secs(12));
-        let booting = Verdict { takes: Some(trials_take + boots), trials_take, ..verdict("vhost", 4) };
+        let (trials_duration, boots) = (Nanos::from_secs(90), Nanos::from_secs(12));
+        let booting =
+            Verdict { duration: Some(trials_duration + boots), trials_duration, ..verdict("vhost", 4) };
         assert!(rendered(vec![], vec![booting]).contains("all 4 results, about 1.5 min plus 12 s to boot"));
-        let quick = Verdict { takes: Some(trials_take), trials_take, ..verdict("quick", 4) };
+        let quick = Verdict { duration: Some(trials_duration), trials_duration, ..verdict("quick", 4) };
         let text = rendered(vec![], vec![quick]);
         assert!(text.contains("about 1.5 min") && !text.contains("to boot"), "{text}");
     }

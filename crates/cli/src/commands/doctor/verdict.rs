@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use ::workload::{Placement, Transport};
-use scenario::{Cell, DeviceSettingKind, Layer, Link, Path, Plan, Scenario};
+use scenario::{DeviceSettingKind, Layer, Link, Path, Plan, PlannedResult, Scenario};
 use serde::Serialize;
 use units::Nanos;
 
@@ -19,24 +19,24 @@ const KVM: &str = "kvm";
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub(super) struct Verdict {
     pub(super) name: String,
-    pub(super) cells: usize,
-    pub(super) able: usize,
+    pub(super) results: usize,
+    pub(super) measurable: usize,
     /// Ids of the checks that prevent the others.
-    pub(super) lacks: BTreeSet<&'static str>,
+    pub(super) missing: BTreeSet<&'static str>,
     pub(super) lost_paths: BTreeSet<String>,
     /// Whether its virtual machines are emulated here, which makes their times and rates meaningless.
     pub(super) emulated: bool,
     /// Whether it runs in a virtual hypervisor because this machine lacks features its guests need.
     pub(super) in_hypervisor: bool,
     /// Estimated maximum run time in nanoseconds; `None` if guests must boot and none could.
-    pub(super) takes: Option<Nanos>,
+    pub(super) duration: Option<Nanos>,
     /// Trials only, like `plumb scenario list`.
-    pub(super) trials_take: Nanos,
+    pub(super) trials_duration: Nanos,
 }
 
 impl Verdict {
     pub(super) fn of(scenario: &Scenario, plan: &Plan, checks: &[Check], boot: Option<Nanos>) -> Self {
-        let cells = &plan.cells;
+        let results = &plan.results;
         let works = |id: &str| checks.iter().any(|check| check.id == id && check.status != Status::Missing);
         let has_guests = scenario.lab.hosts.iter().any(|host| host.vm.is_some());
         let emulated =
@@ -45,48 +45,52 @@ impl Verdict {
         let boot = if has_guests { boot } else { Some(Nanos(0)) };
         let mut verdict = Self {
             name: scenario.name.clone(),
-            cells: cells.len(),
-            able: 0,
-            lacks: BTreeSet::new(),
+            results: results.len(),
+            measurable: 0,
+            missing: BTreeSet::new(),
             lost_paths: scenario.paths.iter().map(|path| path.name.to_string()).collect(),
             emulated,
             in_hypervisor: inside,
-            takes: boot.map(|boot| ::lab::run_time(scenario, plan, boot, inside)),
-            trials_take: ::lab::run_time(scenario, plan, Nanos(0), false),
+            duration: boot.map(|boot| ::lab::run_time(scenario, plan, boot, inside)),
+            trials_duration: ::lab::run_time(scenario, plan, Nanos(0), false),
         };
-        for cell in cells {
-            let mut lacking: Vec<_> = needs(scenario, cell).into_iter().filter(|id| !works(id)).collect();
+        for result in results {
+            let mut lacking: Vec<_> = needs(scenario, result).into_iter().filter(|id| !works(id)).collect();
             // Without privileges, other refusals are a consequence.
             if lacking.contains(&RIGHTS) {
                 lacking = vec![RIGHTS];
             }
             if lacking.is_empty() {
-                verdict.able += 1;
-                verdict.lost_paths.remove(&cell.path.to_string());
+                verdict.measurable += 1;
+                verdict.lost_paths.remove(&result.path.to_string());
             }
-            verdict.lacks.extend(lacking);
+            verdict.missing.extend(lacking);
         }
         verdict
     }
 
-    pub(super) fn is_able(&self) -> bool {
-        self.able == self.cells
+    pub(super) fn is_measurable(&self) -> bool {
+        self.measurable == self.results
     }
 }
 
-fn needs(scenario: &Scenario, cell: &Cell) -> BTreeSet<&'static str> {
+fn needs(scenario: &Scenario, result: &PlannedResult) -> BTreeSet<&'static str> {
     let mut needs = BTreeSet::from([RIGHTS, "namespaces"]);
-    if let Some(path) = scenario.paths.iter().find(|path| path.name == cell.path) {
+    if let Some(path) = scenario.paths.iter().find(|path| path.name == result.path) {
         if path.layers.contains(&Layer::Gateway) {
             needs.extend(topology::GATEWAY_NEEDS);
         }
-        needs.extend(path_needs(scenario, cell, path));
+        needs.extend(path_needs(scenario, result, path));
     }
-    if cell.placement == Placement::CrossCpu {
+    // The path of a single-ended workload is named after its host.
+    if scenario.lab.hosts.iter().any(|host| host.name.as_str() == result.path.as_str() && host.vm.is_some()) {
+        needs.extend(guests::NEEDS);
+    }
+    if result.placement == Placement::CrossCpu {
         needs.insert("cpus");
     }
-    let socket = cell.load.kind().socket();
-    if cell.load.kind().transport() == Some(Transport::Tcp)
+    let socket = result.load.kind().socket();
+    if result.load.kind().transport() == Some(Transport::Tcp)
         && socket.is_some_and(|socket| socket.congestion.as_deref() == Some("cubic"))
     {
         needs.insert("cubic");
@@ -94,14 +98,14 @@ fn needs(scenario: &Scenario, cell: &Cell) -> BTreeSet<&'static str> {
     needs
 }
 
-fn path_needs(scenario: &Scenario, cell: &Cell, path: &Path) -> BTreeSet<&'static str> {
+fn path_needs(scenario: &Scenario, result: &PlannedResult, path: &Path) -> BTreeSet<&'static str> {
     let mut needs = BTreeSet::new();
     for device in path.devices.iter().filter(|at| !scenario.lab.is_remote(&at.host)) {
         if scenario.lab.host(&device.host).is_some_and(|host| host.forwards) {
             needs.insert("forwarding");
         }
         // The features of a guest device depend on the guest kernel.
-        let settings = cell.devices.get(device).filter(|_| scenario.lab.vm(&device.host).is_none());
+        let settings = result.devices.get(device).filter(|_| scenario.lab.vm(&device.host).is_none());
         if let Some(settings) = settings {
             let set = DeviceSettingKind::ALL.into_iter().filter(|kind| kind.is_in(settings));
             needs.extend(set.filter_map(topology::setting_needs));
@@ -163,8 +167,8 @@ mod tests {
         for builtin in builtin::all() {
             for status in [Status::Works, Status::Limited] {
                 let verdict = judged(builtin.name, |_| status);
-                assert!(verdict.is_able() && verdict.cells > 0, "{verdict:?}");
-                assert!(verdict.lacks.is_empty() && verdict.lost_paths.is_empty(), "{verdict:?}");
+                assert!(verdict.is_measurable() && verdict.results > 0, "{verdict:?}");
+                assert!(verdict.missing.is_empty() && verdict.lost_paths.is_empty(), "{verdict:?}");
             }
         }
     }
@@ -173,14 +177,14 @@ mod tests {
     fn nothing_runs_without_privileges() {
         for builtin in builtin::all() {
             let verdict = judged(builtin.name, |_| Status::Missing);
-            assert_eq!(verdict.able, 0, "{verdict:?}");
-            assert_eq!(verdict.lacks, BTreeSet::from(["rights"]), "the cause, not what follows from it");
+            assert_eq!(verdict.measurable, 0, "{verdict:?}");
+            assert_eq!(verdict.missing, BTreeSet::from(["rights"]), "the cause, not what follows from it");
         }
     }
 
     #[test]
     fn missing_feature_excludes_only_dependent_results() {
-        for (name, missing, able) in [
+        for (name, missing, measurable) in [
             ("quick", "vxlan", "some"),
             ("quick", "bridge", "some"),
             ("egress-gateway", "nftables-snat", "some"),
@@ -190,18 +194,20 @@ mod tests {
             ("bridge-streams", "nftables-snat", "all"),
             ("quick", "veth", "none"),
             ("bridge-multiqueue", "tap", "none"),
+            ("balloon", "qemu", "none"),
+            ("balloon", "guest-kernel", "none"),
             ("bridge-queues", "tap", "all"),
             ("bridge-queues", "queues", "none"),
             ("bridge-multiqueue", "queues", "all"),
         ] {
             let verdict = without(name, missing);
-            let found = match verdict.able {
+            let found = match verdict.measurable {
                 0 => "none",
-                able if able == verdict.cells => "all",
+                measurable if measurable == verdict.results => "all",
                 _ => "some",
             };
-            assert_eq!(found, able, "{verdict:?}");
-            assert_eq!(verdict.lacks.contains(missing), able != "all", "{verdict:?}");
+            assert_eq!(found, measurable, "{verdict:?}");
+            assert_eq!(verdict.missing.contains(missing), measurable != "all", "{verdict:?}");
         }
     }
 
@@ -210,9 +216,9 @@ mod tests {
         let existing: Vec<Check> = super::super::checks(&Ok::<_, String>(machine::Rights::Root));
         for builtin in builtin::all() {
             let scenario = Scenario::parse(builtin.name, builtin.text).expect("parses");
-            for cell in Plan::expand(&scenario, 0, &PlanOptions::default()).cells {
+            for result in Plan::expand(&scenario, 0, &PlanOptions::default()).results {
                 // Excluded because it takes seconds.
-                for need in needs(&scenario, &cell).into_iter().filter(|need| *need != guests::BOOT) {
+                for need in needs(&scenario, &result).into_iter().filter(|need| *need != guests::BOOT) {
                     // Virtual machines are optional.
                     let is_enough = |check: &Check| check.required || check.group == Group::VirtualMachines;
                     assert!(existing.iter().any(|check| check.id == need && is_enough(check)), "{need}");

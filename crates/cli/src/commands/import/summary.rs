@@ -27,7 +27,7 @@ struct Table {
     lines: RangeInclusive<u64>,
     heading: Option<String>,
     rows: usize,
-    cell: String,
+    result: String,
 }
 
 impl Summary {
@@ -47,7 +47,7 @@ impl Summary {
             self.end_table()?;
             let mut places = vec![place(&done.file, &done.lines)];
             places.extend(done.other_end.as_ref().map(|(file, lines)| place(file, lines)));
-            return self.line(&places.join(", "), &done.what, heading, &done.trial.cell, 1);
+            return self.line(&places.join(", "), &done.what, heading, &done.trial.result, 1);
         }
         if let Some(table) = &mut self.table
             && table.file == done.file
@@ -64,7 +64,7 @@ impl Summary {
             lines: done.lines.clone(),
             heading: heading.cloned(),
             rows: 1,
-            cell: done.trial.cell.clone(),
+            result: done.trial.result.clone(),
         });
         Ok(())
     }
@@ -81,20 +81,20 @@ impl Summary {
         for note in &record.notes {
             output::aside(format_args!("note: {note}"));
         }
-        let (id, cells) = (&header.id, counted(header.cells.len(), "result"));
+        let (id, results) = (&header.id, counted(header.results.len(), "result"));
         let trials = counted(self.tests, "trial");
-        output::prose(&format!("imported {trials} in {cells}; `plumb report {id}` shows them"))
+        output::prose(&format!("imported {trials} in {results}; `plumb report {id}` shows them"))
     }
 
     fn end_table(&mut self) -> io::Result<()> {
         let Some(table) = self.table.take() else { return Ok(()) };
-        let (what, cell) = if table.rows == 1 {
-            (TABLE.to_owned(), table.cell)
+        let (what, result) = if table.rows == 1 {
+            (TABLE.to_owned(), table.result)
         } else {
-            (format!("{TABLE}, {} rows", table.rows), format!("{} etc.", table.cell))
+            (format!("{TABLE}, {} rows", table.rows), format!("{} etc.", table.result))
         };
         let place = place(&table.file, &table.lines);
-        self.line(&place, &what, table.heading.as_ref(), &cell, table.rows)
+        self.line(&place, &what, table.heading.as_ref(), &result, table.rows)
     }
 
     fn line(
@@ -102,7 +102,7 @@ impl Summary {
         place: &str,
         what: &str,
         heading: Option<&String>,
-        cell: &str,
+        result: &str,
         tests: usize,
     ) -> io::Result<()> {
         if self.lines == LISTED {
@@ -111,7 +111,7 @@ impl Summary {
         }
         self.lines += 1;
         let heading = heading.map(|heading| format!("  \"{heading}\"")).unwrap_or_default();
-        output::prose(&format!("{place}  {what}{heading}  as {cell}"))
+        output::prose(&format!("{place}  {what}{heading}  as {result}"))
     }
 }
 

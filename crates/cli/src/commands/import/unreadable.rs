@@ -9,14 +9,14 @@ use crate::failure::Misuse;
 
 #[derive(Debug)]
 pub(super) struct UnreadableFile {
-    pub(super) why: String,
+    pub(super) reason: String,
     /// Whether listing the supported formats may help.
     pub(super) is_unknown: bool,
 }
 
 impl fmt::Display for UnreadableFile {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.why)
+        f.write_str(&self.reason)
     }
 }
 
@@ -25,7 +25,7 @@ impl std::error::Error for UnreadableFile {}
 impl UnreadableFile {
     pub(super) fn of<E: fmt::Display>(error: &ImportError<E>) -> Self {
         let is_unknown = matches!(error, ImportError::Nothing { is_known: false, .. });
-        Self { why: error.to_string(), is_unknown }
+        Self { reason: error.to_string(), is_unknown }
     }
 }
 

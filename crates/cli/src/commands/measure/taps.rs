@@ -39,7 +39,7 @@ impl Taps {
                 }
                 Err(refusal) => facts.unread.push(Unread {
                     what: format!("the tap device {}", queue.tap),
-                    because: format!("{refusal}; run as root"),
+                    reason: format!("{refusal}; run as root"),
                 }),
             }
         }

@@ -30,7 +30,7 @@ pub(crate) struct Machine {
     method: Option<String>,
     /// Maximum fast memory.
     #[serde(default)]
-    pub(crate) whole: Option<Bytes>,
+    pub(crate) total: Option<Bytes>,
     pub(crate) fast: Option<Bytes>,
     pub(crate) slow: Option<Bytes>,
     resident: Option<Bytes>,
@@ -40,7 +40,7 @@ pub(crate) struct Machine {
     refaults_per_second: Option<f64>,
     pressure: Option<Share>,
     source: Option<AccessSourceKind>,
-    no_accesses_because: Option<String>,
+    no_accesses_reason: Option<String>,
     pub(crate) dram_hits: Option<Share>,
     /// Share of one guest CPU.
     telemetry_cpu: Option<Share>,
@@ -61,7 +61,7 @@ struct Node {
 #[derive(Debug, Clone, Default)]
 pub(crate) struct MachineFacts {
     method: Option<&'static str>,
-    pub(crate) whole: Option<Bytes>,
+    pub(crate) total: Option<Bytes>,
 }
 
 /// By name. Unreachable machines have no facts.
@@ -70,7 +70,7 @@ pub(crate) type Facts = BTreeMap<String, MachineFacts>;
 pub(crate) fn facts(vms: &mut BTreeMap<String, AttachedVm>) -> Facts {
     let of_vm = |vm: &mut AttachedVm| MachineFacts {
         method: vm.method().map(|method| method.word()),
-        whole: vm.whole().ok(),
+        total: vm.whole().ok(),
     };
     vms.iter_mut().map(|(name, vm)| (name.clone(), of_vm(vm))).collect()
 }
@@ -125,7 +125,7 @@ impl Machine {
             name: name.to_owned(),
             error,
             method: facts.method.map(str::to_owned),
-            whole: facts.whole,
+            total: facts.total,
             fast: memory.map(|memory| memory.size),
             slow: memory.map(|memory| memory.slow),
             resident: memory.and_then(|memory| memory.resident),
@@ -135,7 +135,7 @@ impl Machine {
             refaults_per_second: memory.and_then(|memory| memory.refaults),
             pressure: memory.and_then(|memory| memory.psi),
             source: memory.map(|memory| memory.source),
-            no_accesses_because: memory.and_then(|memory| memory.no_accesses_because.clone()),
+            no_accesses_reason: memory.and_then(|memory| memory.no_accesses_reason.clone()),
             dram_hits: memory.and_then(GuestMemory::dram_hits),
             telemetry_cpu: memory.and_then(|memory| memory.cost),
             telemetry_host_cpu: memory.and_then(|memory| memory.host_cost),
@@ -144,8 +144,8 @@ impl Machine {
     }
 
     fn check(&self) -> Result<(), String> {
-        if let Some(whole) = self.whole.filter(|whole| *whole > MOST_MEMORY) {
-            return Err(format!("impossible memory size: {whole}"));
+        if let Some(total) = self.total.filter(|total| *total > MOST_MEMORY) {
+            return Err(format!("impossible memory size: {total}"));
         }
         if let Some(hits) = self.dram_hits.filter(|hits| !(0.0..=1.0).contains(&hits.0)) {
             return Err(format!("impossible share of accesses: {} is not between 0 and 1", hits.0));
@@ -172,7 +172,7 @@ impl Machine {
             refaults: self.refaults_per_second,
             psi: self.pressure,
             source: self.source.unwrap_or(AccessSourceKind::None),
-            no_accesses_because: self.no_accesses_because.clone(),
+            no_accesses_reason: self.no_accesses_reason.clone(),
             tiers: self.nodes.iter().map(tier).collect(),
             cost: self.telemetry_cpu,
             host_cost: self.telemetry_host_cpu,

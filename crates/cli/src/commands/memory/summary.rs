@@ -39,7 +39,7 @@ pub(super) fn of_record(looks: &[Document]) -> MemorySummary {
             let sample = MemoryLook { at, fast: vm.fast, hits: vm.dram_hits };
             vms.entry(&vm.name).or_default().push(sample);
         }
-        moves.extend(look.moves.iter().map(|step| MemoryMove { at, what: step.to_string() }));
+        moves.extend(look.moves.iter().map(|step| MemoryMove { at, action: step.to_string() }));
     }
     let arm = vms.into_iter().map(|(name, looks)| VmMemory::of(name.to_owned(), looks)).collect();
     let arm = MemoryArm::of(RECORDED, arm);

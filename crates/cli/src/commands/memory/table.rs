@@ -89,13 +89,13 @@ fn source_note(memory: &GuestMemory) -> String {
         Kind::Mglru => "memory accessed, by the guest's page generations (MGLRU)",
         Kind::Referenced => "memory accessed, by the accessed bits of the QEMU process",
         Kind::Auto | Kind::None => {
-            let because = memory.no_accesses_because.as_deref().unwrap_or("no agent in the guest");
-            return format!("accesses unknown: {because}");
+            let reason = memory.no_accesses_reason.as_deref().unwrap_or("no agent in the guest");
+            return format!("accesses unknown: {reason}");
         }
     };
     let of_host = memory.host_cost.map(|cost| format!(", {cost} of host CPU time per sample"));
     let cost = memory.cost.map(|cost| format!(", {cost} of a guest CPU")).or(of_host).unwrap_or_default();
-    let pending = memory.no_accesses_because.as_ref().map(|reason| format!(", none yet: {reason}"));
+    let pending = memory.no_accesses_reason.as_ref().map(|reason| format!(", none yet: {reason}"));
     format!("{source}{cost}{}", pending.unwrap_or_default())
 }
 

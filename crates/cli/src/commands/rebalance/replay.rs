@@ -62,7 +62,7 @@ fn extents(config: &Config, looks: &[Document], path: &Path) -> anyhow::Result<B
         let of_vm = looks.iter().flat_map(|look| &look.vms).filter(|vm| vm.name == name);
         let extent = of_vm.clone().find_map(|vm| {
             let has = Tiers { fast: vm.fast?, slow: vm.slow.unwrap_or_default() };
-            Some(Extent { whole: vm.whole.unwrap_or(has.fast), has })
+            Some(Extent { whole: vm.total.unwrap_or(has.fast), has })
         });
         let Some(extent) = extent else {
             let error = match of_vm.count() {

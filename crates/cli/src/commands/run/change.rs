@@ -1,6 +1,6 @@
 //! Applies a remedy's change to a planned result.
 
-use ::scenario::{Cell, DeviceRef, DeviceSettings, Offloads};
+use ::scenario::{DeviceRef, DeviceSettings, Offloads, PlannedResult};
 use ::workload::{Mode, Placement, StreamSettings};
 use findings::Change;
 use units::Bytes;
@@ -11,8 +11,8 @@ const LIMIT_MESSAGE: Bytes = Bytes(1 << 20);
 const APP_MESSAGE: Bytes = Bytes(128 << 10);
 
 /// `None` if the result lacks the setting or already has the change.
-pub(super) fn applied(cell: &Cell, change: &Change) -> Option<Cell> {
-    let mut changed = cell.clone();
+pub(super) fn applied(result: &PlannedResult, change: &Change) -> Option<PlannedResult> {
+    let mut changed = result.clone();
     match change {
         Change::OffloadsOn { devices } => {
             set(&mut changed, devices, |settings| settings.offloads = Offloads::all(true))?;
@@ -32,13 +32,13 @@ pub(super) fn applied(cell: &Cell, change: &Change) -> Option<Cell> {
             }
         }
     }
-    (changed != *cell).then_some(changed)
+    (changed != *result).then_some(changed)
 }
 
-fn set(cell: &mut Cell, devices: &[String], put: impl Fn(&mut DeviceSettings)) -> Option<()> {
+fn set(result: &mut PlannedResult, devices: &[String], put: impl Fn(&mut DeviceSettings)) -> Option<()> {
     for device in devices {
         let device: DeviceRef = device.parse().ok()?;
-        put(cell.devices.entry(device).or_default());
+        put(result.devices.entry(device).or_default());
     }
     Some(())
 }
@@ -55,15 +55,15 @@ mod tests {
 
     use super::*;
 
-    fn cell() -> Cell {
+    fn result() -> PlannedResult {
         let quick = builtin::find("bridge-streams").expect("built in");
         let scenario = Scenario::parse(quick.name, quick.text).expect("parses");
-        Plan::expand(&scenario, 0, &PlanOptions::default()).cells.remove(0)
+        Plan::expand(&scenario, 0, &PlanOptions::default()).results.remove(0)
     }
 
     #[test]
     fn each_change_affects_one_setting() {
-        let before = cell();
+        let before = result();
         let devices = vec!["client:eth0".to_owned()];
         for change in [
             Change::OffloadsOn { devices: devices.clone() },
@@ -87,7 +87,7 @@ mod tests {
     #[test]
     fn ignores_changes_without_effect() {
         for change in [Change::GrowingBuffers, Change::Placement { place: "everywhere".into() }] {
-            assert_eq!(applied(&cell(), &change), None, "{change:?}");
+            assert_eq!(applied(&result(), &change), None, "{change:?}");
         }
     }
 }

@@ -18,7 +18,7 @@ pub(super) struct Job {
     pub(super) plan: Plan,
     pub(super) id: RunId,
     /// Set if this run tests the remedies of another.
-    pub(super) tries: Option<RemedyTrials>,
+    pub(super) remedy_trials: Option<RemedyTrials>,
     pub(super) resume: Option<RunRecord>,
     /// Prevents other processes from executing the same run.
     pub(super) _claim: Claim,
@@ -33,7 +33,7 @@ pub(super) fn planned(args: &RunArgs, shared: &GlobalFlags) -> anyhow::Result<(S
 pub(super) fn fresh(source: Source, plan: Plan, store: &Store) -> anyhow::Result<Job> {
     let stamp = Timestamp::now().strftime("%Y%m%d-%H%M%S");
     let (id, claim) = store.claim_new(&format!("{}-{stamp}", source.scenario.name))?;
-    Ok(Job { source, plan, id, tries: None, resume: None, _claim: claim })
+    Ok(Job { source, plan, id, remedy_trials: None, resume: None, _claim: claim })
 }
 
 fn plan(args: &RunArgs, scenario: &Scenario) -> anyhow::Result<Plan> {
@@ -77,8 +77,8 @@ fn enough_time(plan: &Plan) -> anyhow::Result<()> {
     if !forecast.is_too_short() {
         return Ok(());
     }
-    let cells = plan.cells.len();
-    let message = format!("a budget of {budget} is too short to measure each of {cells} results once");
+    let results = plan.results.len();
+    let message = format!("a budget of {budget} is too short to measure each of {results} results once");
     let least = forecast.pass.seconds().ceil();
     let hint = format!(
         "use at least {least:.0}s, e.g. `--budget {least:.0}s`, or fewer results with --path and --workload"

@@ -2,7 +2,7 @@
 //! interleaved blocks. They form a separate run, so that they can be stored, resumed and reported like any
 //! other.
 
-use ::scenario::{Cell, CellId, FactorName, Plan, Scenario, WorkloadName};
+use ::scenario::{FactorName, Plan, PlannedResult, ResultId, Scenario, WorkloadName};
 use findings::Findings;
 use samples::{RemedyTrial, RemedyTrials, RunRecord};
 use store::Store;
@@ -17,37 +17,37 @@ const REMEDY: &str = "remedy";
 /// The job that tests a complete run's remedies; `None` if the lab can apply none.
 pub(super) fn job(main: &RunRecord, store: &Store) -> anyhow::Result<Option<Job>> {
     let source = resume::stored_source(main)?;
-    let (plan, tries) = plan(main, &source.scenario)?;
-    if plan.cells.is_empty() {
+    let (plan, remedy_trials) = plan(main, &source.scenario)?;
+    if plan.results.is_empty() {
         output::aside(format_args!("the lab cannot apply a remedy of any finding"));
         return Ok(None);
     }
     let (id, claim) = store.claim_new(&remedy_results::name(&main.header.id))?;
-    Ok(Some(Job { source, plan, id, tries: Some(tries), resume: None, _claim: claim }))
+    Ok(Some(Job { source, plan, id, remedy_trials: Some(remedy_trials), resume: None, _claim: claim }))
 }
 
 /// Depends only on the run, so that it can be resumed.
 pub(super) fn plan(main: &RunRecord, scenario: &Scenario) -> anyhow::Result<(Plan, RemedyTrials)> {
     let of_main = resume::stored_plan(main, scenario)?;
     let pairs = pairs(&analysis::analyse(main), &of_main);
-    let (cells, remedies): (Vec<[Cell; 2]>, Vec<RemedyTrial>) = pairs.into_iter().unzip();
+    let (results, remedies): (Vec<[PlannedResult; 2]>, Vec<RemedyTrial>) = pairs.into_iter().unzip();
     let blocks = if of_main.design.is_adaptive() { FEWEST } else { main.header.blocks.max(FEWEST) };
-    let plan = Plan::of(cells.into_iter().flatten().collect(), blocks, main.header.seed, of_main.pause);
-    Ok((plan, RemedyTrials { of: main.header.id.clone(), remedies }))
+    let plan = Plan::of(results.into_iter().flatten().collect(), blocks, main.header.seed, of_main.pause);
+    Ok((plan, RemedyTrials { run: main.header.id.clone(), remedies }))
 }
 
 /// For each claim with a change, its first result with and without it. Skips duplicate changes of a result.
-fn pairs(findings: &Findings, plan: &Plan) -> Vec<([Cell; 2], RemedyTrial)> {
+fn pairs(findings: &Findings, plan: &Plan) -> Vec<([PlannedResult; 2], RemedyTrial)> {
     let mut seen = Vec::new();
     let mut pairs = Vec::new();
-    for claim in &findings.claims {
+    for claim in &findings.findings {
         let change = claim.remedy.as_ref().and_then(|remedy| remedy.change.as_ref());
-        let (Some(change), Some(first)) = (change, claim.cells.first()) else { continue };
-        let Some(cell) = plan.cells.iter().find(|cell| cell.id.as_str() == first) else { continue };
-        let Some(changed) = change::applied(cell, change) else { continue };
+        let (Some(change), Some(first)) = (change, claim.results.first()) else { continue };
+        let Some(result) = plan.results.iter().find(|result| result.id.as_str() == first) else { continue };
+        let Some(changed) = change::applied(result, change) else { continue };
         if !seen.contains(&(&claim.id, first)) {
             seen.push((&claim.id, first));
-            pairs.push(pair(&claim.id, cell, changed));
+            pairs.push(pair(&claim.id, result, changed));
         }
     }
     pairs
@@ -55,23 +55,23 @@ fn pairs(findings: &Findings, plan: &Plan) -> Vec<([Cell; 2], RemedyTrial)> {
 
 /// Each pair is a separate workload with the unchanged result as baseline. The baseline's repetitions give
 /// the noise for judging the remedy.
-fn pair(finding: &str, cell: &Cell, changed: Cell) -> ([Cell; 2], RemedyTrial) {
-    let arm = |cell: Cell, word: &str| {
-        let mut levels = cell.levels.clone();
+fn pair(finding: &str, result: &PlannedResult, changed: PlannedResult) -> ([PlannedResult; 2], RemedyTrial) {
+    let arm = |result: PlannedResult, word: &str| {
+        let mut levels = result.levels.clone();
         levels.insert(FactorName::new(REMEDY), word.to_owned());
-        Cell {
-            id: CellId::new(format!("{}/{finding}={word}", cell.id)),
-            workload: WorkloadName::new(format!("{} ({finding})", cell.workload)),
+        PlannedResult {
+            id: ResultId::new(format!("{}/{finding}={word}", result.id)),
+            workload: WorkloadName::new(format!("{} ({finding})", result.workload)),
             levels,
             baseline: word == "without",
-            ..cell
+            ..result
         }
     };
     let tried = RemedyTrial {
         finding: finding.to_owned(),
-        cell: cell.id.to_string(),
-        without: format!("{}/{finding}=without", cell.id),
-        with: format!("{}/{finding}=with", cell.id),
+        result: result.id.to_string(),
+        without: format!("{}/{finding}=without", result.id),
+        with: format!("{}/{finding}=with", result.id),
     };
-    ([arm(cell.clone(), "without"), arm(changed, "with")], tried)
+    ([arm(result.clone(), "without"), arm(changed, "with")], tried)
 }

@@ -30,17 +30,17 @@ pub(super) fn resumed(
             format!("run {id} is complete: all {} trials were run or skipped", record.header.planned);
         return Err(Misuse::new(message).hint(format!("`plumb report {id}` shows it")).into());
     }
-    let (source, plan, tries) = match &record.header.tries {
+    let (source, plan, remedy_trials) = match &record.header.remedy_trials {
         None => {
             let source = stored_source(&record)?;
             let plan = stored_plan(&record, &source.scenario)?;
             (source, plan, None)
         }
-        Some(tries) => {
-            let main = store.load(&tries.of)?;
+        Some(remedy_trials) => {
+            let main = store.load(&remedy_trials.run)?;
             let source = stored_source(&main)?;
-            let (plan, tries) = remedies::plan(&main, &source.scenario)?;
-            (source, plan, Some(tries))
+            let (plan, remedy_trials) = remedies::plan(&main, &source.scenario)?;
+            (source, plan, Some(remedy_trials))
         }
     };
     if !same_plan(&plan, &record) {
@@ -50,7 +50,7 @@ pub(super) fn resumed(
         );
         return Err(Misuse::new(message).hint("start a new run with `plumb run`").into());
     }
-    Ok(Job { source, plan, id, tries, resume: Some(record), _claim: claim })
+    Ok(Job { source, plan, id, remedy_trials, resume: Some(record), _claim: claim })
 }
 
 pub(super) fn stored_source(record: &RunRecord) -> anyhow::Result<Source> {
@@ -68,14 +68,14 @@ pub(super) fn stored_plan(record: &RunRecord, scenario: &Scenario) -> anyhow::Re
 /// Whether the recreated plan matches the stored trials, including their order.
 fn same_plan(plan: &Plan, record: &RunRecord) -> bool {
     let header = &record.header;
-    let cells = plan.cells.iter().map(|cell| cell.id.as_str());
+    let results = plan.results.iter().map(|result| result.id.as_str());
     let made_as_planned = |trial: &samples::Trial| {
         let planned = plan.trials.iter().find(|planned| planned.index == trial.index);
         planned.is_some_and(|planned| {
-            (plan.cells[planned.cell].id.as_str(), planned.block) == (trial.cell.as_str(), trial.block)
+            (plan.results[planned.result].id.as_str(), planned.block) == (trial.result.as_str(), trial.block)
         })
     };
-    cells.eq(header.cells.iter().map(|cell| cell.id.as_str()))
+    results.eq(header.results.iter().map(|result| result.id.as_str()))
         && plan.trials.len() == header.planned as usize
         && record.trials.iter().all(made_as_planned)
 }
@@ -83,8 +83,8 @@ fn same_plan(plan: &Plan, record: &RunRecord) -> bool {
 fn options_of(record: &RunRecord) -> PlanOptions {
     let header = &record.header;
     let mut workloads: Vec<WorkloadName> = Vec::new();
-    for cell in &header.cells {
-        let name = WorkloadName::new(&cell.workload);
+    for result in &header.results {
+        let name = WorkloadName::new(&result.workload);
         if !workloads.contains(&name) {
             workloads.push(name);
         }

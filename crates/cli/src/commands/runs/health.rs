@@ -49,7 +49,7 @@ fn of_run(store: &Store, id: RunId) -> Health {
     match store.load(&id) {
         Ok(record) => Health { id, trials: record.trials.len(), unreadable: record.unreadable },
         Err(error) => {
-            let part = UnreadablePart { what: "the run".to_owned(), because: error.to_string() };
+            let part = UnreadablePart { part: "the run".to_owned(), reason: error.to_string() };
             Health { id, trials: 0, unreadable: vec![part] }
         }
     }
@@ -59,7 +59,7 @@ fn print(store: &Store, damage: &[String], runs: &[Health]) -> anyhow::Result<()
     for run in runs.iter().filter(|run| !run.unreadable.is_empty()) {
         output::line(format_args!("{}: {} readable trials", run.id, run.trials))?;
         for part in &run.unreadable {
-            output::prose(&format!("  {}: {}", part.what, part.because))?;
+            output::prose(&format!("  {}: {}", part.part, part.reason))?;
         }
     }
     for line in damage {
@@ -84,11 +84,11 @@ pub(super) fn repair(store: Store) -> anyhow::Result<Exit> {
     for run in &repair.kept {
         output::line(format_args!("{}: {} trials", run.id, run.trials))?;
         for part in &run.lost {
-            output::prose(&format!("  without {}: {}", part.what, part.because))?;
+            output::prose(&format!("  without {}: {}", part.part, part.reason))?;
         }
     }
     for part in &repair.lost {
-        output::prose(&format!("without {}: {}", part.what, part.because))?;
+        output::prose(&format!("without {}: {}", part.part, part.reason))?;
     }
     output::line(format_args!(
         "recovered {} runs into {path}; the original is now {}",

@@ -28,7 +28,7 @@ pub(crate) struct ImportArgs {
 pub(super) fn export(args: &ExportArgs, store: &Store) -> anyhow::Result<()> {
     let record = store.load(&store.resolve(&args.run)?)?;
     for part in &record.unreadable {
-        output::aside(format_args!("note: without {}: {}", part.what, part.because));
+        output::aside(format_args!("note: without {}: {}", part.part, part.reason));
     }
     let path = args.output.display();
     let packed = evidence::pack(&record)?;

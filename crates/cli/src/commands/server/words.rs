@@ -25,7 +25,7 @@ pub(super) fn line(event: &Event<'_>) -> Option<String> {
         Event::Waits { peer, before } => format!("{} waits for {before}", peer.ip()),
         Event::Begins { client } => format!("{} {}", name(client), work(client)),
         Event::Ends { client, report } => format!("{} {}", name(client), outcome(report)),
-        Event::Refused { peer, because } => format!("{peer} refused: {because}"),
+        Event::Refused { peer, reason } => format!("{peer} refused: {reason}"),
         Event::MoreRefused { count } => format!("{count} more refused"),
         Event::Interval { .. } | Event::Trouble { .. } => return None,
     })
@@ -173,7 +173,7 @@ mod tests {
     #[test]
     fn refusal_has_address_and_reason() {
         let peer = "198.18.0.9:1".parse().expect("valid");
-        let logged = line(&Event::Refused { peer, because: Refusal::Address }).expect("a line");
+        let logged = line(&Event::Refused { peer, reason: Refusal::Address }).expect("a line");
         assert_eq!(logged, "198.18.0.9:1 refused: its address is not allowed");
     }
 }

@@ -14,7 +14,7 @@ use crate::{bounded_file, exit::Exit, failure::Misuse};
 
 pub(super) fn run(files: &[PathBuf], written: &Destination) -> anyhow::Result<Exit> {
     let [a, b] = files else { return Err(Misuse::new("--compare needs two files").into()) };
-    written.write_comparison(&analysis::trace_contrast(&read(a)?, &read(b)?))?;
+    written.write_comparison(&analysis::trace_comparison(&read(a)?, &read(b)?))?;
     Ok(Exit::Success)
 }
 

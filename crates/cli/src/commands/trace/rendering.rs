@@ -51,7 +51,9 @@ impl Destination {
     }
 
     pub(super) fn write_comparison(&self, comparison: &TraceComparison) -> anyhow::Result<()> {
-        self.put(|format, options| Ok(::report::render_trace_contrast(comparison, self.top, format, options)))
+        self.put(|format, options| {
+            Ok(::report::render_trace_comparison(comparison, self.top, format, options))
+        })
     }
 
     fn put(&self, text: impl Fn(SingleFormat, &Options) -> anyhow::Result<String>) -> anyhow::Result<()> {

@@ -30,7 +30,7 @@ impl Probes {
                 }
                 Err(error) if matches!(error, ProbeError::Unavailable { .. }) => {
                     let error = fallback.offered(*kind, error);
-                    probes.missing.push(MissingProbe { probe: *kind, because: error.to_string() });
+                    probes.missing.push(MissingProbe { probe: *kind, reason: error.to_string() });
                     refused = refused.or(Some(error));
                 }
                 Err(error) => return Err(error.into()),
@@ -84,11 +84,11 @@ impl Fallback {
     /// Adds the available fallback to the error.
     fn offered(self, kind: ProbeKind, error: ProbeError) -> ProbeError {
         match error {
-            ProbeError::Unavailable { because, remedy }
+            ProbeError::Unavailable { reason, remedy }
                 if self == Self::Possible && kind == ProbeKind::Syscalls =>
             {
                 let remedy = format!("{remedy}; or count them slowly with `--fallback ptrace`");
-                ProbeError::Unavailable { because, remedy }
+                ProbeError::Unavailable { reason, remedy }
             }
             other => other,
         }

@@ -4,7 +4,7 @@ use std::process;
 
 use probe::{Qemu, TargetError, Watch};
 use protocol::Subject;
-use samples::{CpuOwner, TargetKind, TraceTarget, TracedProcess};
+use samples::{CpuConsumer, TargetKind, TraceTarget, TracedProcess};
 
 use super::{flags::Target, launch::Launch};
 use crate::failure::Misuse;
@@ -18,8 +18,8 @@ pub(super) struct Resolved {
 impl Resolved {
     /// Attributes plumb itself separately.
     pub(super) fn watch(&self) -> Watch {
-        let own = Subject { pids: vec![process::id()], ..subject(CpuOwner::Plumb, false) };
-        Watch { subjects: self.subjects.iter().cloned().chain([own]).collect(), way: None }
+        let own = Subject { pids: vec![process::id()], ..subject(CpuConsumer::Plumb, false) };
+        Watch { subjects: self.subjects.iter().cloned().chain([own]).collect(), latency_breakdown: None }
     }
 }
 
@@ -58,14 +58,14 @@ fn processes(pids: &[u32]) -> Result<Resolved, TargetError> {
 fn namespace(named: &str) -> Result<Resolved, TargetError> {
     let inode = probe::namespace(named)?;
     let target = target(TargetKind::Namespace, named.to_owned(), probe::in_namespace(inode));
-    let subjects = vec![Subject { namespaces: vec![inode], ..subject(CpuOwner::Client, true) }];
+    let subjects = vec![Subject { namespaces: vec![inode], ..subject(CpuConsumer::Client, true) }];
     Ok(Resolved { target, subjects, namespace: Some(inode) })
 }
 
 fn control_group(named: &str) -> Result<Resolved, TargetError> {
     let (inode, folder) = probe::control_group(named)?;
     let target = target(TargetKind::ControlGroup, named.to_owned(), probe::in_control_group(&folder));
-    let subjects = vec![Subject { cgroups: vec![inode], ..subject(CpuOwner::Client, true) }];
+    let subjects = vec![Subject { cgroups: vec![inode], ..subject(CpuConsumer::Client, true) }];
     Ok(Resolved { namespace: shared_namespace(&target.processes), target, subjects })
 }
 
@@ -77,14 +77,14 @@ fn qemu(named: &str) -> Result<Resolved, TargetError> {
 pub(super) fn of_qemu(qemu: Qemu, named: &str) -> Resolved {
     let guest = qemu.guest.unwrap_or_else(|| named.to_owned());
     let process = TracedProcess { pid: qemu.pid, name: qemu.process };
-    let monitor = Subject { pids: vec![qemu.pid], ..subject(CpuOwner::ClientVm, true) };
+    let monitor = Subject { pids: vec![qemu.pid], ..subject(CpuConsumer::ClientVm, true) };
     let found = of(TargetKind::Qemu, guest, vec![process]);
     Resolved { subjects: probe::machine(&monitor), ..found }
 }
 
 fn of(kind: TargetKind, named: String, processes: Vec<TracedProcess>) -> Resolved {
     let pids = processes.iter().map(|process| process.pid).collect();
-    let subjects = vec![Subject { pids, ..subject(CpuOwner::Client, true) }];
+    let subjects = vec![Subject { pids, ..subject(CpuConsumer::Client, true) }];
     Resolved { namespace: shared_namespace(&processes), target: target(kind, named, processes), subjects }
 }
 
@@ -95,11 +95,11 @@ fn shared_namespace(processes: &[TracedProcess]) -> Option<u64> {
 }
 
 fn target(kind: TargetKind, named: String, processes: Vec<TracedProcess>) -> TraceTarget {
-    TraceTarget { kind, named, processes }
+    TraceTarget { kind, name: named, processes }
 }
 
-const fn subject(owner: CpuOwner, syscalls: bool) -> Subject {
-    Subject::of(owner, Vec::new(), syscalls)
+const fn subject(consumer: CpuConsumer, syscalls: bool) -> Subject {
+    Subject::of(consumer, Vec::new(), syscalls)
 }
 
 pub(crate) fn misuse(error: TargetError) -> Misuse {

@@ -14,7 +14,7 @@ pub(super) struct Document {
     pub(super) network: Option<Network>,
     pub(super) accelerator: &'static str,
     /// Set if emulation was not requested.
-    pub(super) emulated_because: Option<String>,
+    pub(super) emulated_reason: Option<String>,
     /// From the VMM's start to the guest's init, in nanoseconds.
     pub(super) booted_within: Option<Nanos>,
     /// From the VMM's start to the agent's greeting, in nanoseconds.
@@ -46,7 +46,7 @@ pub(super) struct Network {
 
 impl Document {
     /// 2 adds the network device and omits absent settings.
-    pub(super) const SCHEMA: u32 = 2;
+    pub(super) const SCHEMA: u32 = 1;
 
     pub(super) fn table(&self) -> String {
         let unknown = || "unknown".to_owned();
@@ -64,9 +64,9 @@ impl Document {
 
     fn guest(&self) -> String {
         let Guest { monitor, board, vcpus, memory } = &self.vm;
-        let because = self.emulated_because.as_ref().map(|why| format!(": {why}")).unwrap_or_default();
+        let reason = self.emulated_reason.as_ref().map(|reason| format!(": {reason}")).unwrap_or_default();
         let run_by = match self.accelerator {
-            "tcg" => format!("emulated, so its times are not comparable with hardware{because}"),
+            "tcg" => format!("emulated, so its times are not comparable with hardware{reason}"),
             _ => "using hardware virtualisation (KVM)".to_owned(),
         };
         let plural = if *vcpus == 1 { "" } else { "s" };
@@ -89,7 +89,7 @@ impl Document {
         let missing = self.missing_probes.iter().find(|missing| missing.probe.word() == probe);
         missing.map_or_else(
             || format!("{probe} works"),
-            |missing| format!("{probe} does not work: {}", missing.because),
+            |missing| format!("{probe} does not work: {}", missing.reason),
         )
     }
 }

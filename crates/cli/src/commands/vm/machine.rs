@@ -29,7 +29,7 @@ pub(crate) struct Booting {
     pub(crate) machine: Box<dyn Machine>,
     pub(crate) accelerator: Accelerator,
     /// Set if emulation was not requested.
-    pub(crate) emulated_because: Option<String>,
+    pub(crate) emulated_reason: Option<String>,
 }
 
 impl MonitorArgs {
@@ -66,7 +66,7 @@ impl MonitorArgs {
             machine = machine.with_tap(network.named_tap()?);
         }
         let machine = Box::new(machine.program(self.firecracker.clone()));
-        Ok(Booting { machine, accelerator: Accelerator::Kvm, emulated_because: None })
+        Ok(Booting { machine, accelerator: Accelerator::Kvm, emulated_reason: None })
     }
 }
 
@@ -77,7 +77,7 @@ pub(crate) fn qemu(
     network: Option<&GuestNetwork>,
     requested: Option<Accelerator>,
 ) -> anyhow::Result<Booting> {
-    let (accelerator, emulated_because) = match requested {
+    let (accelerator, emulated_reason) = match requested {
         Some(accelerator) => (accelerator.checked()?, None),
         None => Accelerator::best(),
     };
@@ -86,5 +86,5 @@ pub(crate) fn qemu(
     if let Some(network) = network {
         machine = machine.with_nic(network.nic()?);
     }
-    Ok(Booting { machine: Box::new(machine), accelerator, emulated_because })
+    Ok(Booting { machine: Box::new(machine), accelerator, emulated_reason })
 }

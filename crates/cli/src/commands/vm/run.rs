@@ -107,7 +107,7 @@ pub(crate) fn run(args: &RunArgs) -> anyhow::Result<Exit> {
     let network = mtu.map(|mtu| GuestNetwork::raise(&host, &vm, mtu)).transpose()?;
     let requested = args.accel;
     let booting = args.monitor.booting((host.clone(), &vm), kernel, network.as_ref(), requested)?;
-    let Booting { machine, accelerator, emulated_because } = booting;
+    let Booting { machine, accelerator, emulated_reason } = booting;
     let known = introduce((host, machine), network.as_ref(), TOOL, &stop, &args.probe.0).context(NoGuest)?;
     let Introduction { environment, devices, missing, booted_within, ready_within, hung_starts } = known;
     let document = Document {
@@ -120,7 +120,7 @@ pub(crate) fn run(args: &RunArgs) -> anyhow::Result<Exit> {
         },
         network: network.map(|_| Network { monitor: vm.monitor, vhost: vm.vhost, devices }),
         accelerator: accelerator.word(),
-        emulated_because,
+        emulated_reason,
         booted_within: booted_within.map(Nanos::from),
         ready_within: Nanos::from(ready_within),
         hung_starts,

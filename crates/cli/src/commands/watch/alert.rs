@@ -21,7 +21,7 @@ const PATIENCE: Duration = Duration::from_secs(30);
 #[serde(rename_all = "kebab-case")]
 pub(super) enum Alert {
     /// A new regression was found.
-    Lost,
+    Regression,
     /// A result remains at a new, worse level.
     LevelShift,
     /// All results have recovered.
@@ -33,7 +33,7 @@ pub(super) enum Alert {
 impl Alert {
     pub(super) const fn word(self) -> &'static str {
         match self {
-            Self::Lost => "lost",
+            Self::Regression => "regression",
             Self::LevelShift => "level-shift",
             Self::Recovered => "recovered",
             Self::Failed => "failed",
@@ -98,7 +98,7 @@ mod tests {
         let hook = ["sh", "-c", script].map(str::to_owned);
         let at = Timestamp::from_second(1_795_600_800).expect("a time");
         let report = MeasurementReport::new(at, "small", None);
-        tell_within(patience, &hook, Alert::Lost, &report).map_err(|error| error.to_string())
+        tell_within(patience, &hook, Alert::Regression, &report).map_err(|error| error.to_string())
     }
 
     #[test]
@@ -117,7 +117,7 @@ mod tests {
         let missing = ["/no/such/program".to_owned()];
         let at = Timestamp::from_second(0).expect("a time");
         let report = MeasurementReport::new(at, "small", None);
-        let error = run_hook(&missing, Alert::Lost, &report).expect_err("no such program").to_string();
+        let error = run_hook(&missing, Alert::Regression, &report).expect_err("no such program").to_string();
         assert!(error.contains("cannot start /no/such/program"), "{error}");
     }
 }

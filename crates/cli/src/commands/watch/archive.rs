@@ -151,7 +151,7 @@ impl Archive {
 
     /// Reads and caches a run; `None` if it is unreadable.
     fn known(&mut self, store: &Store, run: &RunListing) -> Option<Arc<StoredRun>> {
-        let key = (run.started.0, run.id.clone(), run.made);
+        let key = (run.started.0, run.id.clone(), run.completed);
         if let Some(known) = self.known.get(&key) {
             return Some(Arc::clone(known));
         }
@@ -209,7 +209,8 @@ fn compared(
 ) -> anyhow::Result<(RunComparison, Gate)> {
     let (a, b) = (store.load(against)?, store.load(run)?);
     // An active regression is not run-to-run noise.
-    let is_usual = |other: &RunListing| remembered.lost_since.is_none_or(|(since, _)| other.started < since);
+    let is_usual =
+        |other: &RunListing| remembered.regressed_since.is_none_or(|(since, _)| other.started < since);
     let others = run_reference::others(store, &a, &b, is_usual)?;
     let comparison = analysis::comparison(&a, &b, &others);
     let gate = analysis::gate(&comparison, measure.max_loss.0);

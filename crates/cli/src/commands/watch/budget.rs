@@ -10,7 +10,7 @@ pub(super) enum Admission {
     Fits,
     /// The size is unknown, and half of the daily budget remains for a first measurement.
     Unknown,
-    LeftOut,
+    Skipped,
 }
 
 /// `used`: bytes sent today.
@@ -19,16 +19,17 @@ pub(super) fn admission(budget: Option<Bytes>, used: Bytes, expected: Option<Byt
         (None, _) => Admission::Fits,
         (Some(budget), Some(expected)) if used + expected <= budget => Admission::Fits,
         (Some(budget), None) if used.0 <= budget.0 / 2 => Admission::Unknown,
-        (Some(_), _) => Admission::LeftOut,
+        (Some(_), _) => Admission::Skipped,
     }
 }
 
 /// Payload sent by both ends in all trials. A discarded attempt counts like the stored one.
 pub(super) fn bytes_sent(record: &RunRecord) -> Bytes {
-    let cells = record.header.cells.iter();
-    let sources: BTreeMap<&str, &WorkloadSource> = cells.map(|cell| (cell.id.as_str(), &cell.sent)).collect();
+    let results = record.header.results.iter();
+    let sources: BTreeMap<&str, &WorkloadSource> =
+        results.map(|result| (result.id.as_str(), &result.sent)).collect();
     let of_trial = |trial: &Trial| {
-        let source = sources.get(trial.cell.as_str());
+        let source = sources.get(trial.result.as_str());
         let sent = source.map_or(Bytes(0), |source| source.payload(&trial.measurement));
         Bytes(sent.0.saturating_mul(1 + trial.discarded.len() as u64))
     };
@@ -46,11 +47,11 @@ mod tests {
             (None, 1000, Some(1000), Admission::Fits),
             (None, 1000, None, Admission::Fits),
             (Some(50), 40, Some(10), Admission::Fits),
-            (Some(50), 41, Some(10), Admission::LeftOut),
-            (Some(50), 0, Some(51), Admission::LeftOut),
+            (Some(50), 41, Some(10), Admission::Skipped),
+            (Some(50), 0, Some(51), Admission::Skipped),
             (Some(50), 0, None, Admission::Unknown),
             (Some(50), 25, None, Admission::Unknown),
-            (Some(50), 26, None, Admission::LeftOut),
+            (Some(50), 26, None, Admission::Skipped),
         ] {
             let case = (budget, used, expected);
             assert_eq!(admission(budget.map(gb), gb(used), expected.map(gb)), admitted, "{case:?}");

@@ -29,7 +29,7 @@ struct Known {
 struct Day {
     next: Option<UnixMillis>,
     count: usize,
-    left_out: usize,
+    skipped: usize,
 }
 
 #[derive(Debug, Serialize)]
@@ -43,7 +43,7 @@ struct Row<'a> {
     next: Option<String>,
     measurements: usize,
     /// Measurements that exceed the budget.
-    left_out: usize,
+    skipped: usize,
     bytes: Option<Bytes>,
 }
 
@@ -91,7 +91,7 @@ fn row<'a>(scenario: &'a str, known: &Known, day: Day) -> Row<'a> {
         timing: known.timing.to_string(),
         next: day.next.and_then(list_format::moment),
         measurements: day.count,
-        left_out: day.left_out,
+        skipped: day.skipped,
         bytes: known.bytes,
     }
 }
@@ -113,8 +113,8 @@ fn days(known: &[Known], budget: Option<Bytes>, used: Bytes, now: UnixMillis) ->
         }
         let day = &mut days[place];
         day.next = day.next.or(Some(at));
-        if admission(budget, used, known[place].bytes) == Admission::LeftOut {
-            day.left_out += 1;
+        if admission(budget, used, known[place].bytes) == Admission::Skipped {
+            day.skipped += 1;
         } else {
             day.count += 1;
             used = used + known[place].bytes.unwrap_or_default();
@@ -137,7 +137,7 @@ fn table(rows: &[Row<'_>], days: &[Day]) -> Table {
             row.measurements.to_string(),
             size(row.bytes),
             size(row.bytes.map(|bytes| times(bytes, row.measurements))),
-            row.left_out.to_string(),
+            row.skipped.to_string(),
         ]);
     }
     table
@@ -179,7 +179,7 @@ mod tests {
         let noon = UnixMillis(100 * schedule::DAY + schedule::DAY / 2);
         let simulate = |known: &[Known], budget: Option<u64>, used: u64| -> Vec<(usize, usize)> {
             let days = days(known, budget.map(|budget| Bytes(budget * GB)), Bytes(used * GB), noon);
-            days.iter().map(|day| (day.count, day.left_out)).collect()
+            days.iter().map(|day| (day.count, day.skipped)).collect()
         };
         assert_eq!(simulate(&[every(1, Some(2))], None, 0), [(24, 0)]);
         // Five before midnight in addition to the ten already used, and ten after it.
@@ -190,6 +190,6 @@ mod tests {
         // The retry comes first, then the regular schedule.
         let soon = UnixMillis(noon.0 + 60_000);
         let failed = Known { last: Some(noon), again: Some(soon), ..every(20, None) };
-        assert_eq!(days(&[failed], None, Bytes(0), noon), [Day { next: Some(soon), count: 2, left_out: 0 }]);
+        assert_eq!(days(&[failed], None, Bytes(0), noon), [Day { next: Some(soon), count: 2, skipped: 0 }]);
     }
 }

@@ -92,7 +92,7 @@ impl Metrics {
             move |(scenario, result)| {
                 let metric = result.metric.name().replace(' ', "_");
                 let all =
-                    [("scenario", scenario), ("cell", result.cell.as_str()), ("metric", metric.as_str())];
+                    [("scenario", scenario), ("result", result.result.as_str()), ("metric", metric.as_str())];
                 (labels(&all), result.value.median * factor)
             },
         )
@@ -121,9 +121,9 @@ mod tests {
 
     use super::*;
 
-    fn result(cell: &str, metric: Metric, median: f64) -> RunResult {
+    fn result(result: &str, metric: Metric, median: f64) -> RunResult {
         RunResult {
-            cell: cell.into(),
+            result: result.into(),
             path: "wire".into(),
             workload: "any".into(),
             levels: BTreeMap::new(),
@@ -157,19 +157,19 @@ mod tests {
         let mut metrics =
             Metrics { used: Some(Bytes(7)), ..Metrics::new(["small"].into_iter(), Some(Bytes(50))) };
         metrics.take("small", &newest, true);
-        metrics.count("small", Verdict::Lost);
-        metrics.count("small", Verdict::LeftOut);
-        metrics.count("small", Verdict::Lost);
+        metrics.count("small", Verdict::Regressed);
+        metrics.count("small", Verdict::Skipped);
+        metrics.count("small", Verdict::Regressed);
         let text = metrics.text();
         for line in [
-            "plumb_watch_runs_total{scenario=\"small\",verdict=\"left-out\"} 1",
-            "plumb_watch_runs_total{scenario=\"small\",verdict=\"lost\"} 2",
+            "plumb_watch_runs_total{scenario=\"small\",verdict=\"skipped\"} 1",
+            "plumb_watch_runs_total{scenario=\"small\",verdict=\"regressed\"} 2",
             "plumb_watch_runs_total{scenario=\"small\",verdict=\"failed\"} 0",
             "plumb_watch_last_run_timestamp_seconds{scenario=\"small\"} 1795600800.5",
             "plumb_watch_regression{scenario=\"small\"} 1",
-            "plumb_watch_cell_median_bits_per_second{scenario=\"small\",cell=\"wire/bulk\",metric=\"throughput\"} 9400000000",
-            "plumb_watch_cell_median_seconds{scenario=\"small\",cell=\"wire/ping\",metric=\"round_trip\"} 0.00002",
-            "plumb_watch_cell_median_per_second{scenario=\"small\",cell=\"wire/connect\",metric=\"connection_rate\"} 512",
+            "plumb_watch_cell_median_bits_per_second{scenario=\"small\",result=\"wire/bulk\",metric=\"throughput\"} 9400000000",
+            "plumb_watch_cell_median_seconds{scenario=\"small\",result=\"wire/ping\",metric=\"round_trip\"} 0.00002",
+            "plumb_watch_cell_median_per_second{scenario=\"small\",result=\"wire/connect\",metric=\"connection_rate\"} 512",
             "plumb_watch_budget_bytes 50",
             "plumb_watch_bytes_used 7",
             "# TYPE plumb_watch_runs_total counter",

@@ -2,7 +2,7 @@
 
 use ::report::{Scale, result_label};
 use ::workload::Metric;
-use findings::{CellComparison, Estimate, GateOutcome, OpenQuestion, RunLevelShift, RunResult};
+use findings::{Estimate, GateOutcome, OpenQuestion, ResultComparison, RunLevelShift, RunResult};
 use jiff::Timestamp;
 use samples::RunId;
 use serde::Serialize;
@@ -18,34 +18,34 @@ pub(super) enum Verdict {
     /// No result regressed by more than the limit.
     Passed,
     /// Skipped because of the daily budget.
-    LeftOut,
-    CannotTell,
+    Skipped,
+    Undecided,
     Failed,
-    Lost,
+    Regressed,
 }
 
 impl Verdict {
     pub(super) const ALL: [Self; 6] =
-        [Self::First, Self::Passed, Self::LeftOut, Self::CannotTell, Self::Failed, Self::Lost];
+        [Self::First, Self::Passed, Self::Skipped, Self::Undecided, Self::Failed, Self::Regressed];
 
     pub(super) const fn word(self) -> &'static str {
         match self {
             Self::First => "first",
             Self::Passed => "passed",
-            Self::LeftOut => "left-out",
-            Self::CannotTell => "cannot-tell",
+            Self::Skipped => "skipped",
+            Self::Undecided => "undecided",
             Self::Failed => "failed",
-            Self::Lost => "lost",
+            Self::Regressed => "regressed",
         }
     }
 
     /// The matching exit status of `plumb check`.
     pub(super) const fn exit(self) -> Exit {
         match self {
-            Self::First | Self::Passed | Self::LeftOut => Exit::Success,
-            Self::CannotTell => Exit::CannotTell,
+            Self::First | Self::Passed | Self::Skipped => Exit::Success,
+            Self::Undecided => Exit::CannotTell,
             Self::Failed => Exit::NotChecked,
-            Self::Lost => Exit::Lost,
+            Self::Regressed => Exit::Lost,
         }
     }
 }
@@ -58,22 +58,22 @@ pub(super) struct MeasurementReport {
     pub(super) verdict: Verdict,
     pub(super) alert: Option<Alert>,
     pub(super) run: Option<RunId>,
-    pub(super) against: Option<RunId>,
+    pub(super) reference: Option<RunId>,
     pub(super) results: Vec<MeasuredResult>,
-    pub(super) lost: Vec<String>,
+    pub(super) regressions: Vec<String>,
     /// Inconclusive results, with reasons.
-    pub(super) unknown: Vec<OpenQuestion>,
+    pub(super) undecided: Vec<OpenQuestion>,
     pub(super) level_shifts: Vec<RunLevelShift>,
     pub(super) bytes: Option<Bytes>,
     /// Payload sent today (UTC) by all runs of the plan's scenarios.
     pub(super) bytes_today: Bytes,
     pub(super) budget: Option<Bytes>,
-    pub(super) why: Option<String>,
+    pub(super) reason: Option<String>,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub(super) struct MeasuredResult {
-    pub(super) cell: String,
+    pub(super) result: String,
     pub(super) label: String,
     pub(super) metric: Metric,
     pub(super) value: Estimate,
@@ -89,48 +89,48 @@ impl MeasurementReport {
             verdict: Verdict::Failed,
             alert: None,
             run: None,
-            against: None,
+            reference: None,
             results: Vec::new(),
-            lost: Vec::new(),
-            unknown: Vec::new(),
+            regressions: Vec::new(),
+            undecided: Vec::new(),
             level_shifts: Vec::new(),
             bytes: None,
             bytes_today: Bytes(0),
             budget,
-            why: None,
+            reason: None,
         }
     }
 
     pub(super) fn of_run(self, run: RunId, standing: &Standing, alert: Option<Alert>) -> Self {
         let compared = standing.compared.as_ref();
-        let cells = compared.map_or(&[][..], |(comparison, _)| &comparison.cells);
+        let results = compared.map_or(&[][..], |(comparison, _)| &comparison.results);
         let gate = compared.map(|(_, gate)| gate);
         Self {
             verdict: gate.map_or(Verdict::First, |gate| match gate.outcome {
                 GateOutcome::Passed => Verdict::Passed,
-                GateOutcome::Lost => Verdict::Lost,
-                GateOutcome::CannotTell => Verdict::CannotTell,
+                GateOutcome::Regressed => Verdict::Regressed,
+                GateOutcome::Undecided => Verdict::Undecided,
             }),
             alert,
             run: Some(run),
-            against: compared.map(|(comparison, _)| comparison.a.id.clone()),
-            results: standing.stored.results.results.iter().map(|result| measured(result, cells)).collect(),
-            lost: gate.map(|gate| gate.lost.clone()).unwrap_or_default(),
-            unknown: gate.map(|gate| gate.unknown.clone()).unwrap_or_default(),
+            reference: compared.map(|(comparison, _)| comparison.a.id.clone()),
+            results: standing.stored.results.results.iter().map(|result| measured(result, results)).collect(),
+            regressions: gate.map(|gate| gate.regressions.clone()).unwrap_or_default(),
+            undecided: gate.map(|gate| gate.undecided.clone()).unwrap_or_default(),
             level_shifts: standing.shifts.clone(),
             bytes: Some(standing.stored.bytes),
             ..self
         }
     }
 
-    pub(super) fn without_results(self, verdict: Verdict, why: String) -> Self {
-        Self { verdict, why: Some(why), ..self }
+    pub(super) fn without_results(self, verdict: Verdict, reason: String) -> Self {
+        Self { verdict, reason: Some(reason), ..self }
     }
 
     pub(super) fn lines(&self) -> Vec<String> {
         let head = format!("{}  {}", self.at.replace('T', " ").trim_end_matches('Z'), self.scenario);
         let shown = self.headline().map(MeasuredResult::text).into_iter();
-        let against = self.against.iter().map(|run| format!("against {run}"));
+        let against = self.reference.iter().map(|run| format!("against {run}"));
         let line = shown.chain(against).collect::<Vec<_>>().join(" ");
         let line = if line.is_empty() { self.outcome() } else { format!("{line}: {}", self.outcome()) };
         let alert = self.alert.map(|alert| format!("{head}  {}", self.alerted(alert)));
@@ -138,30 +138,30 @@ impl MeasurementReport {
     }
 
     fn headline(&self) -> Option<&MeasuredResult> {
-        let lost = self.results.iter().find(|result| self.lost.contains(&result.cell));
+        let lost = self.results.iter().find(|result| self.regressions.contains(&result.result));
         lost.or(self.results.first())
     }
 
     fn outcome(&self) -> String {
-        let why = self.why.as_deref().unwrap_or_default();
-        let others = self.lost.len().saturating_sub(1);
+        let reason = self.reason.as_deref().unwrap_or_default();
+        let others = self.regressions.len().saturating_sub(1);
         match self.verdict {
             Verdict::First => "first run, nothing to compare with yet".to_owned(),
             Verdict::Passed => "passed".to_owned(),
-            Verdict::LeftOut => format!("skipped: {why}"),
-            Verdict::CannotTell => match self.unknown.first() {
-                Some(open) => format!("inconclusive for {}: {}", open.cell, open.why),
+            Verdict::Skipped => format!("skipped: {reason}"),
+            Verdict::Undecided => match self.undecided.first() {
+                Some(open) => format!("inconclusive for {}: {}", open.result, open.reason),
                 None => "inconclusive".to_owned(),
             },
-            Verdict::Failed => format!("failed: {why}"),
-            Verdict::Lost if others > 0 => format!("regressed (and {others} more)"),
-            Verdict::Lost => "lost".to_owned(),
+            Verdict::Failed => format!("failed: {reason}"),
+            Verdict::Regressed if others > 0 => format!("regressed (and {others} more)"),
+            Verdict::Regressed => "regressed".to_owned(),
         }
     }
 
     fn alerted(&self, alert: Alert) -> String {
         match (alert, &self.level_shifts[..]) {
-            (Alert::Lost, _) => format!("alert: regression in {}", self.lost.join(", ")),
+            (Alert::Regression, _) => format!("alert: regression in {}", self.regressions.join(", ")),
             (Alert::Recovered, _) => "recovered: no regressions left".to_owned(),
             (Alert::Failed, _) => match &self.run {
                 Some(run) => format!("alert: incomplete measurement: run {run}"),
@@ -175,11 +175,12 @@ impl MeasurementReport {
     }
 }
 
-fn measured(result: &RunResult, cells: &[CellComparison]) -> MeasuredResult {
-    let is_it = |cell: &&CellComparison| cell.cell_b.as_ref().unwrap_or(&cell.cell) == &result.cell;
-    let comparison = cells.iter().find(is_it).and_then(|cell| cell.comparison.as_ref());
+fn measured(result: &RunResult, compared: &[ResultComparison]) -> MeasuredResult {
+    let is_it =
+        |other: &&ResultComparison| other.result_b.as_ref().unwrap_or(&other.result) == &result.result;
+    let comparison = compared.iter().find(is_it).and_then(|other| other.comparison.as_ref());
     MeasuredResult {
-        cell: result.cell.clone(),
+        result: result.result.clone(),
         label: result_label(&result.path, &result.levels, &result.workload),
         metric: result.metric,
         value: result.value,
@@ -202,7 +203,7 @@ impl MeasuredResult {
 fn shift(shift: &RunLevelShift) -> String {
     let scale = Scale::of(shift.metric, shift.before);
     let (before, after) = (scale.number(shift.before), scale.quantity(shift.after));
-    format!("{}: {before} to {after} since {}", shift.cell, shift.since)
+    format!("{}: {before} to {after} since {}", shift.result, shift.since)
 }
 
 #[cfg(test)]
@@ -216,7 +217,7 @@ mod tests {
     fn report(verdict: Verdict) -> MeasurementReport {
         let at = Timestamp::from_second(1_795_600_800).expect("a time");
         let result = RunResult {
-            cell: "wire/bulk".into(),
+            result: "wire/bulk".into(),
             path: "wire".into(),
             workload: "bulk".into(),
             levels: BTreeMap::new(),
@@ -231,9 +232,9 @@ mod tests {
             },
         };
         let result = MeasuredResult { ratio: Some(0.97), ..measured(&result, &[]) };
-        let against = Some(RunId("small-1".into()));
+        let reference = Some(RunId("small-1".into()));
         let report = MeasurementReport::new(at, "small", None);
-        MeasurementReport { verdict, against, results: vec![result], ..report }
+        MeasurementReport { verdict, reference, results: vec![result], ..report }
     }
 
     fn check(report: &MeasurementReport, ends: &[&str]) {
@@ -247,25 +248,26 @@ mod tests {
     #[test]
     fn prints_result_interval_and_verdict() {
         check(&report(Verdict::Passed), &["9.40 Gbit/s (9.20 to 9.60), −3.00 % against small-1: passed"]);
-        let lost = vec!["wire/bulk".to_owned(), "wire/ping".to_owned()];
-        let lost = MeasurementReport { lost, alert: Some(Alert::Lost), ..report(Verdict::Lost) };
+        let regressions = vec!["wire/bulk".to_owned(), "wire/ping".to_owned()];
+        let lost =
+            MeasurementReport { regressions, alert: Some(Alert::Regression), ..report(Verdict::Regressed) };
         check(&lost, &["small-1: regressed (and 1 more)", "alert: regression in wire/bulk, wire/ping"]);
         let shift = RunLevelShift {
-            cell: "wire/bulk".into(),
+            result: "wire/bulk".into(),
             metric: Metric::Throughput,
             before: 9.4e9,
             after: 8.1e9,
             since: RunId("small-1".into()),
         };
         let alert = Some(Alert::LevelShift);
-        let shifted = MeasurementReport { level_shifts: vec![shift], alert, ..report(Verdict::CannotTell) };
+        let shifted = MeasurementReport { level_shifts: vec![shift], alert, ..report(Verdict::Undecided) };
         check(&shifted, &["inconclusive", "level shift in wire/bulk: 9.40 to 8.10 Gbit/s since small-1"]);
     }
 
     #[test]
     fn failed_measurement_has_reason() {
-        let none = MeasurementReport { results: Vec::new(), against: None, ..report(Verdict::Failed) };
-        let left_out = none.clone().without_results(Verdict::LeftOut, "no room".into());
+        let none = MeasurementReport { results: Vec::new(), reference: None, ..report(Verdict::Failed) };
+        let left_out = none.clone().without_results(Verdict::Skipped, "no room".into());
         check(&left_out, &["small  skipped: no room"]);
         check(&none.without_results(Verdict::Failed, "no route".into()), &["small  failed: no route"]);
     }

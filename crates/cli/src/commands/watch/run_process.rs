@@ -58,9 +58,9 @@ pub(super) fn measure(
         return Ok(RunEnd::Failed("interrupted by another process".to_owned()));
     }
     let output = run.errors();
-    let why = output.lines().rfind(|line| line.starts_with(ERROR)).or_else(|| output.lines().next_back());
-    let why = why.map(|why| why.strip_prefix(ERROR).unwrap_or(why).to_owned());
-    Ok(RunEnd::Failed(why.unwrap_or_else(|| format!("{status}, without a message"))))
+    let reason = output.lines().rfind(|line| line.starts_with(ERROR)).or_else(|| output.lines().next_back());
+    let reason = reason.map(|reason| reason.strip_prefix(ERROR).unwrap_or(reason).to_owned());
+    Ok(RunEnd::Failed(reason.unwrap_or_else(|| format!("{status}, without a message"))))
 }
 
 fn forward(line: &str) {

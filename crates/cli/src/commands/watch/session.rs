@@ -206,7 +206,8 @@ impl<'a> Session<'a> {
         now: UnixMillis,
         blank: &MeasurementReport,
     ) -> anyhow::Result<Option<(MeasurementReport, Option<ScenarioState>)>> {
-        let without_results = |verdict, why| Ok(Some((blank.clone().without_results(verdict, why), None)));
+        let without_results =
+            |verdict, reason| Ok(Some((blank.clone().without_results(verdict, reason), None)));
         let watched = &mut self.watched[place];
         // The scenario file may have changed.
         watched.digest = source::load(&watched.measure.scenario, self.shared)?.scenario.digest;
@@ -224,7 +225,7 @@ impl<'a> Session<'a> {
                 "note: no stored run of {}, so the bytes it will send are unknown",
                 self.watched[place].name
             )),
-            Admission::LeftOut => return without_results(Verdict::LeftOut, self.no_room(used, expected)),
+            Admission::Skipped => return without_results(Verdict::Skipped, self.no_room(used, expected)),
         }
         let is_shown = live_view::is_watched();
         if is_shown {
@@ -236,11 +237,11 @@ impl<'a> Session<'a> {
         }
         let run = match ended? {
             RunEnd::Stored(run) => run,
-            RunEnd::Failed(why) => {
+            RunEnd::Failed(reason) => {
                 // Best effort, if the store can be read.
                 let partial = || self.archive.unfinished(&digest, now).ok().flatten().map(|(run, _)| run);
                 let run = resume.or_else(partial);
-                let report = blank.clone().without_results(Verdict::Failed, why);
+                let report = blank.clone().without_results(Verdict::Failed, reason);
                 return Ok(Some((MeasurementReport { run, ..report }, None)));
             }
             RunEnd::Interrupted => return Ok(None),
@@ -255,7 +256,7 @@ impl<'a> Session<'a> {
             has_baseline: matches!(watched.measure.against, Against::Baseline(_)),
             shifts: &standing.shifts,
         });
-        self.metrics.lock().take(&watched.name, &standing.stored, !after.lost.is_empty());
+        self.metrics.lock().take(&watched.name, &standing.stored, !after.regressions.is_empty());
         Ok(Some((blank.clone().of_run(run, &standing, alert), Some(after))))
     }
 
@@ -296,7 +297,7 @@ impl<'a> Session<'a> {
         for watched in &self.watched {
             // Read errors are reported later, when the run is needed.
             if let Ok(Some(newest)) = self.archive.latest(&watched.digest) {
-                let is_lost = !self.state.of(&watched.name, &watched.digest).lost.is_empty();
+                let is_lost = !self.state.of(&watched.name, &watched.digest).regressions.is_empty();
                 self.metrics.lock().take(&watched.name, &newest, is_lost);
             }
         }

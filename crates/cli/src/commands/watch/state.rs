@@ -37,9 +37,9 @@ pub(super) struct ScenarioState {
     pub(super) has_failed: bool,
     /// Passed runs, newest last.
     pub(super) passed: Vec<RunId>,
-    pub(super) lost: BTreeSet<String>,
+    pub(super) regressions: BTreeSet<String>,
     /// Start of the first run with a regression, and the number of runs since.
-    pub(super) lost_since: Option<(UnixMillis, u32)>,
+    pub(super) regressed_since: Option<(UnixMillis, u32)>,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -133,26 +133,26 @@ impl ScenarioState {
     pub(super) fn after(&self, judged: JudgedRun<'_>) -> (Option<Alert>, Self) {
         let mut next = Self { has_failed: false, ..self.clone() };
         if let Some((against, gate)) = judged.gate {
-            let is_open = |cell: &String| gate.unknown.iter().any(|open| open.cell == *cell);
-            next.lost.retain(|cell| gate.lost.contains(cell) || is_open(cell));
-            next.lost.extend(gate.lost.iter().cloned());
+            let is_open = |result: &String| gate.undecided.iter().any(|open| open.result == *result);
+            next.regressions.retain(|result| gate.regressions.contains(result) || is_open(result));
+            next.regressions.extend(gate.regressions.iter().cloned());
             next.remember(judged, against, gate.outcome);
         }
-        let lost = judged.gate.map_or(&[][..], |(_, gate)| gate.lost.as_slice());
-        let is_known = |cell: &String| self.lost.contains(cell);
+        let lost = judged.gate.map_or(&[][..], |(_, gate)| gate.regressions.as_slice());
+        let is_known = |result: &String| self.regressions.contains(result);
         let alert = if !lost.iter().all(is_known) {
-            Some(Alert::Lost)
-        } else if next.lost.is_empty() && lost.is_empty() && !self.lost.is_empty() {
+            Some(Alert::Regression)
+        } else if next.regressions.is_empty() && lost.is_empty() && !self.regressions.is_empty() {
             Some(Alert::Recovered)
         } else {
-            judged.shifts.iter().any(|shift| !is_known(&shift.cell)).then_some(Alert::LevelShift)
+            judged.shifts.iter().any(|shift| !is_known(&shift.result)).then_some(Alert::LevelShift)
         };
         (alert, next)
     }
 
     fn remember(&mut self, judged: JudgedRun<'_>, against: &RunId, outcome: GateOutcome) {
-        if self.lost.is_empty() {
-            self.lost_since = None;
+        if self.regressions.is_empty() {
+            self.regressed_since = None;
             if outcome == GateOutcome::Passed {
                 self.passed.push(judged.run.clone());
                 let old = self.passed.len().saturating_sub(FARTHEST);
@@ -164,10 +164,11 @@ impl ScenarioState {
         if self.passed.is_empty() {
             self.passed.push(against.clone());
         }
-        let (since, runs) = self.lost_since.unwrap_or((judged.started, 0));
-        self.lost_since = Some((since, runs + 1));
+        let (since, runs) = self.regressed_since.unwrap_or((judged.started, 0));
+        self.regressed_since = Some((since, runs + 1));
         if runs + 1 >= PERSISTENT && !judged.has_baseline {
-            (self.lost, self.lost_since, self.passed) = (BTreeSet::new(), None, vec![judged.run.clone()]);
+            (self.regressions, self.regressed_since, self.passed) =
+                (BTreeSet::new(), None, vec![judged.run.clone()]);
         }
     }
 }
@@ -184,18 +185,20 @@ mod tests {
         let mut known = ScenarioState { passed: vec![RunId("first".into())], ..ScenarioState::default() };
         let mut all = Vec::new();
         for (number, results) in runs.iter().enumerate() {
-            let (open, lost): (Vec<&str>, Vec<&str>) = results.iter().partition(|cell| cell.starts_with('?'));
-            let question = |cell: &&str| OpenQuestion { cell: cell[1..].to_owned(), why: String::new() };
+            let (open, lost): (Vec<&str>, Vec<&str>) =
+                results.iter().partition(|result| result.starts_with('?'));
+            let question =
+                |result: &&str| OpenQuestion { result: result[1..].to_owned(), reason: String::new() };
             let outcome = match (lost.is_empty(), open.is_empty()) {
-                (false, _) => GateOutcome::Lost,
-                (true, false) => GateOutcome::CannotTell,
+                (false, _) => GateOutcome::Regressed,
+                (true, false) => GateOutcome::Undecided,
                 (true, true) => GateOutcome::Passed,
             };
             let gate = Gate {
-                most_loss: 0.05,
+                threshold: 0.05,
                 outcome,
-                lost: lost.iter().map(|&cell| cell.to_owned()).collect(),
-                unknown: open.iter().map(question).collect(),
+                regressions: lost.iter().map(|&result| result.to_owned()).collect(),
+                undecided: open.iter().map(question).collect(),
             };
             let (run, against) = (RunId(format!("run-{number}")), RunId("first".into()));
             let started = UnixMillis(number as i64);
@@ -210,7 +213,7 @@ mod tests {
 
     #[test]
     fn alerts_once_per_regression_and_recovery() {
-        const LOST: Option<Alert> = Some(Alert::Lost);
+        const LOST: Option<Alert> = Some(Alert::Regression);
         const RECOVERED: Option<Alert> = Some(Alert::Recovered);
         for has_baseline in [false, true] {
             for (runs, expected) in [
@@ -237,8 +240,12 @@ mod tests {
     #[test]
     fn keeps_reference_during_regression() {
         let (run, against) = (RunId("second".into()), RunId("first".into()));
-        let gate =
-            Gate { most_loss: 0.05, outcome: GateOutcome::Lost, lost: vec!["a".into()], unknown: Vec::new() };
+        let gate = Gate {
+            threshold: 0.05,
+            outcome: GateOutcome::Regressed,
+            regressions: vec!["a".into()],
+            undecided: Vec::new(),
+        };
         let judged = JudgedRun {
             run: &run,
             started: UnixMillis(7),
@@ -247,25 +254,25 @@ mod tests {
             shifts: &[],
         };
         let (_, next) = ScenarioState::default().after(judged);
-        assert_eq!((next.passed, next.lost_since), (vec![against], Some((UnixMillis(7), 1))));
+        assert_eq!((next.passed, next.regressed_since), (vec![against], Some((UnixMillis(7), 1))));
     }
 
     #[test]
     fn alerts_on_other_level_shifts_during_regression() {
-        let shift = |cell: &str| RunLevelShift {
-            cell: cell.to_owned(),
+        let shift = |result: &str| RunLevelShift {
+            result: result.to_owned(),
             metric: Metric::Throughput,
             before: 2.0,
             after: 1.0,
             since: RunId("first".into()),
         };
         let run = RunId("second".into());
-        let known = ScenarioState { lost: ["a".to_owned()].into(), ..ScenarioState::default() };
-        for (cell, expected) in [("a", None), ("b", Some(Alert::LevelShift))] {
-            let shifts = &[shift(cell)];
+        let known = ScenarioState { regressions: ["a".to_owned()].into(), ..ScenarioState::default() };
+        for (result, expected) in [("a", None), ("b", Some(Alert::LevelShift))] {
+            let shifts = &[shift(result)];
             let judged =
                 JudgedRun { run: &run, started: UnixMillis(0), gate: None, has_baseline: false, shifts };
-            assert_eq!(known.after(judged).0, expected, "{cell}");
+            assert_eq!(known.after(judged).0, expected, "{result}");
         }
     }
 
@@ -279,7 +286,7 @@ mod tests {
         let known =
             ScenarioState { tried: Some(UnixMillis(7)), has_failed: true, ..state.of("quick", "text") };
         state
-            .keep("quick", ScenarioState { lost: ["a".to_owned()].into(), ..known.clone() })
+            .keep("quick", ScenarioState { regressions: ["a".to_owned()].into(), ..known.clone() })
             .expect("is written");
         state.keep("quick", known.clone()).expect("a shorter one is written");
         drop(state);

@@ -26,14 +26,14 @@ fn shown(state: &mut State, (columns, rows): (u16, u16), now: Instant) -> Vec<St
     (0..rows).map(row).collect()
 }
 
-fn result(cell: &str, is_baseline: bool) -> LiveResult {
+fn result(result: &str, is_baseline: bool) -> LiveResult {
     let step = LiveStep {
         change: "−68.8 %".to_owned(),
         range: Some("−72.0 to −64.9".to_owned()),
         judgement: Judgement::Worse,
     };
     LiveResult {
-        cell: cell.to_owned(),
+        result: result.to_owned(),
         trials: 5,
         value: "49.3 Gbit/s".to_owned(),
         range: Some("46.5 to 51.0".to_owned()),
@@ -47,8 +47,8 @@ fn result(cell: &str, is_baseline: bool) -> LiveResult {
 fn busy(name: &str) -> State {
     let mut state = state(name);
     let now = state.started + Duration::from_secs(3700);
-    let cells = state.plan.cells.iter();
-    let results = cells.map(|cell| result(cell.id.as_str(), cell.baseline)).collect();
+    let results = state.plan.results.iter();
+    let results = results.map(|planned| result(planned.id.as_str(), planned.baseline)).collect();
     let text = "Checksum offload is off on node1:eth0, which costs a third of the throughput of every path \
         through it";
     let finding = |severity| LiveFinding { severity, text: text.to_owned() };
@@ -64,17 +64,18 @@ fn shows_current_trial_with_path_and_result_for_every_scenario() {
     for (builtin, size) in builtin::all().iter().flat_map(|builtin| SIZES.map(|size| (builtin, size))) {
         let mut state = busy(builtin.name);
         let now = state.started + Duration::from_secs(3700);
-        for place in 0..state.plan.cells.len() {
-            let planned = state.plan.trials.iter().find(|it| it.cell == place).expect("each has one").clone();
+        for place in 0..state.plan.results.len() {
+            let planned =
+                state.plan.trials.iter().find(|it| it.result == place).expect("each has one").clone();
             state.take(Message::Trial(planned), now);
             let rate = LiveRate { per_second: 1e9, text: "123456 round trips/s".to_owned() };
             state.take(Message::Rate(Nanos::from_millis(700), rate), now);
             let rows = shown(&mut state, size, now);
-            let (screen, cell) = (rows.join("\n"), &state.plan.cells[place]);
-            let row = rows.iter().find(|row| row.starts_with(&format!("▸ {} ", cell.path)));
-            let row = row.unwrap_or_else(|| panic!("{}: no row of {} in\n{screen}", builtin.name, cell.id));
-            let levels: Vec<&str> = cell.levels.values().map(String::as_str).collect();
-            let step = if cell.baseline { "baseline" } else { "−68.8 %" };
+            let (screen, result) = (rows.join("\n"), &state.plan.results[place]);
+            let row = rows.iter().find(|row| row.starts_with(&format!("▸ {} ", result.path)));
+            let row = row.unwrap_or_else(|| panic!("{}: no row of {} in\n{screen}", builtin.name, result.id));
+            let levels: Vec<&str> = result.levels.values().map(String::as_str).collect();
+            let step = if result.baseline { "baseline" } else { "−68.8 %" };
             let expected = ["5", "49.3 Gbit/s!", "46.5 to 51.0", step];
             for word in levels.into_iter().chain(expected) {
                 assert!(row.contains(word), "{} at {size:?}: no `{word}` in {row}\n{screen}", builtin.name);
@@ -82,15 +83,15 @@ fn shows_current_trial_with_path_and_result_for_every_scenario() {
             let devices = state.path().expect("has a path").devices.iter();
             let names = devices.flat_map(|at| [at.device.to_string(), at.host.to_string()]);
             let fixed =
-                [builtin.name.to_owned(), cell.workload.to_string(), "123456 round trips/s".to_owned()];
+                [builtin.name.to_owned(), result.workload.to_string(), "123456 round trips/s".to_owned()];
             let others = ["1:01:40", "left", "findings so far (3)", "log", "q stop and report", "█"]
                 .map(str::to_owned);
-            for word in names.chain(fixed).chain(others).chain(cell.levels.values().cloned()) {
+            for word in names.chain(fixed).chain(others).chain(result.levels.values().cloned()) {
                 assert!(screen.contains(&word), "{} at {size:?}: no `{word}` in\n{screen}", builtin.name);
             }
             assert!(!screen.contains('…'), "{screen}");
             if size.0 == 160 {
-                assert!(row.contains("−72.0 to −64.9") || cell.baseline, "{row}");
+                assert!(row.contains("−72.0 to −64.9") || result.baseline, "{row}");
             }
         }
     }
@@ -140,7 +141,7 @@ fn shows_boot_times_until_first_trial() {
 fn table_follows_current_trial_until_scrolled() {
     let mut state = busy("egress-gateway");
     let now = state.started + Duration::from_secs(1);
-    let last = state.plan.trials.iter().max_by_key(|it| it.cell).expect("not empty").clone();
+    let last = state.plan.trials.iter().max_by_key(|it| it.result).expect("not empty").clone();
     state.take(Message::Trial(last), now);
     assert!(shown(&mut state, SIZES[0], now).iter().any(|row| row.starts_with("▸ pod-to-target")));
     assert!(state.first_row > 0);

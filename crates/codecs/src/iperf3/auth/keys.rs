@@ -14,23 +14,21 @@ use thiserror::Error;
 
 use super::{Entropy, Padding};
 
-/// Encrypts a client's token.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PublicKey(RsaPublicKey);
 
-/// Decrypts tokens at the server.
 #[derive(Clone, PartialEq, Eq)]
 pub struct PrivateKey(RsaPrivateKey);
 
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum KeyError {
     /// Not a PEM key of this kind.
-    #[error("not an RSA {kind} key in PEM without a passphrase: {because}")]
+    #[error("not an RSA {kind} key in PEM without a passphrase: {reason}")]
     Unreadable {
         /// Public or private.
         kind: &'static str,
         /// The parser's message.
-        because: String,
+        reason: String,
     },
     /// The key is too short for the credentials.
     #[error("user name and password are too long for this key; use a longer key or a shorter password")]
@@ -38,16 +36,11 @@ pub enum KeyError {
 }
 
 impl PublicKey {
-    /// Parses `-----BEGIN PUBLIC KEY-----` or `-----BEGIN RSA PUBLIC KEY-----`.
-    ///
-    /// # Errors
-    ///
-    /// For anything else.
     pub fn from_pem(pem: &str) -> Result<Self, KeyError> {
         RsaPublicKey::from_public_key_pem(pem)
             .or_else(|spki| RsaPublicKey::from_pkcs1_pem(pem).map_err(|_| spki))
             .map(Self)
-            .map_err(|error| KeyError::Unreadable { kind: "public", because: error.to_string() })
+            .map_err(|error| KeyError::Unreadable { kind: "public", reason: error.to_string() })
     }
 
     pub(super) fn encrypt(
@@ -66,19 +59,15 @@ impl PublicKey {
 }
 
 impl PrivateKey {
-    /// Parses `-----BEGIN PRIVATE KEY-----` or `-----BEGIN RSA PRIVATE KEY-----`.
-    ///
-    /// # Errors
-    ///
-    /// For anything else, or a key with a passphrase.
+    /// Fails for a key with a passphrase.
     pub fn from_pem(pem: &str) -> Result<Self, KeyError> {
         RsaPrivateKey::from_pkcs8_pem(pem)
             .or_else(|pkcs8| RsaPrivateKey::from_pkcs1_pem(pem).map_err(|_| pkcs8))
             .map(Self)
-            .map_err(|error| KeyError::Unreadable { kind: "private", because: error.to_string() })
+            .map_err(|error| KeyError::Unreadable { kind: "private", reason: error.to_string() })
     }
 
-    /// Length of the modulus and of every ciphertext, in bytes.
+    /// The length of the modulus and of every ciphertext, in bytes.
     #[must_use]
     pub fn size(&self) -> usize {
         self.0.size()
@@ -104,7 +93,6 @@ impl fmt::Debug for PrivateKey {
     }
 }
 
-/// The caller's random number generator.
 struct CallerRng<'a>(Entropy<'a>);
 
 impl TryRng for CallerRng<'_> {

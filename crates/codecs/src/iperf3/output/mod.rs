@@ -12,24 +12,20 @@ pub use start::{ConnectionInfo, Endpoint, Start, TestStart, Timestamp};
 
 use super::number::real;
 
-/// The document.
 #[skip_serializing_none]
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Output {
-    /// Setup of the test.
     pub start: Start,
     pub intervals: Vec<Interval>,
-    /// Summary; empty if the test failed.
+    /// Empty if the test failed.
     pub end: End,
     /// `-T`.
     pub title: Option<String>,
     pub extra_data: Option<String>,
-    /// The server's JSON output, with `--get-server-output`.
+    /// The server's output, with `--get-server-output`.
     pub server_output_json: Option<Box<Self>>,
-    /// The server's text output, with `--get-server-output`.
     pub server_output_text: Option<String>,
-    /// Error message of a failed test.
     pub error: Option<String>,
 }
 
@@ -38,35 +34,29 @@ pub struct Output {
 #[serde(default)]
 pub struct Interval {
     pub streams: Vec<Measure>,
-    /// The streams that this end sends, otherwise those it receives.
     pub sum: Option<Measure>,
-    /// With `--bidir`: the streams that the other end sends.
+    /// The streams that the other end sends, with `--bidir`.
     pub sum_bidir_reverse: Option<Measure>,
 }
 
-/// Summary.
 #[skip_serializing_none]
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct End {
     pub streams: Option<Vec<EndStream>>,
-    /// UDP: sent data with the receiver's losses.
     pub sum: Option<Measure>,
     pub sum_sent: Option<Measure>,
     pub sum_received: Option<Measure>,
-    /// With `--bidir`: the other direction.
+    /// The other direction, with `--bidir`.
     pub sum_bidir_reverse: Option<Measure>,
-    /// With `--bidir`: the other direction.
     pub sum_sent_bidir_reverse: Option<Measure>,
-    /// With `--bidir`: the other direction.
     pub sum_received_bidir_reverse: Option<Measure>,
-    /// CPU usage of both processes.
     pub cpu_utilization_percent: Option<Cpu>,
     pub sender_tcp_congestion: Option<String>,
     pub receiver_tcp_congestion: Option<String>,
 }
 
-/// A stream in the summary: separate sender and receiver for TCP, combined for UDP.
+/// Separate sender and receiver for TCP, combined for UDP.
 #[skip_serializing_none]
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
@@ -84,25 +74,19 @@ pub struct EndStream {
 #[serde(default)]
 pub struct Cpu {
     pub host_total: f64,
-    /// This end, user mode.
+    /// This end.
     pub host_user: f64,
-    /// This end, kernel mode.
+    /// This end.
     pub host_system: f64,
-    /// The other end, total.
+    /// The other end.
     pub remote_total: f64,
-    /// The other end, user mode.
     pub remote_user: f64,
-    /// The other end, kernel mode.
     pub remote_system: f64,
 }
 
 impl Output {
-    /// Parses iperf3's output. Of duplicate keys the first counts, except that a second sum is the other direction,
-    /// as in 3.7 and 3.8.
-    ///
-    /// # Errors
-    ///
-    /// If it is not JSON or not iperf3's.
+    /// Parses iperf3's output. Of duplicate keys the first counts, except that a second sum is the other direction, as in 3.7
+    /// and 3.8.
     pub fn parse(json: &str) -> serde_json::Result<Self> {
         let once: once::Once = serde_json::from_str(json)?;
         serde_json::from_value(once.0)

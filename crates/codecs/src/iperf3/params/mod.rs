@@ -13,7 +13,7 @@ use super::number::{flag, maybe_whole, whole};
 
 pub use translate::Unsayable;
 
-/// Requested test. Missing keys are zero, false or `None`.
+/// Missing keys are zero, false or `None`.
 #[skip_serializing_none]
 #[apply(
     i64 => #[serde(deserialize_with = "whole")],
@@ -25,9 +25,8 @@ pub use translate::Unsayable;
 pub struct Params {
     pub tcp: bool,
     pub udp: bool,
-    /// Not supported by plumb.
     pub sctp: bool,
-    /// `-O`: omitted seconds at the start.
+    /// `-O`: seconds.
     pub omit: i64,
     /// `-A n,m`: the server's CPU.
     pub server_affinity: Option<i64>,
@@ -54,7 +53,6 @@ pub struct Params {
     /// `-l`: bytes per write, or UDP payload.
     #[serde(skip_serializing_if = "zero")]
     pub len: i64,
-    /// `-b`: bits per second of each stream; 0 is unlimited.
     #[serde(skip_serializing_if = "zero")]
     pub bandwidth: i64,
     /// `--fq-rate`: kernel pacing in bits per second.
@@ -78,7 +76,7 @@ pub struct Params {
     pub extra_data: Option<String>,
     /// `-C`.
     pub congestion: Option<String>,
-    /// Congestion control in use; always missing here.
+    /// Always missing here.
     pub congestion_used: Option<String>,
     #[serde(serialize_with = "one")]
     pub get_server_output: bool,
@@ -95,11 +93,9 @@ pub struct Params {
     /// `--skip-rx-copy`: receive without copying; since 3.19.
     #[serde(serialize_with = "one")]
     pub skip_rx_copy: bool,
-    /// Credentials: see [`super::auth`].
+    /// See [`super::auth`].
     pub authtoken: Option<String>,
-    /// The client's iperf3 version.
     pub client_version: Option<String>,
-    /// Extension between plumb instances; iperf3 ignores it.
     #[serde(deserialize_with = "lenient")]
     pub plumb: Option<Extension>,
 }
@@ -108,26 +104,23 @@ pub struct Params {
 #[skip_serializing_none]
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Extension {
-    /// Version of this object: 1.
+    /// 1.
     pub version: u32,
-    /// I/O mode of both ends.
     pub mode: Option<Mode>,
-    /// Sampling interval of the server.
     pub interval: Option<Nanos>,
-    /// CPUs of the server's threads, assigned round-robin.
     pub cpus: Option<Vec<u32>>,
 }
 
-/// A stream of a test. Both ends number streams in order of connection: 1, 3, 4, 5 and so on; iperf3 skips 2.
+/// Both ends number streams in order of connection: 1, 3, 4, 5 and so on; iperf3 skips 2.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PlannedStream {
     pub id: u32,
-    /// Never `both`. In a bidirectional test the client's streams are connected first.
+    /// A single direction. In a bidirectional test the client's streams are connected first.
     pub direction: Direction,
 }
 
 impl Params {
-    /// The transport; TCP by default.
+    /// TCP by default.
     #[must_use]
     pub const fn transport(&self) -> Transport {
         if self.udp { Transport::Udp } else { Transport::Tcp }
@@ -142,7 +135,7 @@ impl Params {
         }
     }
 
-    /// Streams in order of connection; at most 256.
+    /// At most 256 streams, in order of connection.
     #[must_use]
     pub fn streams(&self) -> Vec<PlannedStream> {
         let parallel = usize::try_from(self.parallel.unwrap_or(1)).unwrap_or(0).min(limits::MAX_STREAMS);
@@ -161,7 +154,7 @@ fn one<S: serde::Serializer>(flag: &bool, to: S) -> Result<S::Ok, S::Error> {
     to.serialize_u8(u8::from(*flag))
 }
 
-/// Ignores a field in the unknown format of a later version.
+/// A later version may have an unknown format.
 fn lenient<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Extension>, D::Error> {
     Value::deserialize(from).map(|value| serde_json::from_value(value).ok())
 }

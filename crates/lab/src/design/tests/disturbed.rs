@@ -6,7 +6,7 @@ use super::*;
 
 fn disturb(trial: &mut Trial) {
     let by = vec![Disturber { process: Some("cc1".into()), cpus: 0.8 }];
-    trial.doubts.push(ValidityWarning::Disturbed { share: 0.4, by });
+    trial.warnings.push(ValidityWarning::Disturbed { share: 0.4, processes: by });
 }
 
 /// Makes the planned trials. The trials in `disturbed` are disturbed.
@@ -51,7 +51,7 @@ fn does_not_repeat_skipped_or_excluded_trials() {
     let mut design = Design::new(&plan, &trials);
     let (planned, _) = design.to_remake().expect("a disturbed trial");
     assert_eq!(planned.index, 4);
-    design.skip(plan.cells[planned.cell].id.as_str());
+    design.skip(plan.results[planned.result].id.as_str());
     let (planned, _) = design.to_remake().expect("the other disturbed trial");
     assert_eq!(planned.index, 9);
     design.leave_out(planned);
@@ -63,11 +63,12 @@ fn next_attempt_replaces_disturbed_trial() {
     let plan = plan(3, &precisely(Objective::Max));
     let mut trials = made(&plan, &[]);
     let best = recommended(&trials, Objective::Max);
-    let place = trials.iter().position(|trial| trial.cell == best).expect("it was measured");
+    let place = trials.iter().position(|trial| trial.result == best).expect("it was measured");
     let values = |trials: &[Trial]| {
         let design = Design::new(&plan, trials);
-        let cell = plan.cells.iter().position(|cell| cell.id.as_str() == best).expect("it is planned");
-        let mut values = design.seen.values(cell, u32::MAX);
+        let result =
+            plan.results.iter().position(|result| result.id.as_str() == best).expect("it is planned");
+        let mut values = design.seen.values(result, u32::MAX);
         values.sort_by(f64::total_cmp);
         values
     };

@@ -1,10 +1,10 @@
-//! Time budgets that run out before every cell has a trial, e.g. on a busy machine.
+//! Time budgets that run out before every result has a trial, e.g. on a busy machine.
 
 use samples::Arm;
 
 use super::*;
 
-/// Runs a plan with a budget for one pass, with trials `slower` times as long as estimated. Returns cells with and without
+/// Runs a plan with a budget for one pass, with trials `slower` times as long as estimated. Returns results with and without
 /// trials.
 fn run_slowly(slower: i64) -> (Vec<String>, Vec<String>) {
     let full = plan(3, &PlanOptions { trials: Some(1), ..PlanOptions::default() });
@@ -15,27 +15,27 @@ fn run_slowly(slower: i64) -> (Vec<String>, Vec<String>) {
     let (mut now, mut made) = (0, BTreeSet::new());
     while let Some(planned) = design.next_trial() {
         let trial = SATURATING.make(&plan, planned, 3, now);
-        now += slower * took(&plan, planned.cell);
+        now += slower * took(&plan, planned.result);
         design.saw(&trial);
         if planned.arm == Arm::Measure {
-            made.insert(trial.cell);
+            made.insert(trial.result);
         }
     }
     (made.into_iter().collect(), design.out_of_time().map(str::to_owned).collect())
 }
 
 #[test]
-fn cells_without_a_trial_are_named_when_the_budget_is_used_up() {
+fn results_without_a_trial_are_named_when_the_budget_is_used_up() {
     for slower in [2, 3] {
         let (made, missing) = run_slowly(slower);
         assert!(!made.is_empty() && !missing.is_empty(), "{made:?}");
-        assert!(missing.iter().all(|cell| !made.contains(cell)), "{missing:?}");
+        assert!(missing.iter().all(|result| !made.contains(result)), "{missing:?}");
         assert_eq!(made.len() + missing.len(), STREAMS.len() * MESSAGES.len());
     }
 }
 
 #[test]
-fn no_cell_is_named_when_every_cell_has_a_trial() {
+fn no_result_is_named_when_every_result_has_a_trial() {
     let plan = plan(3, &PlanOptions { trials: Some(2), ..PlanOptions::default() });
     let mut design = Design::new(&plan, []);
     while let Some(planned) = design.next_trial() {

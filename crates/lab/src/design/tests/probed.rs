@@ -9,16 +9,16 @@ fn watched(options: PlanOptions) -> PlanOptions {
 }
 
 #[test]
-fn probes_only_measured_cells_and_ignores_probed_results() {
+fn probes_only_measured_results_and_ignores_probed_results() {
     let plan = plan(5, &watched(precisely(Objective::Efficient)));
     let (trials, ends) = run(&PEAKED, &plan, 5, Vec::new());
     let made = |arm: samples::Arm| -> BTreeSet<(u32, &str)> {
         let of_arm = trials.iter().filter(move |trial| trial.arm == arm);
-        of_arm.map(|trial| (trial.block, trial.cell.as_str())).collect()
+        of_arm.map(|trial| (trial.block, trial.result.as_str())).collect()
     };
     let (probed, measured) = (made(samples::Arm::Probed), made(samples::Arm::Measure));
-    assert!(probed.len() >= 2 * plan.cells.len(), "screening probes all cells");
-    assert!(probed.len() < 7 * plan.cells.len(), "later blocks probe only measured cells");
+    assert!(probed.len() >= 2 * plan.results.len(), "screening probes all results");
+    assert!(probed.len() < 7 * plan.results.len(), "later blocks probe only measured results");
     assert!(probed.is_subset(&measured));
     // Extreme results have no effect.
     let worthless = |trial: &mut Trial| {

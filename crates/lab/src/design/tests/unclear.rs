@@ -1,4 +1,4 @@
-//! Tests `until_clear`: selected cells, end of the run and false alarms.
+//! Tests `until_clear`: selected results, end of the run and false alarms.
 
 use samples::Arm;
 
@@ -16,16 +16,16 @@ fn plan(seed: u64) -> Plan {
     Plan::expand(&Scenario::parse("test", TEXT).expect("a scenario"), seed, &PlanOptions::default())
 }
 
-/// Makes a run. `rate` returns a cell's true rate and its noise.
-fn run(plan: &Plan, seed: u64, rate: impl Fn(&str) -> (f64, f64)) -> (Vec<Trial>, Vec<CellEnd>) {
+/// Makes a run. `rate` returns a result's true rate and its noise.
+fn run(plan: &Plan, seed: u64, rate: impl Fn(&str) -> (f64, f64)) -> (Vec<Trial>, Vec<ResultEnd>) {
     let mut design = Design::new(plan, []);
     let (mut trials, mut now) = (Vec::new(), 0);
     while let Some(planned) = design.next_trial() {
         let mut random = Pcg64Mcg::seed_from_u64(seed ^ (u64::from(planned.index) << 20));
         let sum: f64 = (0..12).map(|_| random.random_range(-0.5..0.5)).sum();
-        let (level, scatter) = rate(plan.cells[planned.cell].id.as_str());
+        let (level, scatter) = rate(plan.results[planned.result].id.as_str());
         let trial = trial(plan, planned, now, level * (scatter * sum).exp(), 1.0);
-        now += took(plan, planned.cell);
+        now += took(plan, planned.result);
         design.saw(&trial);
         trials.push(trial);
     }
@@ -33,26 +33,27 @@ fn run(plan: &Plan, seed: u64, rate: impl Fn(&str) -> (f64, f64)) -> (Vec<Trial>
     (trials, ends)
 }
 
-fn trials_of(trials: &[Trial], cell: &str) -> usize {
-    trials.iter().filter(|trial| trial.cell == cell && trial.arm == Arm::Measure).count()
+fn trials_of(trials: &[Trial], result: &str) -> usize {
+    trials.iter().filter(|trial| trial.result == result && trial.arm == Arm::Measure).count()
 }
 
 #[test]
 fn adds_blocks_only_for_undecided_workloads() {
     let plan = plan(3);
-    let (trials, ends) = run(&plan, 1, |cell| match cell {
+    let (trials, ends) = run(&plan, 1, |result| match result {
         "p/one" => (10.0, 0.01),
         "q/one" => (8.0, 0.01),
         "p/two" => (10.0, 0.2),
         _ => (8.5, 0.2),
     });
-    for (cell, more) in [("p/one", false), ("q/one", false), ("p/two", true), ("q/two", true)] {
-        assert_eq!(trials_of(&trials, cell) > 5, more, "{cell}: {}", trials_of(&trials, cell));
+    for (result, more) in [("p/one", false), ("q/one", false), ("p/two", true), ("q/two", true)] {
+        assert_eq!(trials_of(&trials, result) > 5, more, "{result}: {}", trials_of(&trials, result));
     }
-    let clear = ends.iter().filter(|end| end.why == EndReason::Clear).map(|end| end.cell.as_str());
+    let clear = ends.iter().filter(|end| end.reason == EndReason::Clear).map(|end| end.result.as_str());
     assert!(clear.collect::<BTreeSet<_>>().is_superset(&BTreeSet::from(["p/one", "q/one"])), "{ends:?}");
     // The noise floor needs the same number of baseline pairs as the comparison.
-    let again = |cell| trials.iter().filter(|trial| trial.cell == cell && trial.arm == Arm::Again).count();
+    let again =
+        |result| trials.iter().filter(|trial| trial.result == result && trial.arm == Arm::Again).count();
     assert_eq!(again("p/two"), trials_of(&trials, "p/two"));
 }
 
@@ -69,11 +70,11 @@ fn false_alarm_rate_is_at_most_5_percent() {
         for workload in ["one", "two"] {
             let of = |path: &str| {
                 let id = format!("{path}/{workload}");
-                plan.cells.iter().position(|cell| cell.id.as_str() == id).expect("a cell of the plan")
+                plan.results.iter().position(|result| result.id.as_str() == id).expect("a result of the plan")
             };
             let arms = |one, other| seen.paired(one, other, u32::MAX);
-            let (base, cell) = ((of("p"), Arm::Measure), (of("q"), Arm::Measure));
-            let pairs = arms(base, cell);
+            let (base, result) = ((of("p"), Arm::Measure), (of("q"), Arm::Measure));
+            let pairs = arms(base, result);
             let floor =
                 stats::noise::of_workload(&arms(base, (of("p"), Arm::Again)), vec![pairs.clone()], 0.95);
             let (_, difference) =
@@ -90,7 +91,8 @@ fn false_alarm_rate_is_at_most_5_percent() {
 fn budget_ends_undecided_comparison() {
     let text = TEXT.replace("until =", "budget = \"40s\"\nuntil =");
     let plan = Plan::expand(&Scenario::parse("test", &text).expect("a scenario"), 3, &PlanOptions::default());
-    let (trials, ends) = run(&plan, 1, |cell| if cell.starts_with('p') { (10.0, 0.3) } else { (9.0, 0.3) });
-    let over = ends.iter().any(|end| matches!(end.why, EndReason::Budget { .. }));
+    let (trials, ends) =
+        run(&plan, 1, |result| if result.starts_with('p') { (10.0, 0.3) } else { (9.0, 0.3) });
+    let over = ends.iter().any(|end| matches!(end.reason, EndReason::Budget { .. }));
     assert!(over && trials_of(&trials, "q/two") < 12, "{} trials, {ends:?}", trials.len());
 }

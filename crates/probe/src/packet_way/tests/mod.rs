@@ -17,8 +17,6 @@ use crate::bpf::load_or_panic;
 use lab::{Lab, skip};
 use play::Play;
 
-/// `None`, with a message, if programs cannot be loaded. A program that the verifier rejects fails the test with its
-/// log.
 fn probe_here() -> Option<LatencyBreakdownProbe> {
     let Some(loaded) = load_or_panic(OBJECT, &HOOKS) else {
         skip(&"eBPF programs cannot be loaded here");
@@ -27,11 +25,10 @@ fn probe_here() -> Option<LatencyBreakdownProbe> {
     Some(LatencyBreakdownProbe { loaded, following: None })
 }
 
-/// Exchanges messages while the probe follows them.
 fn follow(probe: &mut LatencyBreakdownProbe, lab: &Lab, ends: [&str; 2], play: &Play) -> MessagePath {
     let results = follow_all(probe, lab, ends, play);
     assert_eq!(results.overflowed, []);
-    results.way.expect("latency breakdown")
+    results.latency_breakdown.expect("latency breakdown")
 }
 
 fn follow_all(probe: &mut LatencyBreakdownProbe, lab: &Lab, ends: [&str; 2], play: &Play) -> ProbeResults {
@@ -39,7 +36,7 @@ fn follow_all(probe: &mut LatencyBreakdownProbe, lab: &Lab, ends: [&str; 2], pla
     let measured = play.run(lab, ends);
     probe.stop();
     let results = read(probe);
-    show(results.way.as_ref().expect("latency breakdown"), measured);
+    show(results.latency_breakdown.as_ref().expect("latency breakdown"), measured);
     results
 }
 
@@ -50,9 +47,9 @@ fn read(probe: &mut LatencyBreakdownProbe) -> ProbeResults {
 }
 
 /// `client-sends`, `queued a:eth0`, ...
-fn points(way: &MessagePath) -> Vec<String> {
-    let first = way.steps.first().map(|step| &step.from);
-    first.into_iter().chain(way.steps.iter().map(|step| &step.to)).map(point_name).collect()
+fn points(latency_breakdown: &MessagePath) -> Vec<String> {
+    let first = latency_breakdown.steps.first().map(|step| &step.from);
+    first.into_iter().chain(latency_breakdown.steps.iter().map(|step| &step.to)).map(point_name).collect()
 }
 
 fn point_name(point: &HopPoint) -> String {
@@ -69,11 +66,12 @@ fn point_name(point: &HopPoint) -> String {
 }
 
 #[expect(clippy::disallowed_macros, reason = "explains a failed test")]
-fn show(way: &MessagePath, measured: u64) {
+fn show(latency_breakdown: &MessagePath, measured: u64) {
     let at = |times: &LatencyHistogram, share| times.quantile(share).map_or(0, |time| time.0);
     let line = |times, what: &str| println!("{:>8} {:>8} ns  {what}", at(times, 0.5), at(times, 0.99));
-    way.steps.iter().for_each(|step| line(&step.times, &point_name(&step.to)));
-    let sum = way.sum_of_medians().map_or(0, |sum| sum.0);
-    let followed = format!("{} followed, {} strayed", way.followed, way.strayed);
-    line(&way.whole, &format!("whole; sum of medians {sum}; measured {measured}; {followed}"));
+    latency_breakdown.steps.iter().for_each(|step| line(&step.times, &point_name(&step.to)));
+    let sum = latency_breakdown.sum_of_medians().map_or(0, |sum| sum.0);
+    let followed =
+        format!("{} followed, {} strayed", latency_breakdown.followed, latency_breakdown.not_followed);
+    line(&latency_breakdown.whole, &format!("whole; sum of medians {sum}; measured {measured}; {followed}"));
 }

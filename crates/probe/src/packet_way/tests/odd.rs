@@ -20,11 +20,16 @@ const SERVER: [u8; 4] = [198, 18, 1, 2];
 fn lost_message_has_strayed() {
     let (Some(mut probe), Some(lab)) = (probe_here(), labs::wire()) else { return };
     let play = Play { messages: 101, every: 1, lose: Some(25), ..Play::new(Udp, 64, SERVER) };
-    let way = follow(&mut probe, &lab, ["a", "b"], &play);
-    assert_eq!(points(&way), WIRE);
-    assert!(way.strayed >= 4, "{}", way.strayed);
+    let latency_breakdown = follow(&mut probe, &lab, ["a", "b"], &play);
+    assert_eq!(points(&latency_breakdown), WIRE);
+    assert!(latency_breakdown.not_followed >= 4, "{}", latency_breakdown.not_followed);
     // On a busy machine the last reply may come too late.
-    assert!(way.followed + way.strayed >= 100, "{} and {}", way.followed, way.strayed);
+    assert!(
+        latency_breakdown.followed + latency_breakdown.not_followed >= 100,
+        "{} and {}",
+        latency_breakdown.followed,
+        latency_breakdown.not_followed
+    );
 }
 
 #[test]
@@ -72,12 +77,11 @@ fn children_of_a_process_belong_to_its_end() {
     let output = client.output();
     probe.stop();
     server.output();
-    let way = read(&mut probe).way.expect("was followed");
-    assert!(way.followed > 10, "{way:?} sockperf printed: {output}");
-    assert_eq!(points(&way), WIRE);
+    let latency_breakdown = read(&mut probe).latency_breakdown.expect("was followed");
+    assert!(latency_breakdown.followed > 10, "{latency_breakdown:?} sockperf printed: {output}");
+    assert_eq!(points(&latency_breakdown), WIRE);
 }
 
-/// Waits until a UDP socket in a host is bound to the port.
 fn await_socket(lab: &Lab, host: &str, port: u16) {
     let port = format!(":{port:04X} ");
     let there = || lab.inside(host, || fs::read_to_string("/proc/thread-self/net/udp").expect("Linux"));
@@ -93,14 +97,14 @@ fn unknown_device_has_the_kernels_name() {
     let (Some(mut probe), Some(lab)) = (probe_here(), labs::wire()) else { return };
     let play = Play::new(Udp, 64, SERVER);
     let mut watch = lab.watch(["a", "b"], &play);
-    let devices = &mut watch.way.as_mut().expect("is followed").devices;
+    let devices = &mut watch.latency_breakdown.as_mut().expect("is followed").devices;
     devices.retain(|device| device.name.starts_with("a:"));
     probe.start(&watch).expect("loaded");
     play.run(&lab, ["a", "b"]);
     probe.stop();
-    let way = read(&mut probe).way.expect("was followed");
-    assert_eq!(points(&way)[2..4], ["transmitted a:eth0", "received ?:eth0"]);
-    assert_eq!(way.steps[2].to.kind, None);
+    let latency_breakdown = read(&mut probe).latency_breakdown.expect("was followed");
+    assert_eq!(points(&latency_breakdown)[2..4], ["transmitted a:eth0", "received ?:eth0"]);
+    assert_eq!(latency_breakdown.steps[2].to.kind, None);
 }
 
 #[test]
@@ -108,8 +112,11 @@ fn counts_routes_with_too_many_points() {
     let (Some(mut probe), Some(lab)) = (probe_here(), labs::bridges(11)) else { return };
     let play = Play { messages: 40, every: 1, ..Play::new(Udp, 64, SERVER) };
     let seen = follow_all(&mut probe, &lab, ["a", "b"], &play);
-    let way = seen.way.expect("was followed");
-    assert_eq!((way.followed, way.strayed, way.steps.len()), (0, 40, 0));
+    let latency_breakdown = seen.latency_breakdown.expect("was followed");
+    assert_eq!(
+        (latency_breakdown.followed, latency_breakdown.not_followed, latency_breakdown.steps.len()),
+        (0, 40, 0)
+    );
     // 12 veth pairs and 11 bridges have 36 points per direction; the ends have 4 more.
     assert_eq!(seen.overflowed, [Overflow { probe: ProbeKind::PacketWay, events: 40 * (2 * 36 + 4 - 64) }]);
 }
@@ -119,11 +126,15 @@ fn follows_only_requested_messages() {
     let (Some(mut probe), Some(lab)) = (probe_here(), labs::wire()) else { return };
     let play = Play { messages: 40, ..Play::new(Udp, 64, SERVER) };
     let mut watch = lab.watch(["a", "b"], &play);
-    watch.way.as_mut().expect("is followed").message = units::Bytes(65);
+    watch.latency_breakdown.as_mut().expect("is followed").message = units::Bytes(65);
     probe.start(&watch).expect("loaded");
     play.run(&lab, ["a", "b"]);
-    let way = read(&mut probe).way.expect("was followed");
-    assert_eq!((way.followed, way.strayed), (0, 0), "messages of another size");
+    let latency_breakdown = read(&mut probe).latency_breakdown.expect("was followed");
+    assert_eq!(
+        (latency_breakdown.followed, latency_breakdown.not_followed),
+        (0, 0),
+        "messages of another size"
+    );
     probe.start(&crate::observe::Watch::default()).expect("nothing to do");
-    assert_eq!(read(&mut probe).way, None);
+    assert_eq!(read(&mut probe).latency_breakdown, None);
 }

@@ -74,12 +74,20 @@ pub(super) fn check(
     play: &Play,
     expected: &[&str],
 ) {
-    let way = follow(probe, lab, ends, play);
-    assert_eq!(points(&way), expected);
-    assert_eq!((way.every, way.followed + way.strayed), (play.every, u64::from(play.messages / play.every)));
-    assert!(way.followed > 9 * way.strayed, "{} took the route, {} did not", way.followed, way.strayed);
-    assert_eq!(way.whole.count(), way.followed);
-    assert!(way.steps.iter().all(|step| step.times.count() == way.followed));
+    let latency_breakdown = follow(probe, lab, ends, play);
+    assert_eq!(points(&latency_breakdown), expected);
+    assert_eq!(
+        (latency_breakdown.every, latency_breakdown.followed + latency_breakdown.not_followed),
+        (play.every, u64::from(play.messages / play.every))
+    );
+    assert!(
+        latency_breakdown.followed > 9 * latency_breakdown.not_followed,
+        "{} took the route, {} did not",
+        latency_breakdown.followed,
+        latency_breakdown.not_followed
+    );
+    assert_eq!(latency_breakdown.whole.count(), latency_breakdown.followed);
+    assert!(latency_breakdown.steps.iter().all(|step| step.times.count() == latency_breakdown.followed));
 }
 
 #[test]

@@ -1,45 +1,49 @@
-//! One row per cell of either run.
+//! One row per result of either run.
 
-use findings::{CellComparison, Estimate, RunComparison, Verdict};
+use findings::{Estimate, ResultComparison, RunComparison, Verdict};
 
 use super::{basis, table::Table, unit, word};
 use crate::labels;
 
-/// A cell, and which of the runs have it.
+/// A result, and which of the runs have it.
 struct Row<'a> {
-    cell: &'a str,
-    both: Option<&'a CellComparison>,
+    result: &'a str,
+    both: Option<&'a ResultComparison>,
     runs: &'static str,
 }
 
-type Cells<'a> = Table<'a, Row<'a>>;
+type Results<'a> = Table<'a, Row<'a>>;
 
-pub(crate) fn comparison(contrast: &RunComparison) -> String {
-    let alone = |cells: &'_ [String], runs: &'static str| -> Vec<(String, &'static str)> {
-        cells.iter().map(|cell| (cell.clone(), runs)).collect()
+pub(crate) fn comparison(comparison: &RunComparison) -> String {
+    let alone = |results: &'_ [String], runs: &'static str| -> Vec<(String, &'static str)> {
+        results.iter().map(|result| (result.clone(), runs)).collect()
     };
-    let rest = [alone(&contrast.only_a, "a"), alone(&contrast.only_b, "b")].concat();
-    let both = contrast.cells.iter().map(|cell| Row { cell: &cell.cell, both: Some(cell), runs: "both" });
-    let rest = rest.iter().map(|(cell, runs)| Row { cell, both: None, runs });
-    columns(contrast).write(both.chain(rest))
+    let rest = [alone(&comparison.only_a, "a"), alone(&comparison.only_b, "b")].concat();
+    let both = comparison.results.iter().map(|result| Row {
+        result: &result.result,
+        both: Some(result),
+        runs: "both",
+    });
+    let rest = rest.iter().map(|(result, runs)| Row { result, both: None, runs });
+    columns(comparison).write(both.chain(rest))
 }
 
-fn columns(contrast: &RunComparison) -> Cells<'_> {
+fn columns(comparison: &RunComparison) -> Results<'_> {
     let table = Table::new()
-        .column("a", "", |_: &Row<'_>| Some(&contrast.a.id))
-        .column("b", "", |_| Some(&contrast.b.id))
-        .column("cell", "", |row| Some(row.cell.to_owned()))
-        .column("cell_b", "", |row| {
+        .column("a", "", |_: &Row<'_>| Some(&comparison.a.id))
+        .column("b", "", |_| Some(&comparison.b.id))
+        .column("result", "", |row| Some(row.result.to_owned()))
+        .column("result_b", "", |row| {
             let both = row.both?;
-            Some(both.cell_b.clone().unwrap_or_else(|| both.cell.clone()))
+            Some(both.result_b.clone().unwrap_or_else(|| both.result.clone()))
         })
         .column("path", "", |row| Some(row.both?.path.clone()))
         .column("workload", "", |row| Some(row.both?.workload.clone()))
         .column("metric", "", |row| Some(word(row.both?.metric)))
         .column("unit", "", |row| Some(unit(row.both?.metric)))
         .column("verdict", "", |row| Some(verdict(row.both?.verdict)));
-    let table = estimate(table, "a", |cell| &cell.a);
-    let table = estimate(table, "b", |cell| &cell.b)
+    let table = estimate(table, "a", |result| &result.a);
+    let table = estimate(table, "b", |result| &result.b)
         .column("ratio", "", |row| Some(row.both?.comparison?.ratio))
         .column("ratio_low", "", |row| Some(row.both?.comparison?.ratio_interval?.low))
         .column("ratio_high", "", |row| Some(row.both?.comparison?.ratio_interval?.high))
@@ -49,15 +53,15 @@ fn columns(contrast: &RunComparison) -> Cells<'_> {
         .column("noise_floor", "", |row| row.both?.floor)
         .column("p", "", |row| row.both?.p)
         .column("in", "", |row| Some(row.runs))
-        .column("why", "", |row| row.both?.why.clone());
+        .column("reason", "", |row| row.both?.reason.clone());
     table.each(
-        labels::factors(contrast.cells.iter().map(|cell| &cell.levels)),
+        labels::factors(comparison.results.iter().map(|result| &result.levels)),
         |factor| format!("factor.{factor}"),
         |row, factor| row.both?.levels.get(factor).cloned(),
     )
 }
 
-fn estimate<'a>(table: Cells<'a>, run: &str, of: fn(&CellComparison) -> &Estimate) -> Cells<'a> {
+fn estimate<'a>(table: Results<'a>, run: &str, of: fn(&ResultComparison) -> &Estimate) -> Results<'a> {
     let name = |what: &str| format!("{run}_{what}");
     table
         .column(&name("median"), "", move |row| Some(of(row.both?).median))

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use findings::{CellSummary, Findings};
-use samples::{Arm, CellRecord, RunRecord, Trial};
+use findings::{Findings, ResultSummary};
+use samples::{Arm, ResultRecord, RunRecord, Trial};
 use workload::Measurement;
 
 use super::table::Table;
@@ -11,7 +11,7 @@ use crate::labels;
 
 /// A trial, as far as it is known.
 struct Row<'a> {
-    cell: &'a str,
+    result: &'a str,
     path: Option<&'a str>,
     workload: Option<&'a str>,
     levels: Option<&'a BTreeMap<String, String>>,
@@ -23,7 +23,7 @@ struct Row<'a> {
 type Trials<'a> = Table<'a, Row<'a>>;
 
 pub(crate) fn trials(findings: &Findings, record: Option<&RunRecord>) -> String {
-    let factors = labels::factors(findings.cells.iter().map(|cell| &cell.levels));
+    let factors = labels::factors(findings.results.iter().map(|result| &result.levels));
     let table = columns(&findings.run.id.0).each(
         factors,
         |factor| format!("factor.{factor}"),
@@ -31,29 +31,29 @@ pub(crate) fn trials(findings: &Findings, record: Option<&RunRecord>) -> String 
     );
     match record {
         Some(record) => table.write(record.trials.iter().map(|trial| recorded(findings, record, trial))),
-        None => table.write(findings.cells.iter().flat_map(kept)),
+        None => table.write(findings.results.iter().flat_map(kept)),
     }
 }
 
 fn recorded<'a>(findings: &Findings, record: &'a RunRecord, trial: &'a Trial) -> Row<'a> {
-    let cell: Option<&CellRecord> = record.header.cells.iter().find(|cell| cell.id == trial.cell);
-    let judged = findings.cells.iter().find(|summary| summary.id == trial.cell);
+    let result: Option<&ResultRecord> = record.header.results.iter().find(|result| result.id == trial.result);
+    let judged = findings.results.iter().find(|summary| summary.id == trial.result);
     Row {
-        cell: &trial.cell,
-        path: cell.map(|cell| cell.path.as_str()),
-        workload: cell.map(|cell| cell.workload.as_str()),
-        levels: cell.map(|cell| &cell.levels),
-        value: judged.and_then(|cell| trial.measurement.value(cell.metric)),
+        result: &trial.result,
+        path: result.map(|result| result.path.as_str()),
+        workload: result.map(|result| result.workload.as_str()),
+        levels: result.map(|result| &result.levels),
+        value: judged.and_then(|result| trial.measurement.value(result.metric)),
         trial: Some(trial),
     }
 }
 
-fn kept(cell: &CellSummary) -> impl Iterator<Item = Row<'_>> {
-    cell.values.iter().map(|value| Row {
-        cell: &cell.id,
-        path: Some(&cell.path),
-        workload: Some(&cell.workload),
-        levels: Some(&cell.levels),
+fn kept(result: &ResultSummary) -> impl Iterator<Item = Row<'_>> {
+    result.values.iter().map(|value| Row {
+        result: &result.id,
+        path: Some(&result.path),
+        workload: Some(&result.workload),
+        levels: Some(&result.levels),
         value: Some(*value),
         trial: None,
     })
@@ -62,7 +62,7 @@ fn kept(cell: &CellSummary) -> impl Iterator<Item = Row<'_>> {
 fn columns(run: &str) -> Trials<'_> {
     let table = Table::new()
         .column("run", "", move |_| Some(run))
-        .column("cell", "", |row: &Row<'_>| Some(row.cell.to_owned()))
+        .column("result", "", |row: &Row<'_>| Some(row.result.to_owned()))
         .column("path", "", |row| row.path.map(str::to_owned))
         .column("workload", "", |row| row.workload.map(str::to_owned))
         .column("trial", "", |row| Some(row.trial?.index))
@@ -89,7 +89,7 @@ fn columns(run: &str) -> Trials<'_> {
             let machine = &row.trial?.cpu.machine;
             (machine.elapsed.0 > 0).then(|| machine.busy().0)
         })
-        .column("doubts", "", |row| Some(row.trial?.doubts.len()));
+        .column("warnings", "", |row| Some(row.trial?.warnings.len()));
     let then = [
         "reorderings",
         "datagrams_received",

@@ -16,8 +16,8 @@ pub(super) struct Difference<'a> {
     pub(super) workload: &'a str,
     metric: Metric,
     change: &'a Comparison,
-    /// Both cells.
-    pub(super) cells: [&'a str; 2],
+    /// Both results.
+    pub(super) results: [&'a str; 2],
     /// Whether it belongs to the setting shown first; differences elsewhere may be caused by the factor.
     pub(super) is_main: bool,
 }
@@ -25,21 +25,24 @@ pub(super) struct Difference<'a> {
 /// Layers first, then factor levels, then matched pairs.
 pub(super) fn all(findings: &Findings) -> Vec<Difference<'_>> {
     let mut all = Vec::new();
-    for ladder in &findings.ladders {
-        let is_main =
-            super::ladder(findings, &ladder.workload).is_some_and(|first| first.levels == ladder.levels);
-        for rung in &ladder.rungs {
-            let below =
-                rung.below.as_ref().and_then(|below| ladder.rungs.iter().find(|other| other.path == *below));
-            if let (Some(change), Some(below)) = (&rung.cost, below) {
-                let settings =
-                    labels::levels(&ladder.levels).map(|levels| format!(" ({levels})")).unwrap_or_default();
+    for breakdown in &findings.cost_breakdowns {
+        let is_main = super::breakdown(findings, &breakdown.workload)
+            .is_some_and(|first| first.levels == breakdown.levels);
+        for step in &breakdown.steps {
+            let below = step
+                .below
+                .as_ref()
+                .and_then(|below| breakdown.steps.iter().find(|other| other.path == *below));
+            if let (Some(change), Some(below)) = (&step.cost, below) {
+                let settings = labels::levels(&breakdown.levels)
+                    .map(|levels| format!(" ({levels})"))
+                    .unwrap_or_default();
                 all.push(Difference {
-                    what: format!("{} over {}{settings}", rung.adds.join(" + "), below.path),
-                    workload: &ladder.workload,
-                    metric: ladder.metric,
+                    what: format!("{} over {}{settings}", step.adds.join(" + "), below.path),
+                    workload: &breakdown.workload,
+                    metric: breakdown.metric,
                     change,
-                    cells: [&rung.cell, &below.cell],
+                    results: [&step.result, &below.result],
                     is_main,
                 });
             }
@@ -50,23 +53,23 @@ pub(super) fn all(findings: &Findings) -> Vec<Difference<'_>> {
         workload: &effect.workload,
         metric: effect.metric,
         change: &effect.change,
-        cells: [&effect.cell, &effect.reference_cell],
+        results: [&effect.result, &effect.reference_result],
         is_main: true,
     }));
     let path = |id: &str| {
         findings
-            .cells
+            .results
             .iter()
-            .find(|cell| cell.id == id)
-            .map_or_else(|| id.to_owned(), |cell| cell.path.clone())
+            .find(|result| result.id == id)
+            .map_or_else(|| id.to_owned(), |result| result.path.clone())
     };
-    all.extend(findings.twins.iter().flat_map(|twins| {
-        twins.pairs.iter().map(move |pair| Difference {
-            what: format!("{}, {} vs {}", twins.word, path(&pair.with), path(&pair.without)),
-            workload: &twins.workload,
-            metric: twins.metric,
+    all.extend(findings.matched_pairs.iter().flat_map(|matched_pairs| {
+        matched_pairs.pairs.iter().map(move |pair| Difference {
+            what: format!("{}, {} vs {}", matched_pairs.word, path(&pair.with), path(&pair.without)),
+            workload: &matched_pairs.workload,
+            metric: matched_pairs.metric,
             change: &pair.change,
-            cells: [&pair.with, &pair.without],
+            results: [&pair.with, &pair.without],
             is_main: true,
         })
     }));
@@ -84,9 +87,9 @@ impl Difference<'_> {
 
     /// Both results, the worse one first; without a better direction, the compared one first.
     pub(super) fn worse_first(&self) -> [&str; 2] {
-        let [cell, reference] = self.cells;
+        let [result, reference] = self.results;
         let is_better = self.metric.more_is_better().is_some_and(|more| more == (self.change.ratio > 1.0));
-        if is_better { [reference, cell] } else { [cell, reference] }
+        if is_better { [reference, result] } else { [result, reference] }
     }
 
     /// Distance of the ratio from 1.

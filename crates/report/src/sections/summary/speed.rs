@@ -1,8 +1,8 @@
-//! How fast: the ends of a workload's ladder or ranking, or the best and the worst of its results.
+//! How fast: the ends of a workload's cost breakdown or ranking, or the best and the worst of its results.
 
 use std::collections::BTreeMap;
 
-use findings::{CellSummary, Findings};
+use findings::{Findings, ResultSummary};
 use samples::SyscallCount;
 use workload::Metric;
 
@@ -23,24 +23,29 @@ pub(super) fn lead(findings: &Findings, workload: &str) -> String {
 
 /// Best and worst results with their common settings.
 fn ends(findings: &Findings, workload: &str) -> (String, String) {
-    let cells: Vec<&CellSummary> = findings.cells.iter().filter(|cell| cell.workload == workload).collect();
-    let ladder = super::ladder(findings, workload)
-        .and_then(|ladder| Some((&ladder.levels, &ladder.rungs.first()?.cell, &ladder.rungs.last()?.cell)));
+    let results: Vec<&ResultSummary> =
+        findings.results.iter().filter(|result| result.workload == workload).collect();
+    let breakdown = super::breakdown(findings, workload).and_then(|breakdown| {
+        Some((&breakdown.levels, &breakdown.steps.first()?.result, &breakdown.steps.last()?.result))
+    });
     let ranking = || {
         let mut rankings = findings.rankings.iter().filter(|ranking| ranking.workload == workload);
         // With several settings there is no representative one.
         let ranking = rankings.next().filter(|_| rankings.next().is_none())?;
-        Some((&ranking.levels, &ranking.ranks.first()?.cell, &ranking.ranks.last()?.cell))
+        Some((&ranking.levels, &ranking.ranks.first()?.result, &ranking.ranks.last()?.result))
     };
     let named = |id: &str| {
-        cells.iter().find(|cell| cell.id == id).map(|cell| format!("{} {}", cell.path, value(cell)))
+        results
+            .iter()
+            .find(|result| result.id == id)
+            .map(|result| format!("{} {}", result.path, value(result)))
     };
-    if let Some((levels, one, other)) = ladder.or_else(ranking)
+    if let Some((levels, one, other)) = breakdown.or_else(ranking)
         && let (Some(one), Some(other)) = (named(one), named(other))
     {
         return (format!("{one}, {other}"), settings(levels).unwrap_or_default());
     }
-    (best_and_worst(&cells), String::new())
+    (best_and_worst(&results), String::new())
 }
 
 /// ` (offload=on)`, or ` (settings all on)` if all are equal.
@@ -52,35 +57,40 @@ pub(super) fn settings(levels: &BTreeMap<String, String>) -> Option<String> {
     Some(format!(" ({named})"))
 }
 
-fn best_and_worst(cells: &[&CellSummary]) -> String {
+fn best_and_worst(results: &[&ResultSummary]) -> String {
     let by_value =
-        |one: &&&CellSummary, other: &&&CellSummary| one.value.median.total_cmp(&other.value.median);
-    match (cells, cells.iter().max_by(by_value), cells.iter().min_by(by_value)) {
+        |one: &&&ResultSummary, other: &&&ResultSummary| one.value.median.total_cmp(&other.value.median);
+    match (results, results.iter().max_by(by_value), results.iter().min_by(by_value)) {
         ([only], ..) => {
             named(only, calls(only).unwrap_or_else(|| phrases::estimate(only.metric, &only.value)))
         }
         (_, Some(most), Some(least)) => {
             let more = most.metric.more_is_better().unwrap_or(true);
             let (best, worst) = if more { (most, least) } else { (least, most) };
-            format!("{} to {}; {} results", named(best, value(best)), named(worst, value(worst)), cells.len())
+            format!(
+                "{} to {}; {} results",
+                named(best, value(best)),
+                named(worst, value(worst)),
+                results.len()
+            )
         }
         _ => String::new(),
     }
 }
 
-fn value(cell: &CellSummary) -> String {
-    calls(cell).unwrap_or_else(|| phrases::value(cell.metric, cell.value.median))
+fn value(result: &ResultSummary) -> String {
+    calls(result).unwrap_or_else(|| phrases::value(result.metric, result.value.median))
 }
 
 /// `515 k system calls, 58 % of them recvfrom, with 61 % of the CPU time`, where they are all that is known.
-fn calls(cell: &CellSummary) -> Option<String> {
+fn calls(result: &ResultSummary) -> Option<String> {
     let share = |of: fn(&SyscallCount) -> u64| {
-        let all: u64 = cell.syscalls.iter().map(of).sum();
-        let most = cell.syscalls.iter().max_by_key(|call| of(call)).filter(|_| all > 0)?;
+        let all: u64 = result.syscalls.iter().map(of).sum();
+        let most = result.syscalls.iter().max_by_key(|call| of(call)).filter(|_| all > 0)?;
         Some((most.call.as_str(), phrases::rough(of(most) as f64 / all as f64)))
     };
-    let (call, number) = share(|call| call.calls).filter(|_| cell.metric == Metric::Count)?;
-    let total = phrases::value(cell.metric, cell.value.median);
+    let (call, number) = share(|call| call.calls).filter(|_| result.metric == Metric::Count)?;
+    let total = phrases::value(result.metric, result.value.median);
     let phrase = format!("{total} system calls, {number} of these {call}");
     // Of all the time that calls took, most may be waiting, or a guest that runs.
     Some(match share(|call| call.running.unwrap_or_default().0) {
@@ -91,8 +101,8 @@ fn calls(cell: &CellSummary) -> Option<String> {
 }
 
 /// `9.41 Gbit/s (pod-to-target, offload=off)`, or only the number if the workload identifies it.
-fn named(cell: &CellSummary, value: String) -> String {
-    let path = labels::are_placed([cell.path.as_str()].into_iter()).then(|| cell.path.clone());
-    let parts: Vec<String> = path.into_iter().chain(labels::levels(&cell.levels)).collect();
+fn named(result: &ResultSummary, value: String) -> String {
+    let path = labels::are_placed([result.path.as_str()].into_iter()).then(|| result.path.clone());
+    let parts: Vec<String> = path.into_iter().chain(labels::levels(&result.levels)).collect();
     if parts.is_empty() { value } else { format!("{value} ({})", parts.join(", ")) }
 }

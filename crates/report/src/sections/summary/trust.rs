@@ -1,6 +1,6 @@
 //! Confidence in a run: number of trials, resolution and warnings.
 
-use findings::{CellSummary, Finding, Findings, NoiseFloor, Severity};
+use findings::{Finding, Findings, NoiseFloor, ResultSummary, Severity};
 use samples::{EndReason, RunState};
 use units::Share;
 
@@ -28,7 +28,7 @@ pub(super) fn text(
     let unclear = differences.iter().filter(|it| it.is_open()).count();
     facts.extend((unclear > 0).then(|| format!("{unclear} of {} comparisons unclear", differences.len())));
     let warned = warned(findings);
-    facts.extend((warned > 0).then(|| format!("warnings on {warned} of {} results", findings.cells.len())));
+    facts.extend((warned > 0).then(|| format!("warnings on {warned} of {} results", findings.results.len())));
     let skipped = u64::try_from(findings.skipped.len()).unwrap_or(u64::MAX);
     facts.extend((skipped > 0).then(|| phrases::count(skipped, "result skipped", "results skipped")));
     let within = || format!("{}: within one trial, without variation between trials", phrases::WITHIN);
@@ -40,21 +40,21 @@ pub(super) fn text(
 
 /// Results of which trials have warnings.
 fn warned(findings: &Findings) -> usize {
-    findings.cells.iter().filter(|cell| !cell.doubts.is_empty()).count()
+    findings.results.iter().filter(|result| !result.warnings.is_empty()).count()
 }
 
 /// `low` for unreliable or single numbers; `fair` for missing trials, warnings about the measurement, mostly unclear
 /// comparisons or mostly results with warnings.
 fn grade(findings: &Findings, differences: &[Difference<'_>]) -> &'static str {
-    let alone = findings.cells.iter().all(|cell| cell.value.trials <= 1);
+    let alone = findings.results.iter().all(|result| result.value.trials <= 1);
     let warns = |claim: &Finding| claim.is_of_the_measurement() && claim.severity == Severity::Warning;
     let open = differences.iter().filter(|it| it.is_open()).count();
-    if alone || findings.claims.iter().any(Finding::distrusts) {
+    if alone || findings.findings.iter().any(Finding::distrusts) {
         "low"
     } else if findings.run.state == RunState::Unfinished
-        || findings.claims.iter().any(warns)
+        || findings.findings.iter().any(warns)
         || 2 * open > differences.len()
-        || 2 * warned(findings) > findings.cells.len()
+        || 2 * warned(findings) > findings.results.len()
     {
         "fair"
     } else {
@@ -65,24 +65,26 @@ fn grade(findings: &Findings, differences: &[Difference<'_>]) -> &'static str {
 /// `71 of up to 240 trials; stopped early: every comparison is decided`, or which budget ended the run.
 fn trials(findings: &Findings) -> String {
     let run = &findings.run;
-    let early = run.state == RunState::Complete && run.made < run.planned && run.origin.imported().is_none();
+    let early =
+        run.state == RunState::Complete && run.completed < run.planned && run.origin.imported().is_none();
     if !early {
         return phrases::trials(run);
     }
-    let is_over =
-        |cell: &CellSummary| matches!(&cell.ended, Some(end) if matches!(end.why, EndReason::Budget { .. }));
-    let is_precise = |cell: &CellSummary| {
-        cell.ended.as_ref().is_none_or(|end| matches!(end.why, EndReason::Precise { .. }))
+    let is_over = |result: &ResultSummary| matches!(&result.ended, Some(end) if matches!(end.reason, EndReason::Budget { .. }));
+    let is_precise = |result: &ResultSummary| {
+        result.ended.as_ref().is_none_or(|end| matches!(end.reason, EndReason::Precise { .. }))
     };
-    let why = match findings.cells.iter().any(is_over) {
-        true => return format!("time budget used up after {} of up to {} trials", run.made, run.planned),
+    let reason = match findings.results.iter().any(is_over) {
+        true => {
+            return format!("time budget used up after {} of up to {} trials", run.completed, run.planned);
+        }
         // Narrow intervals of numbers that cannot be relied on are not enough.
-        false if !run.design.is_adaptive() || findings.claims.iter().any(Finding::distrusts) => "",
-        false if findings.cells.iter().all(is_precise) => "; stopped early: every result is precise enough",
+        false if !run.design.is_adaptive() || findings.findings.iter().any(Finding::distrusts) => "",
+        false if findings.results.iter().all(is_precise) => "; stopped early: every result is precise enough",
         false => "; stopped early: every comparison is decided",
     };
     let most = if run.design.is_adaptive() { "up to " } else { "" };
-    format!("{} of {most}{} trials{why}", run.made, run.planned)
+    format!("{} of {most}{} trials{reason}", run.completed, run.planned)
 }
 
 /// Spread between trials of a result, if there is no repeated baseline.
@@ -90,12 +92,14 @@ fn spread(findings: &Findings) -> Option<String> {
     if !findings.noise.is_empty() {
         return None;
     }
-    let extent = |cell: &CellSummary| {
-        let (low, high) =
-            (cell.values.iter().copied().reduce(f64::min)?, cell.values.iter().copied().reduce(f64::max)?);
-        (cell.values.len() > 1 && low > 0.0).then(|| high / low - 1.0)
+    let extent = |result: &ResultSummary| {
+        let (low, high) = (
+            result.values.iter().copied().reduce(f64::min)?,
+            result.values.iter().copied().reduce(f64::max)?,
+        );
+        (result.values.len() > 1 && low > 0.0).then(|| high / low - 1.0)
     };
-    let most = findings.cells.iter().filter_map(extent).reduce(f64::max).filter(|most| *most > APART)?;
+    let most = findings.results.iter().filter_map(extent).reduce(f64::max).filter(|most| *most > APART)?;
     Some(format!("trials of the same result vary by up to {}", phrases::rough(most)))
 }
 

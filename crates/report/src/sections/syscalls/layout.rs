@@ -11,7 +11,7 @@ use crate::{
     text::{Text, Tone, glued},
 };
 
-/// A kind of call, among all of its cell.
+/// A kind of call, among all of its result.
 #[derive(Clone, Copy)]
 pub(super) struct Call<'a> {
     pub(super) count: &'a SyscallCount,
@@ -72,7 +72,7 @@ const TIMED: &[OptionalColumn] = &[
     shown("Single calls", |call| shape(&call.count.times)),
 ];
 
-/// The columns of a cell's calls.
+/// The columns of a result's calls.
 pub(super) struct Layout {
     whose: bool,
     /// Whether one process made all calls, so that its name is omitted.
@@ -153,7 +153,7 @@ fn time(time: Option<Nanos>) -> Option<String> {
     time.map(|time| glued(&time.to_string()))
 }
 
-/// Of the time of all calls of the cell, as in the verdict.
+/// Of the time of all calls of the result, as in the verdict.
 fn share_of_time(call: Call<'_>) -> Option<String> {
     of_all(call.all.iter(), call.count, |count| count.total.map(|total| total.0))
 }

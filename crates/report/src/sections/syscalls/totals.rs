@@ -1,6 +1,6 @@
-//! Total system calls of each cell, by end.
+//! Total system calls of each result, by end.
 
-use findings::{CallRates, CellSummary, Findings};
+use findings::{CallRates, Findings, ResultSummary};
 use workload::Work;
 
 use super::layout::rare;
@@ -10,13 +10,13 @@ use crate::{
     text::{Text, Tone},
 };
 
-type Row<'a> = (&'a CellSummary, &'a CallRates);
+type Row<'a> = (&'a ResultSummary, &'a CallRates);
 
-/// A table for each workload that was counted in several cells.
+/// A table for each workload that was counted in several results.
 pub(super) fn tables(findings: &Findings) -> Vec<Block> {
     let of_workload = |workload: &str| {
-        let cells = findings.cells.iter().filter(|cell| cell.workload == workload);
-        let rows: Vec<Row<'_>> = cells.filter_map(|cell| Some((cell, super::rates(cell)?))).collect();
+        let results = findings.results.iter().filter(|result| result.workload == workload);
+        let rows: Vec<Row<'_>> = results.filter_map(|result| Some((result, super::rates(result)?))).collect();
         let (_, first) = rows.first().filter(|_| rows.len() > 1)?;
         let heading =
             Text::of(Tone::Strong, workload).and(Tone::Faint, format!(" (all calls {})", unit(first.work)));
@@ -31,22 +31,22 @@ pub(super) fn unit(work: Work) -> String {
 }
 
 fn table(rows: &[Row<'_>]) -> Table {
-    let factors = labels::factors(rows.iter().map(|(cell, _)| &cell.levels));
+    let factors = labels::factors(rows.iter().map(|(result, _)| &result.levels));
     let ends =
         labels::distinct(rows.iter().flat_map(|(_, rates)| &rates.ends).filter_map(|it| it.end.as_deref()));
     let mut columns = vec![left("Path")];
     columns.extend(factors.iter().map(|factor| left(*factor)));
     columns.extend(ends.iter().map(|end| right(format!("Of the {end}"))));
     columns.push(right("Together"));
-    let row = |(cell, rates): &Row<'_>| {
+    let row = |(result, rates): &Row<'_>| {
         let dash = || Text::of(Tone::Faint, "-");
-        let level = |factor: &&str| cell.levels.get(*factor).cloned().map_or_else(dash, Text::from);
+        let level = |factor: &&str| result.levels.get(*factor).cloned().map_or_else(dash, Text::from);
         let of_end = |end: &&str| {
             let known = rates.ends.iter().find(|calls| calls.end.as_deref() == Some(*end));
             // An end that is not there made none.
             known.map_or_else(|| "0".into(), |calls| rare(calls.rate).into())
         };
-        let mut row = vec![Text::of(Tone::Strong, &cell.path)];
+        let mut row = vec![Text::of(Tone::Strong, &result.path)];
         row.extend(factors.iter().map(level));
         row.extend(ends.iter().map(of_end));
         row.push(rare(rates.all).into());

@@ -48,7 +48,7 @@ fn summary() -> VmSummary {
             cpu_limit: Some(2.0),
             threads: vec![thread(1, &[0, 1, 2]), thread(2, &[0, 1, 2])],
             devices: vec![device],
-            unread: vec![Unread { what: "the tap device".into(), because: "EPERM".into() }],
+            unread: vec![Unread { what: "the tap device".into(), reason: "EPERM".into() }],
             ..VmFacts::default()
         },
         roles: vec![VmRoleCpu {
@@ -60,13 +60,13 @@ fn summary() -> VmSummary {
             waited: Some(0.034),
         }],
         trace: trace(),
-        claims: vec![Finding {
+        findings: vec![Finding {
             id: "vhost-off".into(),
             severity: Severity::Warning,
             claim: "vhost is off for tap100i0.".into(),
-            cells: Vec::new(),
+            results: Vec::new(),
             evidence: Vec::new(),
-            caveats: Vec::new(),
+            limitations: Vec::new(),
             remedy: None,
         }],
     }
@@ -75,7 +75,7 @@ fn summary() -> VmSummary {
 fn trace() -> findings::TraceSummary {
     let process = TracedProcess { pid: 1200, name: "kvm".into() };
     findings::TraceSummary {
-        target: TraceTarget { kind: TargetKind::Qemu, named: "web".into(), processes: vec![process] },
+        target: TraceTarget { kind: TargetKind::Qemu, name: "web".into(), processes: vec![process] },
         started: UnixMillis(0),
         elapsed: Nanos::from_secs(10),
         ended: None,
@@ -84,7 +84,7 @@ fn trace() -> findings::TraceSummary {
         threads: Vec::new(),
         under_way: Vec::new(),
         all: None,
-        stopping: None,
+        ptrace: None,
         cpu: None,
         devices: Vec::new(),
         softnet: None,
@@ -129,7 +129,7 @@ fn a_machine_is_shown_with_what_to_set_before_its_numbers() {
 
 #[test]
 fn a_machine_without_fault_is_told_so_and_its_json_is_the_document() {
-    let fine = VmSummary { claims: Vec::new(), ..summary() };
+    let fine = VmSummary { findings: Vec::new(), ..summary() };
     assert!(shown(&fine).contains("No costly setting was found"));
     let json = render_vm(&fine, 10, SingleFormat::Json, &Options::default());
     assert_eq!(serde_json::from_str(&json).ok(), serde_json::to_value(fine).ok());

@@ -3,17 +3,17 @@
 use std::collections::BTreeMap;
 
 use findings::{
-    CellSummary, Difference, Findings, MatchedPair, MatchedPairs, ProbedSummary, Rank, Ranking, RunSummary,
+    Difference, Findings, MatchedPair, MatchedPairs, ProbedSummary, Rank, Ranking, ResultSummary, RunSummary,
 };
 use samples::{BootedMachine, PathRecord, SyscallCount};
 use units::{Bytes, Nanos};
 use workload::{Metric, Work};
 
 use super::{
-    cells::{cell_id, comparison, ping_pong, stream},
     differences::floor,
     nothing, path,
     probed::rates,
+    results::{comparison, ping_pong, result_id, stream},
     run,
 };
 
@@ -41,16 +41,16 @@ pub(crate) fn alternatives() -> Findings {
                 .collect(),
             ..run()
         },
-        cells: streams.into_iter().chain(messages).collect(),
+        results: streams.into_iter().chain(messages).collect(),
         noise: vec![floor("stream", 0.021), floor("ping-pong", 0.034)],
         matrices: vec![],
         rankings: vec![
             ranking("stream", Metric::Throughput, &[0, 3, 1, 2]),
             ranking("ping-pong", Metric::RoundTrip, &[0, 3, 2, 1]),
         ],
-        twins: vec![
-            twins("stream", Metric::Throughput, 1.375, Difference::Higher),
-            twins("ping-pong", Metric::RoundTrip, 0.742, Difference::Unclear),
+        matched_pairs: vec![
+            matched_pairs("stream", Metric::Throughput, 1.375, Difference::Higher),
+            matched_pairs("ping-pong", Metric::RoundTrip, 0.742, Difference::Unclear),
         ],
         ..nothing()
     }
@@ -71,15 +71,15 @@ fn pair(path: &str, tenths: u64) -> [BootedMachine; 2] {
     })
 }
 
-fn against(cell: CellSummary) -> CellSummary {
-    let first = FOUR.map(|(_, _, gbits, _, nanos)| match cell.metric {
+fn against(result: ResultSummary) -> ResultSummary {
+    let first = FOUR.map(|(_, _, gbits, _, nanos)| match result.metric {
         Metric::Throughput => gbits * 1e9,
         _ => nanos,
     })[0];
-    let verdict = if cell.metric == Metric::Throughput { Difference::Lower } else { Difference::Higher };
-    let median = cell.value.median;
-    let against = (!cell.baseline).then(|| comparison(median / first, median - first, verdict));
-    CellSummary { against_baseline: against, ..cell }
+    let verdict = if result.metric == Metric::Throughput { Difference::Lower } else { Difference::Higher };
+    let median = result.value.median;
+    let against = (!result.baseline).then(|| comparison(median / first, median - first, verdict));
+    ResultSummary { against_baseline: against, ..result }
 }
 
 fn ranking(workload: &str, metric: Metric, order: &[usize]) -> Ranking {
@@ -87,24 +87,24 @@ fn ranking(workload: &str, metric: Metric, order: &[usize]) -> Ranking {
         let (path, of_stream, gbits, of_messages, nanos) = FOUR[*index];
         let (place, value) =
             if metric == Metric::Throughput { (of_stream, gbits * 1e9) } else { (of_messages, nanos) };
-        Rank { place, cell: cell_id(path, None, workload), path: path.into(), value, against_best: None }
+        Rank { place, result: result_id(path, None, workload), path: path.into(), value, against_best: None }
     };
     let ranks = order.iter().map(rank).collect();
     Ranking { workload: workload.into(), metric, levels: BTreeMap::new(), ranks }
 }
 
-fn twins(workload: &str, metric: Metric, ratio: f64, verdict: Difference) -> MatchedPairs {
+fn matched_pairs(workload: &str, metric: Metric, ratio: f64, verdict: Difference) -> MatchedPairs {
     let pair = MatchedPair {
-        without: cell_id("qemu", None, workload),
-        with: cell_id("qemu-vhost", None, workload),
+        without: result_id("qemu", None, workload),
+        with: result_id("qemu-vhost", None, workload),
         change: comparison(ratio, 1.0, verdict),
     };
     MatchedPairs { word: "vhost".into(), workload: workload.into(), metric, pairs: vec![pair] }
 }
 
 /// With more kinds of calls at one end than are shown open.
-fn counted(cell: CellSummary) -> CellSummary {
-    let counts: &[(&str, &str, u64, u64)] = match cell.path.as_str() {
+fn counted(result: ResultSummary) -> ResultSummary {
+    let counts: &[(&str, &str, u64, u64)] = match result.path.as_str() {
         "node-to-node" => &[("recvfrom", "pong", 455_731, 35_900), ("sendto", "pong", 455_731, 5_900)],
         "qemu-vhost" => &[("ioctl", "CPU 0/KVM", 2_052, 67_440_000)],
         _ => &[
@@ -124,7 +124,7 @@ fn counted(cell: CellSummary) -> CellSummary {
         ["server", "client"].iter().flat_map(|end| counts.iter().map(call(end))).collect();
     let calls = rates(Work::Messages, 229_367.0, &syscalls);
     let probed = ProbedSummary { trials: 2, calls: Some(calls), ..ProbedSummary::default() };
-    CellSummary { probed: Some(probed), syscalls, ..cell }
+    ResultSummary { probed: Some(probed), syscalls, ..result }
 }
 
 fn call(end: &str, name: &str, thread: &str, calls: u64, each: u64) -> SyscallCount {

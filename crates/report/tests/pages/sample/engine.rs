@@ -1,14 +1,14 @@
-//! Cells of datagrams, an open loop, messages beside a stream, and connections.
+//! Results of datagrams, an open loop, messages beside a stream, and connections.
 
 use findings::{
-    Bucket, CellSummary, ConnectSummary, CpuCost, DatagramSummary, Distribution, EndSocket, LatencySummary,
-    OpenLoopSummary, StreamSummary, WorkCost, WorkloadSummary,
+    Bucket, ConnectSummary, CpuCost, DatagramSummary, Distribution, EndSocket, LatencySummary,
+    OpenLoopSummary, ResultSummary, StreamSummary, WorkCost, WorkloadSummary,
 };
 use samples::ValidityWarning;
 use units::{BitRate, Bytes, Nanos};
 use workload::{LatencyHistogram, Metric, SocketFacts, Work};
 
-use super::cells::{cell, estimate};
+use super::results::{estimate, result};
 
 /// Times about a middle, one in a hundred at the tail.
 pub(crate) fn times(middle: u64, tail: u64) -> Distribution {
@@ -42,7 +42,7 @@ pub(crate) fn times(middle: u64, tail: u64) -> Distribution {
     }
 }
 
-pub(super) fn datagrams() -> CellSummary {
+pub(super) fn datagrams() -> ResultSummary {
     let socket = SocketFacts {
         send_buffer: Some(Bytes(416 << 10)),
         segments: Some(45),
@@ -50,8 +50,8 @@ pub(super) fn datagrams() -> CellSummary {
         ran_on: vec![0],
         ..SocketFacts::default()
     };
-    let cell = cell("wire", None, "datagrams", Metric::Throughput, 499.2e6);
-    CellSummary {
+    let result = result("wire", None, "datagrams", Metric::Throughput, 499.2e6);
+    ResultSummary {
         load: "1 UDP stream forward, limit mode (many datagrams a call), 1.37 KiB datagrams, 500 Mbit/s, cross-cpu".into(),
         baseline: true,
         measured: WorkloadSummary::Stream(StreamSummary {
@@ -65,8 +65,8 @@ pub(super) fn datagrams() -> CellSummary {
             stability: Some(0.004),
         }),
         sockets: vec![EndSocket { end: "sender".into(), socket }],
-        doubts: vec![(ValidityWarning::RateNotKept { asked: BitRate(520e6), got: BitRate(500e6) }, 2)],
-        ..cell
+        warnings: vec![(ValidityWarning::RateNotReached { requested: BitRate(520e6), achieved: BitRate(500e6) }, 2)],
+        ..result
     }
 }
 
@@ -103,27 +103,27 @@ pub(crate) fn open_loop_summary() -> LatencySummary {
     LatencySummary { open_loop, ..latency(48_400, 72_000) }
 }
 
-pub(super) fn open_loop() -> CellSummary {
-    let doubt = ValidityWarning::LateGenerator {
+pub(super) fn open_loop() -> ResultSummary {
+    let warning = ValidityWarning::LateGenerator {
         lateness: Nanos(240_000),
         period: Nanos(100_000),
         tail: Nanos(1_204_000),
     };
-    CellSummary {
+    ResultSummary {
         load: "UDP ping-pong, 64 B, open loop, one every 100 µs, blocking, same-cpu".into(),
         baseline: true,
         measured: WorkloadSummary::PingPong(open_loop_summary()),
-        doubts: vec![(doubt, 1)],
-        ..cell("wire", None, "scheduled", Metric::RoundTrip, 61_000.0)
+        warnings: vec![(warning, 1)],
+        ..result("wire", None, "scheduled", Metric::RoundTrip, 61_000.0)
     }
 }
 
-pub(super) fn under_load() -> CellSummary {
-    CellSummary {
+pub(super) fn under_load() -> ResultSummary {
+    ResultSummary {
         load: "UDP ping-pong, 64 B, closed loop, blocking, beside 1 TCP stream forward of 1.00 Gbit/s, cross-cpu".into(),
         baseline: true,
         measured: WorkloadSummary::PingPong(LatencySummary { under: Some(estimate(998e6)), ..latency(64_000, 181_000) }),
-        ..cell("wire", None, "under-load", Metric::RoundTrip, 64_000.0)
+        ..result("wire", None, "under-load", Metric::RoundTrip, 64_000.0)
     }
 }
 
@@ -131,16 +131,16 @@ pub(crate) fn connect_summary() -> ConnectSummary {
     ConnectSummary { connects: times(41_000, 88_000), exchanges: times(96_000, 240_000), failed: 2 }
 }
 
-pub(super) fn connections() -> CellSummary {
-    let cell = cell("wire", None, "connections", Metric::ConnectionRate, 10_240.0);
-    CellSummary {
+pub(super) fn connections() -> ResultSummary {
+    let result = result("wire", None, "connections", Metric::ConnectionRate, 10_240.0);
+    ResultSummary {
         load: "TCP connections of 1 client, 64 B there and 64 B back on each, cubic, same-cpu".into(),
         baseline: true,
         measured: WorkloadSummary::Connect(connect_summary()),
         cpu: Some(CpuCost {
             per_work: Some(WorkCost { work: Work::Connections, seconds: 97.2 }),
-            ..super::cells::MACHINE
+            ..super::results::MACHINE
         }),
-        ..cell
+        ..result
     }
 }

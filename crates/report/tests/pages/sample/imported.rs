@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use findings::{
-    Basis, CellShift, CellSummary, Comparison, Difference, Estimate, FactorEffect, Findings, LevelShift,
+    Basis, Comparison, Difference, Estimate, FactorEffect, Findings, LevelShift, ResultShift, ResultSummary,
     RunSummary,
 };
 use samples::{ImportRecord, ImportedFile, Origin, SyscallCount};
@@ -12,8 +12,9 @@ use units::Nanos;
 use workload::{Metric, Quantity, ReportedValue};
 
 use super::{
-    cells::{cell, comparison, estimate},
-    nothing, path, run,
+    nothing, path,
+    results::{comparison, estimate, result},
+    run,
 };
 
 /// Path, Gbit/s without and with vhost.
@@ -28,9 +29,9 @@ const PATHS: [(&str, f64, f64); 4] = [
 pub(crate) fn imported() -> Findings {
     let streams =
         PATHS.iter().flat_map(|(path, off, on)| [measured(path, "off", *off), measured(path, "on", *on)]);
-    let mut cells: Vec<CellSummary> = streams.collect();
-    cells[1].shifts = (0..10).map(shift).collect();
-    cells.extend([latency("BM-BM", 32_867.0), latency("KVM-KVM", 65_325.0), calls()]);
+    let mut results: Vec<ResultSummary> = streams.collect();
+    results[1].shifts = (0..10).map(shift).collect();
+    results.extend([latency("BM-BM", 32_867.0), latency("KVM-KVM", 65_325.0), calls()]);
     Findings {
         run: RunSummary {
             title: "Imported from throughput.txt and table.md".into(),
@@ -40,10 +41,10 @@ pub(crate) fn imported() -> Findings {
             paths: PATHS.iter().map(|(name, ..)| path(name, *name == "host-to-vm")).collect(),
             blocks: 1,
             planned: 11,
-            made: 11,
+            completed: 11,
             ..run()
         },
-        cells,
+        results,
         effects: PATHS.iter().map(effect).collect(),
         ..nothing()
     }
@@ -75,9 +76,9 @@ fn id(path: &str, vhost: &str) -> String {
     format!("{path}/stream/vhost-net={vhost}")
 }
 
-fn measured(path: &str, vhost: &str, gbits: f64) -> CellSummary {
+fn measured(path: &str, vhost: &str, gbits: f64) -> ResultSummary {
     let bits = gbits * 1e9;
-    CellSummary {
+    ResultSummary {
         id: id(path, vhost),
         levels: levels(vhost),
         load: "1 TCP stream forward, as reported by iperf3 3.12".into(),
@@ -85,19 +86,19 @@ fn measured(path: &str, vhost: &str, gbits: f64) -> CellSummary {
         values: vec![bits],
         cpu: None,
         baseline: false,
-        ..cell(path, None, "stream", Metric::Throughput, bits)
+        ..result(path, None, "stream", Metric::Throughput, bits)
     }
 }
 
-fn shift(number: u64) -> CellShift {
+fn shift(number: u64) -> ResultShift {
     let at = Nanos::from_secs(3 * (number + 1));
     let (before, after) = if number.is_multiple_of(2) { (12.6e9, 20.0e9) } else { (20.0e9, 12.6e9) };
-    CellShift { trial: 1, shift: LevelShift { at, before, after } }
+    ResultShift { trial: 1, shift: LevelShift { at, before, after } }
 }
 
-fn latency(path: &str, nanos: f64) -> CellSummary {
+fn latency(path: &str, nanos: f64) -> ResultSummary {
     let value = |name: &str, quantity, value| ReportedValue { name: name.into(), quantity, value };
-    CellSummary {
+    ResultSummary {
         value: Estimate { interval: None, deviation: None, trials: 1, ..estimate(nanos) },
         values: vec![nanos],
         cpu: None,
@@ -110,11 +111,11 @@ fn latency(path: &str, nanos: f64) -> CellSummary {
             value("Retransmissions", Quantity::Count, 6408.0),
         ],
         baseline: false,
-        ..cell(path, None, "latency", Metric::Latency, nanos)
+        ..result(path, None, "latency", Metric::Latency, nanos)
     }
 }
 
-fn calls() -> CellSummary {
+fn calls() -> ResultSummary {
     let call = |thread: &str, call: &str, calls, millis| SyscallCount {
         end: None,
         process: Some("qemu-system-x86".into()),
@@ -128,7 +129,7 @@ fn calls() -> CellSummary {
         guest: None,
         ..SyscallCount::default()
     };
-    CellSummary {
+    ResultSummary {
         value: Estimate { interval: None, deviation: None, trials: 1, ..estimate(412_003.0) },
         values: vec![412_003.0],
         cpu: None,
@@ -140,7 +141,7 @@ fn calls() -> CellSummary {
             call("worker", "writev", 101_248, 1_922),
         ],
         baseline: false,
-        ..cell("KVM-KVM", None, "syscalls", Metric::Count, 412_003.0)
+        ..result("KVM-KVM", None, "syscalls", Metric::Count, 412_003.0)
     }
 }
 
@@ -160,8 +161,8 @@ fn effect((path, off, on): &(&str, f64, f64)) -> FactorEffect {
         workload: "stream".into(),
         metric: Metric::Throughput,
         others: BTreeMap::new(),
-        reference_cell: id(path, "off"),
-        cell: id(path, "on"),
+        reference_result: id(path, "off"),
+        result: id(path, "on"),
         change: Comparison { basis: Basis::Intervals, ..change },
     }
 }

@@ -1,29 +1,29 @@
 //! A run between guests: the time of either as its host and as it sees it, with vhost and without, and with nobody watching.
 
 use findings::{
-    CellSummary, CpuAttribution, Findings, GuestTime, MachineTimes, OwnerTime, ProbedSummary, RunProbes,
+    ConsumerTime, CpuAttribution, Findings, GuestTime, MachineTimes, ProbedSummary, ResultSummary, RunProbes,
     RunSummary,
 };
-use samples::{AttributionSource, CpuOwner, ProbeKind};
+use samples::{AttributionSource, CpuConsumer, ProbeKind};
 
-use super::{cells::stream, nothing, run};
+use super::{nothing, results::stream, run};
 
 pub(crate) fn machines() -> Findings {
-    let cell = |vhost: &str, gbits| {
-        let cell = stream("guest-to-guest", None, gbits, None);
+    let result = |vhost: &str, gbits| {
+        let result = stream("guest-to-guest", None, gbits, None);
         let levels = [("vhost".to_owned(), vhost.to_owned())].into();
-        CellSummary { levels, cpu: None, guests: guests(0.5), ..cell }
+        ResultSummary { levels, cpu: None, guests: guests(0.5), ..result }
     };
-    let watched = |cell: CellSummary, owners: CpuAttribution| {
-        let probed = ProbedSummary { trials: 5, cpu: Some(owners), ..ProbedSummary::default() };
-        CellSummary { probed: Some(probed), ..cell }
+    let watched = |result: ResultSummary, consumers: CpuAttribution| {
+        let probed = ProbedSummary { trials: 5, cpu: Some(consumers), ..ProbedSummary::default() };
+        ResultSummary { probed: Some(probed), ..result }
     };
     Findings {
         run: RunSummary { title: "Two guests on one bridge".into(), ..run() },
-        cells: vec![
-            watched(cell("off", 3.1), owners(0.62, 0.0)),
-            watched(cell("on", 5.2), owners(0.08, 0.47)),
-            cell("unwatched", 4.0),
+        results: vec![
+            watched(result("off", 3.1), consumers(0.62, 0.0)),
+            watched(result("on", 5.2), consumers(0.08, 0.47)),
+            result("unwatched", 4.0),
         ],
         probes: RunProbes { ran: vec![ProbeKind::Cpu], ..RunProbes::default() },
         ..nothing()
@@ -36,35 +36,35 @@ fn guests(busy: f64) -> Vec<GuestTime> {
     vec![guest("client", busy), guest("server", busy * 1.25)]
 }
 
-fn owners(vmm: f64, vhost: f64) -> CpuAttribution {
-    let time = |(owner, cpus): (CpuOwner, f64)| OwnerTime {
-        owner,
+fn consumers(vmm: f64, vhost: f64) -> CpuAttribution {
+    let time = |(consumer, cpus): (CpuConsumer, f64)| ConsumerTime {
+        consumer,
         cpus,
         share: cpus / 3.0,
         cost: None,
         parts: vec![],
     };
     let all = [
-        (CpuOwner::ClientVm, 0.81),
-        (CpuOwner::ServerVm, 0.94),
-        (CpuOwner::Vmm, vmm),
-        (CpuOwner::Vhost, vhost),
-        (CpuOwner::Softirq, 0.11),
+        (CpuConsumer::ClientVm, 0.81),
+        (CpuConsumer::ServerVm, 0.94),
+        (CpuConsumer::Vmm, vmm),
+        (CpuConsumer::Vhost, vhost),
+        (CpuConsumer::Softirq, 0.11),
     ];
-    let owned: f64 = all.iter().map(|(_, cpus)| cpus).sum();
+    let attributed: f64 = all.iter().map(|(_, cpus)| cpus).sum();
     let hypervisor = vmm + vhost + 0.11;
     CpuAttribution {
         source: AttributionSource::Traced,
-        because: None,
+        reason: None,
         cpus: 4,
-        busy: owned + 0.01,
-        owned,
+        busy: attributed + 0.01,
+        attributed,
         unexplained: 0.01,
         unexplained_share: 0.004,
         steal: 0.0,
         work: None,
         busy_cost: None,
-        owners: all.into_iter().filter(|(_, cpus)| *cpus > 0.0).map(time).collect(),
+        consumers: all.into_iter().filter(|(_, cpus)| *cpus > 0.0).map(time).collect(),
         machines: Some(MachineTimes { server: Some(0.94), hypervisor, client: Some(0.81) }),
         guests: guests(0.7),
     }

@@ -1,28 +1,29 @@
-//! Findings made by hand: an egress gateway whose VXLAN offloads are off in half of its cells.
+//! Findings made by hand: an egress gateway whose VXLAN offloads are off in half of its results.
 
 use findings::{
-    Brought, Change, Difference, Evidence, Finding, Findings, Remedy, RunProbes, RunSummary, SCHEMA, Severity,
+    Change, Difference, Evidence, Finding, Findings, Remedy, RemedyEffect, RunProbes, RunSummary, SCHEMA,
+    Severity,
 };
 use samples::{
-    Calibration, Design, Environment, Origin, PathRecord, RunId, RunState, SkippedCell, UnixMillis,
+    Calibration, Design, Environment, Origin, PathRecord, RunId, RunState, SkippedResult, UnixMillis,
 };
 use units::Bytes;
 use workload::Metric;
 
 use self::{
-    cells::{cell_id, comparison, ping_pong, stream},
-    differences::{effect, floor, ping_pong_ladder, stream_ladder},
+    differences::{effect, floor, ping_pong_breakdown, stream_breakdown},
+    results::{comparison, ping_pong, result_id, stream},
 };
 
 pub(crate) mod alternatives;
-mod cells;
-pub(crate) mod contrast;
+pub(crate) mod comparison;
 mod differences;
 mod engine;
 pub(crate) mod imported;
 pub(crate) mod machines;
 pub(crate) mod probed;
 pub(crate) mod record;
+mod results;
 pub(crate) mod single;
 pub(crate) mod sweep;
 
@@ -31,7 +32,7 @@ pub(crate) fn findings() -> Findings {
     Findings {
         schema: SCHEMA,
         run: run(),
-        cells: vec![
+        results: vec![
             stream("node-to-node", None, 33.04, None),
             stream("vxlan-to-vxlan", Some("on"), 19.23, Some(0.582)),
             stream("vxlan-to-vxlan", Some("off"), 4.61, Some(0.1395)),
@@ -41,30 +42,32 @@ pub(crate) fn findings() -> Findings {
             ping_pong("pod-to-target", Some("on"), 77_900.0, Some(1.61)),
         ],
         noise: vec![floor("stream", 0.021), floor("ping-pong", 0.034)],
-        ladders: vec![stream_ladder("on"), stream_ladder("off"), ping_pong_ladder()],
+        cost_breakdowns: vec![stream_breakdown("on"), stream_breakdown("off"), ping_pong_breakdown()],
         effects: vec![
             effect("vxlan-to-vxlan", 0.24, -14.62, Difference::Lower),
             effect("pod-to-target", 0.241, -14.32, Difference::Lower),
         ],
         rankings: vec![],
         matrices: vec![],
-        twins: vec![],
+        matched_pairs: vec![],
         answers: vec![],
         probes: RunProbes::default(),
-        claims: claims(),
-        skipped: vec![SkippedCell {
-            cell: "pod-to-target/geneve".into(),
-            because: "this kernel has no geneve (modprobe geneve, or a kernel with CONFIG_GENEVE)".into(),
+        findings: claims(),
+        skipped: vec![SkippedResult {
+            result: "pod-to-target/geneve".into(),
+            reason: "this kernel has no geneve (modprobe geneve, or a kernel with CONFIG_GENEVE)".into(),
         }],
-        caveats: vec!["The machine has 2 CPUs: both ends and the kernel's work for them share these.".into()],
+        limitations: vec![
+            "The machine has 2 CPUs: both ends and the kernel's work for them share these.".into(),
+        ],
     }
 }
 
-/// One wire with a cell of each kind that the traffic engine knows beside plain streams and closed loops.
+/// One wire with a result of each kind that the traffic engine knows beside plain streams and closed loops.
 pub(crate) fn engine() -> Findings {
     Findings {
         run: RunSummary { title: "Workloads of the engine".into(), paths: vec![path("wire", true)], ..run() },
-        cells: vec![engine::datagrams(), engine::open_loop(), engine::under_load(), engine::connections()],
+        results: vec![engine::datagrams(), engine::open_loop(), engine::under_load(), engine::connections()],
         ..nothing()
     }
 }
@@ -72,19 +75,19 @@ pub(crate) fn engine() -> Findings {
 /// A run of which nothing is known yet.
 pub(crate) fn nothing() -> Findings {
     Findings {
-        run: RunSummary { made: 0, state: RunState::Unfinished, ..run() },
-        cells: vec![],
+        run: RunSummary { completed: 0, state: RunState::Unfinished, ..run() },
+        results: vec![],
         noise: vec![],
-        ladders: vec![],
+        cost_breakdowns: vec![],
         effects: vec![],
         rankings: vec![],
         matrices: vec![],
-        twins: vec![],
+        matched_pairs: vec![],
         answers: vec![],
         probes: RunProbes::default(),
-        claims: vec![],
+        findings: vec![],
         skipped: vec![],
-        caveats: vec![],
+        limitations: vec![],
         schema: SCHEMA,
     }
 }
@@ -101,7 +104,7 @@ fn run() -> RunSummary {
         seed: 4_071_132,
         blocks: 5,
         planned: 45,
-        made: 45,
+        completed: 45,
         tool: "0.1.0".into(),
         origin: Origin::Measured,
         design: Design::default(),
@@ -161,12 +164,12 @@ fn claims() -> Vec<Finding> {
             id: "offload-off".into(),
             severity: Severity::Serious,
             claim: "With the offloads of node1:vxlan0 off, the tunnel carries only a quarter of its rate.".into(),
-            cells: vec![cell_id("vxlan-to-vxlan", Some("off"), "stream")],
+            results: vec![result_id("vxlan-to-vxlan", Some("off"), "stream")],
             evidence: vec![
                 evidence("vxlan-offload off against on, vxlan-to-vxlan", "24.0 % (23.5 to 24.7, 94 %)"),
                 evidence("vxlan-offload off against on, pod-to-target", "24.1 % (23.6 to 24.8, 94 %)"),
             ],
-            caveats: vec!["A network card that offloads VXLAN itself would shift the cost.".into()],
+            limitations: vec!["A network card that offloads VXLAN itself would shift the cost.".into()],
             remedy: Some(Remedy {
                 action: "switch the offloads on where the device is, on both nodes".into(),
                 commands: vec![
@@ -175,8 +178,8 @@ fn claims() -> Vec<Finding> {
                         .into(),
                 ],
                 change: Some(Change::OffloadsOn { devices: vec!["node1:vxlan0".into(), "node2:vxlan0".into()] }),
-                brought: vec![Brought {
-                    cell: cell_id("vxlan-to-vxlan", Some("off"), "stream"),
+                effects: vec![RemedyEffect {
+                    result: result_id("vxlan-to-vxlan", Some("off"), "stream"),
                     metric: Metric::Throughput,
                     before: 4.61e9,
                     after: 19.1e9,
@@ -188,9 +191,9 @@ fn claims() -> Vec<Finding> {
             id: "tunnel-cost".into(),
             severity: Severity::Note,
             claim: "The cost of the gateway is within the noise.".into(),
-            cells: vec![cell_id("pod-to-target", Some("on"), "stream")],
+            results: vec![result_id("pod-to-target", Some("on"), "stream")],
             evidence: vec![evidence("pod-to-target against vxlan-to-vxlan", "none")],
-            caveats: vec![],
+            limitations: vec![],
             remedy: None,
         },
     ]

@@ -3,12 +3,12 @@
 use std::cmp::Reverse;
 
 use findings::{
-    CallRates, CellSummary, CpuAttribution, CpuProbeCost, DataPackets, DevicePackets, EndCalls, Findings,
-    Interval, LatencyBreakdown, Leg, LostProbe, OwnerPart, OwnerTime, PacketCut, PacketSize, PacketSummary,
-    ProbeCost, ProbedSummary, ProcessCalls, RunProbes, RunSummary, StepKind, StepSummary,
+    CallRates, ConsumerPart, ConsumerTime, CpuAttribution, CpuProbeCost, DataPackets, DevicePackets,
+    EndCalls, Findings, Interval, LatencyBreakdown, Leg, LostProbe, PacketCut, PacketSize, PacketSummary,
+    ProbeCost, ProbedSummary, ProcessCalls, ResultSummary, RunProbes, RunSummary, StepKind, StepSummary,
 };
 use samples::{
-    AttributionSource, CallTimes, CpuAffinity, CpuOwner, DeviceCounters, HopEvent, HopPoint, HostCounters,
+    AttributionSource, CallTimes, CpuAffinity, CpuConsumer, DeviceCounters, HopEvent, HopPoint, HostCounters,
     Interrupt, MissingProbe, Overflow, PathCounters, ProbeKind, QdiscCounters, QueueCounters, RxTx,
     SoftnetCounters, SyscallCount,
 };
@@ -16,16 +16,17 @@ use units::{Bytes, Nanos};
 use workload::{Metric, Work};
 
 use super::{
-    cells::{ping_pong, stream},
     engine::times,
-    nothing, run,
+    nothing,
+    results::{ping_pong, stream},
+    run,
 };
 
 /// Both probed workloads, one probe missing, one that had no room for all, a device that dropped.
 pub(crate) fn probed() -> Findings {
     Findings {
         run: RunSummary { title: "Where the time and the CPU go".into(), ..run() },
-        cells: vec![
+        results: vec![
             carried(stream("node-to-node", None, 33.04, None), 1.0),
             carried(stream("pod-to-target", Some("on"), 18.87, Some(0.571)), 1.4),
             messages(ping_pong("node-to-node", None, 10_900.0, None), short_way()),
@@ -35,7 +36,7 @@ pub(crate) fn probed() -> Findings {
             ran: vec![ProbeKind::Cpu, ProbeKind::Syscalls, ProbeKind::PacketWay],
             missing: vec![MissingProbe {
                 probe: ProbeKind::Cpu,
-                because: "the kernel has no BTF (/sys/kernel/btf/vmlinux is missing); use one with \
+                reason: "the kernel has no BTF (/sys/kernel/btf/vmlinux is missing); use one with \
                           CONFIG_DEBUG_INFO_BTF"
                     .into(),
             }],
@@ -51,8 +52,8 @@ pub(crate) fn probed() -> Findings {
 
 /// In a run that was interrupted then, and resumed.
 fn lost() -> LostProbe {
-    let because = "cannot read slots: Cannot allocate memory (os error 12)".into();
-    LostProbe { probe: ProbeKind::Syscalls, because, from: 11, trials: 3, again: 5 }
+    let reason = "cannot read slots: Cannot allocate memory (os error 12)".into();
+    LostProbe { probe: ProbeKind::Syscalls, reason, from: 11, trials: 3, again: 5 }
 }
 
 fn cost(workload: &str, metric: Metric, cost: f64, cpu: Option<f64>) -> ProbeCost {
@@ -68,7 +69,7 @@ fn cost(workload: &str, metric: Metric, cost: f64, cpu: Option<f64>) -> ProbeCos
     }
 }
 
-fn carried(cell: CellSummary, by: f64) -> CellSummary {
+fn carried(result: ResultSummary, by: f64) -> ResultSummary {
     let syscalls = vec![
         call("client", "sendto", 51_412, 5_900, 10),
         call("server", "recvfrom", 118_204, 4_100, 9),
@@ -77,19 +78,19 @@ fn carried(cell: CellSummary, by: f64) -> CellSummary {
     let calls = rates(Work::Bytes, 6_738.0, &syscalls);
     let probed = ProbedSummary {
         trials: 5,
-        cpu: Some(owners(Work::Bytes, by)),
+        cpu: Some(consumers(Work::Bytes, by)),
         calls: Some(calls),
         under_way: vec![],
-        way: None,
+        latency_breakdown: None,
         overflowed: vec![Overflow { probe: ProbeKind::Syscalls, events: 1204 }],
     };
-    let mut cell = cell;
-    for device in &mut cell.devices {
+    let mut result = result;
+    for device in &mut result.devices {
         (device.queues, device.rings) = (Some(RxTx { rx: 4, tx: 2 }), Some(RxTx { rx: 256, tx: 256 }));
         device.spread = Some(spread());
     }
     let (counters, packets) = (Some(counters(1204)), Some(packets()));
-    CellSummary { probed: Some(probed), syscalls, counters, packets, ..cell }
+    ResultSummary { probed: Some(probed), syscalls, counters, packets, ..result }
 }
 
 fn spread() -> CpuAffinity {
@@ -123,7 +124,7 @@ fn packets() -> PacketSummary {
     }
 }
 
-fn messages(cell: CellSummary, way: LatencyBreakdown) -> CellSummary {
+fn messages(result: ResultSummary, latency_breakdown: LatencyBreakdown) -> ResultSummary {
     let syscalls = vec![
         call("client", "recvfrom", 90_412, 9_100, 12),
         call("client", "sendto", 90_412, 3_100, 11),
@@ -134,13 +135,13 @@ fn messages(cell: CellSummary, way: LatencyBreakdown) -> CellSummary {
     let calls = rates(Work::Messages, 90_412.0, &syscalls);
     let probed = ProbedSummary {
         trials: 5,
-        cpu: Some(owners(Work::Messages, 0.8)),
+        cpu: Some(consumers(Work::Messages, 0.8)),
         calls: Some(calls),
         under_way: vec![waits()],
-        way: Some(way),
+        latency_breakdown: Some(latency_breakdown),
         overflowed: vec![],
     };
-    CellSummary { probed: Some(probed), syscalls, counters: Some(counters(0)), ..cell }
+    ResultSummary { probed: Some(probed), syscalls, counters: Some(counters(0)), ..result }
 }
 
 /// Since the beginning, in each of five trials.
@@ -212,16 +213,16 @@ fn processes(calls: &[SyscallCount], carried: f64) -> Vec<ProcessCalls> {
     processes
 }
 
-fn owners(work: Work, by: f64) -> CpuAttribution {
+fn consumers(work: Work, by: f64) -> CpuAttribution {
     let unit = |cpus: f64| Some(cpus / if work == Work::Bytes { 3.37 } else { 0.09 });
-    let time = |owner: CpuOwner, cpus: f64, parts: Vec<OwnerPart>| OwnerTime {
-        owner,
+    let time = |consumer: CpuConsumer, cpus: f64, parts: Vec<ConsumerPart>| ConsumerTime {
+        consumer,
         cpus: cpus * by,
         share: cpus / 1.3,
         cost: unit(cpus * by),
         parts,
     };
-    let part = |process: Option<&str>, thread: Option<&str>, cpu: Option<u32>, cpus: f64| OwnerPart {
+    let part = |process: Option<&str>, thread: Option<&str>, cpu: Option<u32>, cpus: f64| ConsumerPart {
         process: process.map(Into::into),
         thread: thread.map(Into::into),
         cpu,
@@ -229,28 +230,28 @@ fn owners(work: Work, by: f64) -> CpuAttribution {
     };
     CpuAttribution {
         source: AttributionSource::Traced,
-        because: None,
+        reason: None,
         cpus: 2,
         busy: 1.3 * by,
-        owned: 1.287 * by,
+        attributed: 1.287 * by,
         unexplained: 0.013 * by,
         unexplained_share: 0.01,
         steal: 0.004,
         work: Some(work),
         busy_cost: unit(1.3 * by),
-        owners: vec![
-            time(CpuOwner::Client, 0.41, vec![part(Some("plumb"), Some("ping"), None, 0.41)]),
-            time(CpuOwner::Server, 0.33, vec![part(Some("plumb"), Some("pong"), None, 0.33)]),
+        consumers: vec![
+            time(CpuConsumer::Client, 0.41, vec![part(Some("plumb"), Some("ping"), None, 0.41)]),
+            time(CpuConsumer::Server, 0.33, vec![part(Some("plumb"), Some("pong"), None, 0.33)]),
             time(
-                CpuOwner::Softirq,
+                CpuConsumer::Softirq,
                 0.48,
                 vec![part(None, None, Some(1), 0.37), part(None, None, Some(0), 0.11)],
             ),
-            time(CpuOwner::Ksoftirqd, 0.03, vec![part(None, Some("ksoftirqd/1"), Some(1), 0.03)]),
-            time(CpuOwner::Irq, 0.006, vec![]),
-            time(CpuOwner::Kernel, 0.011, vec![]),
-            time(CpuOwner::Plumb, 0.005, vec![]),
-            time(CpuOwner::Other, 0.015, vec![part(Some("sshd"), None, None, 0.015)]),
+            time(CpuConsumer::Ksoftirqd, 0.03, vec![part(None, Some("ksoftirqd/1"), Some(1), 0.03)]),
+            time(CpuConsumer::Irq, 0.006, vec![]),
+            time(CpuConsumer::Kernel, 0.011, vec![]),
+            time(CpuConsumer::Plumb, 0.005, vec![]),
+            time(CpuConsumer::Other, 0.015, vec![part(Some("sshd"), None, None, 0.015)]),
         ],
         machines: None,
         guests: vec![],
@@ -290,7 +291,7 @@ type Row = (StepKind, &'static str, Option<&'static str>, &'static str, HopEvent
 fn short_way() -> LatencyBreakdown {
     use HopEvent::{ClientReceives, Queued, Received, ServerReceives, ServerSends, Transmitted};
     use StepKind::{Crossing, Program, Queue, Send, Wakeup};
-    way(
+    latency_breakdown(
         10_900,
         &[
             (Send, "send on the client", Some("node1:eth0"), "veth", Queued, 1_310),
@@ -311,7 +312,7 @@ fn long_way() -> LatencyBreakdown {
     use StepKind::{
         Bridge, Crossing, Decapsulation, Encapsulation, Forwarding, Program, Queue, Send, Wakeup,
     };
-    way(
+    latency_breakdown(
         29_400,
         &[
             (Send, "send on the client", Some("app:eth0"), "veth", Queued, 1_410),
@@ -351,7 +352,7 @@ fn long_way() -> LatencyBreakdown {
     )
 }
 
-fn way(engine: u64, rows: &[Row]) -> LatencyBreakdown {
+fn latency_breakdown(engine: u64, rows: &[Row]) -> LatencyBreakdown {
     let point = |row: &Row| HopPoint {
         event: row.4,
         device: row.2.map(Into::into),
@@ -372,7 +373,7 @@ fn way(engine: u64, rows: &[Row]) -> LatencyBreakdown {
             to: point(row),
             leg,
             kind: row.0,
-            what: row.1.into(),
+            label: row.1.into(),
             p50: Nanos(row.5),
             p99: Nanos(row.5 * 17 / 10),
             share: share(row.5),
@@ -384,7 +385,7 @@ fn way(engine: u64, rows: &[Row]) -> LatencyBreakdown {
     LatencyBreakdown {
         every: 16,
         followed: 21_034,
-        strayed: 12,
+        not_followed: 12,
         whole: times(engine * 101 / 100, engine * 19 / 10),
         engine: Some(Nanos(engine)),
         sum: Nanos(begins),

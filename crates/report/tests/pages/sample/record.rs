@@ -1,7 +1,7 @@
-//! The run that the findings are of: one trial of two cells, with the samples that reports fold away.
+//! The run that the findings are of: one trial of two results, with the samples that reports fold away.
 
 use samples::{
-    Arm, CellRecord, CpuUsage, Design, Environment, MachineCpu, Origin, PathCheck, RunHeader, RunId,
+    Arm, CpuUsage, Design, Environment, MachineCpu, Origin, PathCheck, ResultRecord, RunHeader, RunId,
     RunRecord, RunState, SCHEMA, ScenarioRecord, Trial, UnixMillis, WorkloadSource,
 };
 use units::{Bytes, Nanos};
@@ -37,19 +37,19 @@ fn header() -> RunHeader {
         state: RunState::Complete,
         tool: "0.1.0".into(),
         origin: Origin::Measured,
-        tries: None,
+        remedy_trials: None,
         probes: Vec::new(),
         missing_probes: Vec::new(),
         machines: Vec::new(),
         design: Design::default(),
         environment: Some(Environment::default()),
         paths: vec![],
-        cells: ["stream", "ping-pong"].map(cell).to_vec(),
+        results: ["stream", "ping-pong"].map(result).to_vec(),
     }
 }
 
-fn cell(workload: &str) -> CellRecord {
-    CellRecord {
+fn result(workload: &str) -> ResultRecord {
+    ResultRecord {
         id: format!("node-to-node/{workload}"),
         path: "node-to-node".into(),
         workload: workload.into(),
@@ -60,13 +60,13 @@ fn cell(workload: &str) -> CellRecord {
     }
 }
 
-fn trial(index: u32, arm: Arm, cell: &str, measurement: Measurement) -> Trial {
+fn trial(index: u32, arm: Arm, result: &str, measurement: Measurement) -> Trial {
     let (elapsed, system) = (Nanos::from_secs(1), Nanos::from_millis(1820));
     let machine = MachineCpu { cpus: 2, elapsed, system, ..MachineCpu::default() };
     Trial {
         index,
         block: 0,
-        cell: cell.into(),
+        result: result.into(),
         arm,
         started: UnixMillis(1_795_260_616_000 + i64::from(index)),
         measurement,
@@ -76,8 +76,8 @@ fn trial(index: u32, arm: Arm, cell: &str, measurement: Measurement) -> Trial {
         syscalls: vec![],
         observed: None,
         counters: None,
-        doubts: vec![],
-        beside: 0,
+        warnings: vec![],
+        simultaneous: 0,
         discarded: vec![],
     }
 }

@@ -1,7 +1,7 @@
 //! Single trials: a stream with everything, one of datagrams, an open loop, connections, and nothing.
 
 use findings::{
-    CpuCost, EndSocket, Evidence, Finding, Interval, LevelShift, Remedy, SOLO_SCHEMA, Severity,
+    CpuCost, EndSocket, Evidence, Finding, Interval, LevelShift, Remedy, SINGLE_SCHEMA, Severity,
     SingleConnect, SingleFlow, SingleLevels, SingleMeasurement, SingleOutcome, SingleRate, SingleStream,
     Spread, TcpSummary, WorkCost,
 };
@@ -11,9 +11,9 @@ use workload::{Direction, SocketFacts, StreamSettings, Until, Work, WorkloadSett
 
 use super::engine::{connect_summary, datagram_summary, open_loop_summary, times};
 
-fn solo(words: &str, outcome: Option<SingleOutcome>) -> SingleMeasurement {
+fn single(words: &str, outcome: Option<SingleOutcome>) -> SingleMeasurement {
     SingleMeasurement {
-        schema: SOLO_SCHEMA,
+        schema: SINGLE_SCHEMA,
         tool: "0.1.0".into(),
         started: UnixMillis(1_795_260_615_000),
         peer: "198.18.0.2:5201".into(),
@@ -30,8 +30,8 @@ fn solo(words: &str, outcome: Option<SingleOutcome>) -> SingleMeasurement {
         },
         sockets: vec![],
         shifts: vec![],
-        two_levels: None,
-        doubts: vec![],
+        bimodal: None,
+        warnings: vec![],
         hints: vec![],
     }
 }
@@ -62,7 +62,7 @@ fn streamed(rate: f64) -> SingleStream {
     }
 }
 
-/// Two connections, a shift, a doubt and a hint.
+/// Two connections, a shift, a warning and a hint.
 pub(crate) fn stream() -> SingleMeasurement {
     let flow = |id, retransmits| SingleFlow {
         id,
@@ -88,9 +88,9 @@ pub(crate) fn stream() -> SingleMeasurement {
             socket: SocketFacts { congestion: Some("bbr".into()), mss: Some(1448), ..SocketFacts::default() },
         }],
         shifts: vec![LevelShift { at: Nanos::from_millis(3200), before: 12.6e9, after: 20e9 }],
-        doubts: vec![ValidityWarning::ReceiverLimited { end: "server".into(), busy: 0.982 }],
+        warnings: vec![ValidityWarning::ReceiverLimited { end: "server".into(), busy: 0.982 }],
         hints: vec![hint()],
-        ..solo(words, Some(SingleOutcome::Stream(outcome)))
+        ..single(words, Some(SingleOutcome::Stream(outcome)))
     }
 }
 
@@ -99,14 +99,14 @@ fn hint() -> Finding {
         id: "slow-congestion-control".into(),
         severity: Severity::Warning,
         claim: "The sender used bbr, the machine's default: it paces.".into(),
-        cells: vec![],
+        results: vec![],
         evidence: vec![Evidence::new("congestion control").text("bbr")],
-        caveats: vec!["On long lossy paths bbr may be faster; measure both.".into()],
+        limitations: vec!["On long lossy paths bbr may be faster; measure both.".into()],
         remedy: Some(Remedy {
             action: "Compare with cubic.".into(),
             commands: vec!["sysctl -w net.ipv4.tcp_congestion_control=cubic".into()],
             change: None,
-            brought: Vec::new(),
+            effects: Vec::new(),
         }),
     }
 }
@@ -118,7 +118,7 @@ pub(crate) fn datagrams() -> SingleMeasurement {
         ..streamed(499.2e6)
     };
     let words = "1 UDP stream forward, app mode, 1.37 KiB datagrams, 500 Mbit/s, free placement";
-    solo(words, Some(SingleOutcome::Stream(outcome)))
+    single(words, Some(SingleOutcome::Stream(outcome)))
 }
 
 /// An open loop whose round trips are bimodal.
@@ -132,9 +132,9 @@ pub(crate) fn open_loop() -> SingleMeasurement {
     };
     let words = "UDP ping-pong, 64 B, open loop, one every 100 µs, blocking, free placement";
     SingleMeasurement {
-        two_levels: Some(levels),
+        bimodal: Some(levels),
         cpu: CpuCost::default(),
-        ..solo(words, Some(SingleOutcome::PingPong(open_loop_summary())))
+        ..single(words, Some(SingleOutcome::PingPong(open_loop_summary())))
     }
 }
 
@@ -142,9 +142,9 @@ pub(crate) fn connections() -> SingleMeasurement {
     let rate = SingleRate { rate: 10_240.0, spread: None };
     let words = "TCP connections of 1 client, 64 B there and 64 B back on each, cubic, free placement";
     let outcome = SingleOutcome::Connect(SingleConnect { rate, times: connect_summary() });
-    SingleMeasurement { cpu: CpuCost::default(), ..solo(words, Some(outcome)) }
+    SingleMeasurement { cpu: CpuCost::default(), ..single(words, Some(outcome)) }
 }
 
 pub(crate) fn nothing() -> SingleMeasurement {
-    solo("1 TCP stream forward, app mode, 128 KiB writes, cubic, free placement", None)
+    single("1 TCP stream forward, app mode, 128 KiB writes, cubic, free placement", None)
 }

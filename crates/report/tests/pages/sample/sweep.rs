@@ -3,16 +3,16 @@
 use std::collections::BTreeMap;
 
 use findings::{
-    Answer, CellSummary, Findings, FrontierPoint, Interval, Knee, Objective, OwnerCost, OwnerUnit,
-    Recommendation, RunSummary,
+    Answer, ConsumerCost, ConsumerUnit, Findings, FrontierPoint, Interval, Knee, Objective, Recommendation,
+    ResultSummary, RunSummary,
 };
-use samples::{CellEnd, Design, EndReason};
+use samples::{Design, EndReason, ResultEnd};
 use units::Nanos;
 use workload::Metric;
 
-use super::{cells::cell, nothing, path, run};
+use super::{nothing, path, results::result, run};
 
-/// Queues, streams, Gbit/s, CPUs of the client and of the server, and why the cell got no more trials.
+/// Queues, streams, Gbit/s, CPUs of the client and of the server, and why the result got no more trials.
 type Row = (u32, u32, f64, f64, f64, EndReason);
 
 const SETTLED: EndReason = EndReason::Settled;
@@ -27,7 +27,7 @@ const ROWS: [Row; 6] = [
     (8, 32, 19.8, 3.4, 3.9, EndReason::Budget { reach: None }),
 ];
 
-/// Six cells of the grid, two of them on their way when the time was over.
+/// Six results of the grid, two of them on their way when the time was over.
 pub(crate) fn sweep() -> Findings {
     Findings {
         run: RunSummary {
@@ -39,11 +39,11 @@ pub(crate) fn sweep() -> Findings {
                 until_clear: false,
             },
             planned: 189,
-            made: 62,
+            completed: 62,
             paths: vec![path("vm0-to-vm1", true)],
             ..run()
         },
-        cells: ROWS.iter().map(measured).collect(),
+        results: ROWS.iter().map(measured).collect(),
         answers: vec![answer()],
         ..nothing()
     }
@@ -59,21 +59,22 @@ fn id(queues: u32, streams: u32) -> String {
     format!("vm0-to-vm1/stream/queues={queues}/streams={streams}")
 }
 
-fn owners(client: f64, server: f64) -> Vec<OwnerCost> {
-    let cost = |owner: &str, value| OwnerCost { owner: owner.into(), value, unit: OwnerUnit::Cpus };
+fn consumers(client: f64, server: f64) -> Vec<ConsumerCost> {
+    let cost =
+        |consumer: &str, value| ConsumerCost { consumer: consumer.into(), value, unit: ConsumerUnit::Cpus };
     vec![cost("client threads", client), cost("server threads", server)]
 }
 
-fn measured((queues, streams, gbits, client, server, why): &Row) -> CellSummary {
+fn measured((queues, streams, gbits, client, server, reason): &Row) -> ResultSummary {
     let id = id(*queues, *streams);
-    CellSummary {
-        ended: Some(CellEnd { cell: id.clone(), why: *why, trials: 10 }),
+    ResultSummary {
+        ended: Some(ResultEnd { result: id.clone(), reason: *reason, trials: 10 }),
         id,
         levels: levels(*queues, *streams),
         load: "TCP streams forward, 128 KiB writes, cubic, free placement".into(),
-        owners: owners(*client, *server),
+        consumers: consumers(*client, *server),
         baseline: false,
-        ..cell("vm0-to-vm1", None, "stream", Metric::Throughput, gbits * 1e9)
+        ..result("vm0-to-vm1", None, "stream", Metric::Throughput, gbits * 1e9)
     }
 }
 
@@ -81,11 +82,11 @@ fn answer() -> Answer {
     let point = |row: usize, marginal| {
         let (queues, streams, gbits, client, server, _) = ROWS[row];
         FrontierPoint {
-            cell: id(queues, streams),
+            result: id(queues, streams),
             levels: levels(queues, streams),
             value: gbits * 1e9,
             cpu: client + server,
-            owners: owners(client, server),
+            consumers: consumers(client, server),
             marginal,
         }
     };
@@ -95,7 +96,7 @@ fn answer() -> Answer {
         metric: Metric::Throughput,
         knees: vec![knee(), endless()],
         frontier: vec![point(0, None), point(2, Some(7.1e9)), point(3, Some(1.15e9)), point(4, Some(0.1e9))],
-        owners: vec!["client threads".into(), "server threads".into()],
+        consumers: vec!["client threads".into(), "server threads".into()],
         recommendations: vec![
             recommended(Objective::Max, 3, &["queues=8, streams=8"]),
             recommended(Objective::Efficient, 2, &[]),
@@ -136,11 +137,11 @@ fn recommended(objective: Objective, row: usize, ties: &[&str]) -> Recommendatio
     let (queues, streams, gbits, client, server, _) = ROWS[row];
     Recommendation {
         objective,
-        cell: id(queues, streams),
+        result: id(queues, streams),
         levels: levels(queues, streams),
         value: gbits * 1e9,
         cpu: Some(client + server),
-        why: vec!["It has 94.0 % of the best for 68.3 % of its CPU time.".into()],
+        reason: vec!["It has 94.0 % of the best for 68.3 % of its CPU time.".into()],
         ties: ties.iter().map(ToString::to_string).collect(),
         withheld: None,
     }

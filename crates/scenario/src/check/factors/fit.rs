@@ -1,5 +1,4 @@
-//! Checks each factor against its paths and workloads: it has an effect, MTUs match at every level, and the number of
-//! results is limited.
+//! Checks each factor against its paths and workloads.
 
 use std::{collections::BTreeMap, ops::Range};
 use workload::{PingPongSettings, Placement, Schedule, StreamSettings};
@@ -20,7 +19,6 @@ use crate::{
 /// Upper limit for results in a plan with factors, unless there are more paths.
 const CELLS: usize = 2000;
 
-/// Checks of an otherwise valid scenario.
 pub(crate) fn fit(document: &Document, scenario: &Scenario) -> Vec<Problem> {
     let mut problems = Vec::new();
     for (entry, factor) in document.factors.iter().zip(&scenario.factors) {
@@ -67,7 +65,6 @@ fn pairs(scenario: &Scenario) -> impl Iterator<Item = (&Path, &Workload)> {
     })
 }
 
-/// Valid message sizes depend on the workloads that the factor applies to.
 fn messages(entry: &Entry<FactorTable>, factor: &Factor, scenario: &Scenario) -> Vec<Problem> {
     let loads = pairs(scenario).filter(|(path, workload)| factor.applies_to(path, workload));
     let ranges = loads.map(|(_, workload)| match StreamSettings::of(&workload.load) {
@@ -85,7 +82,6 @@ fn messages(entry: &Entry<FactorTable>, factor: &Factor, scenario: &Scenario) ->
     problems.collect()
 }
 
-/// An open loop uses the period of its workload.
 fn without_period(entry: &Entry<FactorTable>, factor: &Factor, scenario: &Scenario) -> Option<Problem> {
     let open = factor
         .levels
@@ -105,20 +101,20 @@ fn without_period(entry: &Entry<FactorTable>, factor: &Factor, scenario: &Scenar
     Some(Problem::new(place, message, "no period").help(help))
 }
 
-/// Two factors, or a factor and a workload, can together make both ends spin on one CPU.
 fn spin_on_one_cpu(document: &Document, scenario: &Scenario) -> Option<Problem> {
     let _varied = scenario.factors.first()?;
-    let cells = expand::cells(scenario, &PlanOptions::default());
-    let cell = cells.iter().find(|cell| cell.load.kind().spins() && cell.placement == Placement::SameCpu)?;
+    let results = expand::results(scenario, &PlanOptions::default());
+    let result =
+        results.iter().find(|result| result.load.kind().spins() && result.placement == Placement::SameCpu)?;
     let sets = |level: &Level| {
         use WorkloadSetting::{Placement, Waiting};
         matches!(level.setting, Setting::Workload(Waiting(_) | Placement(_)))
     };
     let responsible =
-        |factor: &&Factor| cell.levels.contains_key(&factor.name) && factor.levels.iter().any(sets);
+        |factor: &&Factor| result.levels.contains_key(&factor.name) && factor.levels.iter().any(sets);
     let name = scenario.factors.iter().rfind(responsible)?.name.as_str();
     let entry = document.factors.get(name)?;
-    let message = format!("both ends of `{}` would spin on one CPU", cell.id);
+    let message = format!("both ends of `{}` would spin on one CPU", result.id);
     let help = "each end would wait for the other's time slice; restrict the factor with `workloads`";
     Some(Problem::new(entry.table.values_place(), message, "spins on one CPU").help(help))
 }
@@ -126,20 +122,19 @@ fn spin_on_one_cpu(document: &Document, scenario: &Scenario) -> Option<Problem> 
 fn too_many(document: &Document, scenario: &Scenario) -> Option<Problem> {
     // Many pairs of hosts give many results without any factor.
     let last = document.factors.iter().last()?;
-    let cells = pairs(scenario).map(|(path, workload)| {
+    let results = pairs(scenario).map(|(path, workload)| {
         let applied = scenario.factors.iter().filter(|factor| factor.applies_to(path, workload));
-        applied.fold(1_usize, |cells, factor| cells.saturating_mul(factor.levels.len()))
+        applied.fold(1_usize, |results, factor| results.saturating_mul(factor.levels.len()))
     });
-    let (least, cells) =
-        cells.fold((0, 0_usize), |(least, sum), cells| (least + 1, sum.saturating_add(cells)));
+    let (least, results) =
+        results.fold((0, 0_usize), |(least, sum), results| (least + 1, sum.saturating_add(results)));
     let most = CELLS.max(least);
-    let message = format!("the scenario has {cells} results; the limit is {most}");
+    let message = format!("the scenario has {results} results; the limit is {most}");
     let help = "a factor multiplies the results of every path and workload that it applies to; restrict it with \
                 `paths` and `workloads`, or use fewer values";
-    (cells > most).then(|| Problem::new(last.name.span(), message, "too many combinations").help(help))
+    (results > most).then(|| Problem::new(last.name.span(), message, "too many combinations").help(help))
 }
 
-/// MTUs must match for each combination of factors that change them.
 fn mtus(document: &Document, scenario: &Scenario) -> Vec<Problem> {
     let factors: Vec<(&Entry<FactorTable>, &Factor)> = document
         .factors
@@ -155,7 +150,6 @@ fn mtus(document: &Document, scenario: &Scenario) -> Vec<Problem> {
     problems
 }
 
-/// All combinations of levels, by index. Empty without factors.
 fn choices(factors: &[(&Entry<FactorTable>, &Factor)]) -> Vec<Vec<usize>> {
     let mut choices = if factors.is_empty() { Vec::new() } else { vec![Vec::new()] };
     for (_, factor) in factors {

@@ -16,7 +16,7 @@ pub(super) const KEYS: Keys = Keys {
     owner: "a balloon",
     this: "this is a balloon",
     own: &["memory", "move", "touched", "compact", "hosts"],
-    why: |_| None,
+    reason: |_| None,
 };
 
 pub(super) fn load(table: &WorkloadTable, problems: &mut Vec<Problem>) -> BalloonSettings {
@@ -33,7 +33,7 @@ pub(super) fn load(table: &WorkloadTable, problems: &mut Vec<Problem>) -> Balloo
     }
     BalloonSettings {
         memory,
-        way: or(&table.way, Default::default()),
+        direction: or(&table.movement, Default::default()),
         touched: or(&table.touched, true),
         compact: or(&table.compact, false),
     }

@@ -13,7 +13,7 @@ pub(super) const KEYS: Keys = Keys {
     owner: "connections",
     this: "these are connections",
     own: &["clients", "request", "response"],
-    why: |key| match key {
+    reason: |key| match key {
         "message" => Some("use `request` and `response`"),
         "transport" => Some("connections are always TCP"),
         "source-port" => Some("each connection is new, and a port cannot be reused immediately"),

@@ -12,14 +12,13 @@ const DURATION: Nanos = Nanos::from_secs(2);
 const WARMUP: Nanos = Nanos::from_millis(300);
 /// Total over all threads.
 const MEMORY: RangeInclusive<u64> = 2 << 20..=1 << 40;
-/// Minimum per thread.
 const LEAST_SHARE: u64 = 2 << 20;
 
 pub(super) const KEYS: Keys = Keys {
     owner: "a first touch of memory",
     this: "this is a first touch of memory",
     own: &["memory", "threads", "huge-pages", "hosts"],
-    why: |_| None,
+    reason: |_| None,
 };
 
 pub(super) fn load(table: &WorkloadTable, problems: &mut Vec<Problem>) -> FirstTouchSettings {

@@ -23,7 +23,7 @@ pub(super) const KEYS: Keys = Keys {
     owner: "a ping-pong",
     this: "this is a ping-pong",
     own: &["transport", "message", "schedule", "period", "waiting", "under", "source-port"],
-    why: |key| {
+    reason: |key| {
         let rate = "a ping-pong has no byte rate; `schedule = \"open\"` and `period` set its message rate";
         (key == "rate").then_some(rate)
     },
@@ -47,8 +47,8 @@ pub(super) fn load(table: &WorkloadTable, problems: &mut Vec<Problem>) -> PingPo
 
 fn schedule(table: &WorkloadTable, problems: &mut Vec<Problem>) -> Schedule {
     if or(&table.schedule, Loop::Closed) == Loop::Closed {
-        let why = "a closed loop sends when the previous message has returned; an open one has `schedule = \"open\"`";
-        refuse(&table.period, "period", why, problems);
+        let reason = "a closed loop sends when the previous message has returned; an open one has `schedule = \"open\"`";
+        refuse(&table.period, "period", reason, problems);
         return Schedule::Closed;
     }
     problems.extend(limits::time_out_of(&table.period, LEAST_PERIOD, LONGEST_PERIOD));

@@ -13,7 +13,7 @@ pub(super) const KEYS: Keys = Keys {
     owner: "a stream",
     this: "this is a stream",
     own: &["transport", "mode", "streams", "direction", "rate", "bytes", "message", "source-port"],
-    why: |_| None,
+    reason: |_| None,
 };
 
 pub(super) fn load(table: &WorkloadTable, problems: &mut Vec<Problem>) -> StreamSettings {
@@ -36,7 +36,6 @@ pub(super) fn load(table: &WorkloadTable, problems: &mut Vec<Problem>) -> Stream
     }
 }
 
-/// When the stream ends, and its warm-up.
 fn extent(table: &WorkloadTable, problems: &mut Vec<Problem>) -> (Until, Nanos) {
     let Some(bytes) = &table.bytes else {
         let until = table.duration.as_ref().map_or(DURATION, |time| time.get_ref().0);

@@ -52,8 +52,9 @@ fn path_between_existing_hosts_uses_unknown_network() {
     assert_eq!(created, ["made", "other"], "no lab for existing hosts");
     let plan = Plan::expand(&scenario, 1, &PlanOptions::default());
     let ports = |path: &str| {
-        let cell = plan.cells.iter().find(|cell| cell.path.as_str() == path).expect("the path is planned");
-        cell.load.kind().socket().and_then(|socket| socket.source_port)
+        let result =
+            plan.results.iter().find(|result| result.path.as_str() == path).expect("the path is planned");
+        result.load.kind().socket().and_then(|socket| socket.source_port)
     };
     assert!(
         ports("there").is_none() && ports("lab").is_some(),
@@ -202,8 +203,8 @@ fn overlay_uses_host_network_and_its_reported_mtu() {
         host.existing.iter_mut().for_each(|existing| existing.mtu = Some(1500));
     }
     lab.locate();
-    let (_, because) = lab.mtu_misfit(&lab.devices).expect("1500 does not fit into 1500");
-    assert!(because.contains("use 1450 or less"), "{because}");
+    let (_, reason) = lab.mtu_misfit(&lab.devices).expect("1500 does not fit into 1500");
+    assert!(reason.contains("use 1450 or less"), "{reason}");
 }
 
 #[test]
@@ -303,7 +304,6 @@ fn pair_has_two_paths_and_first_is_baseline() {
     }
 }
 
-/// Paths measured simultaneously in the first block, without rounds of one trial.
 fn rounds(text: &str) -> Vec<BTreeSet<String>> {
     let scenario = Scenario::parse("test", text).expect("the scenario is valid");
     let plan = Plan::expand(&scenario, 7, &PlanOptions::default());
@@ -311,7 +311,7 @@ fn rounds(text: &str) -> Vec<BTreeSet<String>> {
         |trial: &&PlannedTrial| trial.block == 0 && trial.arm == Arm::Measure && trial.round.is_some();
     let mut rounds: BTreeMap<u32, BTreeSet<String>> = BTreeMap::new();
     for trial in plan.trials.iter().filter(measured) {
-        let path = plan.cells[trial.cell].path.to_string();
+        let path = plan.results[trial.result].path.to_string();
         rounds.entry(trial.round.expect("the trial has a round")).or_default().insert(path);
     }
     let mut rounds: Vec<_> = rounds.into_values().collect();
@@ -353,7 +353,7 @@ fn repeats_round_of_baseline_and_measures_some_pairs_individually() {
             plan.trials.iter().filter(|trial| trial.block == block && trial.arm == arm).collect()
         };
         let paths: BTreeSet<&str> =
-            of(Arm::Again).iter().map(|trial| plan.cells[trial.cell].path.as_str()).collect();
+            of(Arm::Again).iter().map(|trial| plan.results[trial.result].path.as_str()).collect();
         assert_eq!(paths, BTreeSet::from(["a-to-b", "c-to-d"]));
         assert!(of(Arm::Again)[0].is_beside(of(Arm::Again)[1]));
         assert_eq!(of(Arm::Alone).len(), 3);

@@ -2,7 +2,6 @@
 
 use super::{check, check_text};
 
-/// A lab with a wire and a workload with these settings.
 fn with(kind: &str, settings: &str) -> String {
     format!(
         "schema = 1\nname = \"t\"\ntitle = \"t\"\n[hosts.a]\n[hosts.b]\n[wires.w]\nbetween = [\"a:eth0\", \"b:eth0\"]\n\
@@ -13,7 +12,7 @@ fn with(kind: &str, settings: &str) -> String {
 
 #[test]
 fn reports_settings_without_effect() {
-    for (kind, setting, name, why) in [
+    for (kind, setting, name, reason) in [
         ("stream", "waiting = \"spin\"", "waiting", "a setting of a ping-pong; this is a stream"),
         ("stream", "schedule = \"open\"", "schedule", "a setting of a ping-pong"),
         ("stream", "under = { rate = \"1Gbit/s\" }", "under", "a setting of a ping-pong"),
@@ -37,7 +36,7 @@ fn reports_settings_without_effect() {
         let at = setting.lines().last().expect("a line");
         let text = with(kind, setting);
         check_text(&text, at, &format!("`{name}` has no effect here"), "remove it");
-        check_text(&text, at, why, "remove it");
+        check_text(&text, at, reason, "remove it");
     }
 }
 
@@ -133,7 +132,6 @@ fn reports_invalid_values_of_workload_factors() {
     }
 }
 
-/// A lab with two hosts, no path, and a first-touch workload.
 fn at_hosts(settings: &str) -> String {
     format!(
         "schema = 1\nname = \"t\"\ntitle = \"t\"\n[hosts.a]\n[hosts.b]\n[workloads.x]\nkind = \"first-touch\"\n{settings}\n"

@@ -19,7 +19,6 @@ fn check(load: &StreamSettings) {
     assert!((0..5).any(|_| lasts_as_long_as_asked(load)), "{load:?}");
 }
 
-/// Checks everything but the duration; returns whether that is long enough.
 fn lasts_as_long_as_asked(load: &StreamSettings) -> bool {
     let Some((client, server)) = flow(load, |_| ()) else { return true };
     let mut long_enough = true;

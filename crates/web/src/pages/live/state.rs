@@ -3,14 +3,12 @@
 use findings::RunResult;
 use maud::{Markup, html};
 use report::Scale;
-use samples::{Arm, CellRecord, RunState, Trial};
+use samples::{Arm, ResultRecord, RunState, Trial};
 
 use super::following::Following;
 use crate::{layout::short, links, time};
 
-/// Maximum number of trials, newest first.
 const MOST_TRIALS: usize = 12;
-/// Width of an interval chart in its own units.
 const WIDTH: f64 = 200.0;
 
 pub(super) fn shown(following: &Following) -> Markup {
@@ -28,24 +26,24 @@ pub(super) fn shown(following: &Following) -> Markup {
 fn progress(following: &Following) -> Markup {
     let progress = &following.progress;
     // An adaptive run can be complete with fewer trials than planned.
-    let planned = if progress.state == RunState::Complete { progress.made } else { progress.planned };
+    let planned = if progress.state == RunState::Complete { progress.completed } else { progress.planned };
     let report = links::run(&following.record.header.id);
     html! {
         div.progress-line role="status" {
             @if following.is_under_way {
                 span.badge.busy { "running" }
-                " " strong { (progress.made) " of " (progress.planned) " trials" }
+                " " strong { (progress.completed) " of " (progress.planned) " trials" }
             } @else if progress.state == RunState::Complete {
                 span.badge.good { "complete" }
-                " " strong { (progress.made) " trials. " } a href=(report) { "Read the report" }
+                " " strong { (progress.completed) " trials. " } a href=(report) { "Read the report" }
             } @else {
                 span.badge.doubtful { "interrupted" }
-                " " strong { (progress.made) " of " (progress.planned) " trials. " }
+                " " strong { (progress.completed) " of " (progress.planned) " trials. " }
                 code { "plumb run --resume " (short(&following.record.header.id.0)) } " continues it; "
                 a href=(report) { "current report" }
             }
         }
-        progress max=(planned.max(1)) value=(progress.made) aria-label="Trials made" {}
+        progress max=(planned.max(1)) value=(progress.completed) aria-label="Trials made" {}
     }
 }
 
@@ -79,7 +77,6 @@ fn result(result: &RunResult, reach: f64) -> Markup {
     }
 }
 
-/// The largest value on a common scale.
 fn reach(results: &[RunResult], of: &RunResult) -> f64 {
     let same = results.iter().filter(|it| it.metric == of.metric && it.workload == of.workload);
     let ends = same
@@ -115,8 +112,8 @@ fn trials(following: &Following) -> Markup {
                     @for trial in record.trials.iter().rev().take(MOST_TRIALS) {
                         tr {
                             td.number { (trial.block + 1) }
-                            @let cell = record.header.cells.iter().find(|cell| cell.id == trial.cell);
-                            td.name { bdi { (short(&cell.map_or_else(|| trial.cell.clone(), label))) } }
+                            @let result = record.header.results.iter().find(|result| result.id == trial.result);
+                            td.name { bdi { (short(&result.map_or_else(|| trial.result.clone(), label))) } }
                             td.number { (value(trial)) }
                             td { (time::second_of_day(trial.started)) }
                             td { (reason(trial)) }
@@ -128,8 +125,8 @@ fn trials(following: &Following) -> Markup {
     }
 }
 
-fn label(cell: &CellRecord) -> String {
-    report::result_label(&cell.path, &cell.levels, &cell.workload)
+fn label(result: &ResultRecord) -> String {
+    report::result_label(&result.path, &result.levels, &result.workload)
 }
 
 fn value(trial: &Trial) -> Markup {

@@ -1,0 +1,254 @@
+//! Limitations of a run, in full sentences.
+
+mod design;
+mod disturbed;
+mod imported;
+mod probed;
+
+use std::collections::BTreeSet;
+
+use findings::Findings;
+use samples::{RunRecord, RunState};
+use stats::interval;
+use units::Confidence;
+use workload::{Transport, WorkloadSettings};
+
+use crate::{
+    compare::CONFIDENCE,
+    judged, modality,
+    noise::Noise,
+    observations::Observations,
+    single_trial,
+    words::{count, list},
+};
+
+/// Fewer trials than this cannot establish a difference.
+const FEW_TRIALS: usize = 5;
+/// Runnable tasks per CPU, before the run, above which the machine is not called idle.
+const BUSY_PER_CPU: f64 = 0.5;
+
+/// Every limitation that applies, the ones that concern all numbers first.
+pub(crate) fn limitations(
+    record: &RunRecord,
+    measured: &[Observations<'_>],
+    noise: &Noise,
+    findings: &Findings,
+) -> Vec<String> {
+    let mut limitations = Vec::new();
+    limitations.extend(disturbed::limitations(record, measured));
+    limitations.extend(unfinished(record));
+    limitations.extend(unmeasured(record, measured));
+    limitations.extend(imported::limitations(record, measured));
+    limitations.extend(design::limitations(record, findings));
+    limitations.extend(few_trials(measured));
+    limitations.extend(no_floor(measured, noise));
+    limitations.extend(two_ratios(findings));
+    limitations.extend(loaded(record));
+    limitations.extend(virtual_machine(record));
+    limitations.extend(unprivileged(record));
+    limitations.extend(congestion(record, measured));
+    limitations.extend(unusable(measured));
+    limitations.extend(probed::limitations(measured, findings));
+    limitations.extend(nothing_arrived(measured));
+    limitations.extend(devices_changed(measured));
+    limitations.extend(free_and_two_humped(measured));
+    limitations
+}
+
+fn unfinished(record: &RunRecord) -> Option<String> {
+    (record.header.state == RunState::Unfinished).then(|| {
+        format!(
+            "The run is unfinished ({} of {} planned trials), so results have different numbers of trials until it \
+             is resumed.",
+            record.trials.len(),
+            record.header.planned
+        )
+    })
+}
+
+/// Skipped results are listed elsewhere with their reason; these have none.
+fn unmeasured(record: &RunRecord, measured: &[Observations<'_>]) -> Option<String> {
+    let known = |id: &str| {
+        measured.iter().any(|result| result.record.id == id)
+            || record.skipped.iter().any(|it| it.result == id)
+    };
+    let absent: Vec<&str> =
+        record.header.results.iter().map(|result| result.id.as_str()).filter(|id| !known(id)).collect();
+    (!absent.is_empty()).then(|| {
+        format!(
+            "{} no usable trial and {} left out: {}.",
+            if absent.len() == 1 { "1 result has".into() } else { format!("{} results have", absent.len()) },
+            if absent.len() == 1 { "is" } else { "are" },
+            list(&absent)
+        )
+    })
+}
+
+fn few_trials(measured: &[Observations<'_>]) -> Option<String> {
+    let own = || measured.iter().filter(|result| !single_trial::is_told(result));
+    let fewest = own().map(|result| result.points.len()).min().filter(|&n| n < FEW_TRIALS)?;
+    let result = own().find(|result| result.points.len() == fewest)?;
+    let reach = match interval::median_interval(&result.values(), CONFIDENCE) {
+        Some(interval) => {
+            format!("the interval of a median reaches at most {} confidence", Confidence(interval.confidence))
+        }
+        None if single_trial::estimate(result).is_some() => {
+            "the interval covers only variation within that trial".into()
+        }
+        None => "a median has no interval".into(),
+    };
+    let few = own().filter(|result| result.points.len() < FEW_TRIALS).count();
+    Some(format!(
+        "{} of {} {} fewer than {FEW_TRIALS} trials. With {fewest}, {reach}, and no difference within this run can \
+         be significant: that takes {FEW_TRIALS} blocks, whose interval reaches {}. (Comparing two runs takes four \
+         trials of each.)",
+        few,
+        count(own().count(), "result"),
+        if few == 1 { "has" } else { "have" },
+        Confidence(CONFIDENCE)
+    ))
+}
+
+fn no_floor(measured: &[Observations<'_>], noise: &Noise) -> Option<String> {
+    let mut bare: Vec<&str> = Vec::new();
+    let own = measured.iter().filter(|result| !single_trial::is_told(result));
+    for workload in own.map(|result| result.record.workload.as_str()) {
+        if noise.floor(workload).is_none() && !bare.contains(&workload) {
+            bare.push(workload);
+        }
+    }
+    (!bare.is_empty()).then(|| {
+        format!(
+            "The baseline of {} was not repeated in at least two blocks, so there is no noise floor and no \
+             difference is significant.",
+            list(&bare)
+        )
+    })
+}
+
+/// Dividing the two shown values gives a different ratio than the one shown.
+fn two_ratios(findings: &Findings) -> Option<String> {
+    let apart = judged::all(findings).filter(|judged| judged.comparison.ratio_of_medians.is_some());
+    let results: BTreeSet<&str> = apart.map(|judged| judged.result).collect();
+    let results: Vec<&str> = results.into_iter().collect();
+    (!results.is_empty()).then(|| {
+        format!(
+            "For {}, the median of the ratios within blocks differs by more than a tenth from the ratio of the \
+             medians. The first is shown and used for the verdict, the second is printed after it. The machine \
+             changed between blocks, or some blocks lack trials.",
+            list(&results)
+        )
+    })
+}
+
+fn loaded(record: &RunRecord) -> Option<String> {
+    let environment = record.header.environment.as_ref()?;
+    let load = environment.load_average?[0];
+    let cpus = f64::from(environment.cpus.max(1));
+    (load / cpus > BUSY_PER_CPU).then(|| {
+        format!(
+            "The load average was {load:.2} on {} before the run: something else was using the machine and may \
+             still have been during the run.",
+            count(environment.cpus as usize, "CPU")
+        )
+    })
+}
+
+fn virtual_machine(record: &RunRecord) -> Option<String> {
+    let environment = record.header.environment.as_ref()?;
+    if let Some(reason) = &environment.inside {
+        return Some(format!(
+            "The run took place in a virtual hypervisor with an emulated processor ({reason}): counts are valid; \
+             times, rates and CPU time can at most be compared with each other."
+        ));
+    }
+    environment.virtual_machine.then(|| {
+        "The machine is virtual: timing on virtual CPUs varies, so ratios within a run mean more than absolute \
+         numbers."
+            .into()
+    })
+}
+
+fn unprivileged(record: &RunRecord) -> Option<String> {
+    (!record.header.environment.as_ref()?.privileged).then(|| {
+        "The lab was created in a user namespace without root, so settings that need root have the kernel's defaults."
+            .into()
+    })
+}
+
+fn congestion(record: &RunRecord, measured: &[Observations<'_>]) -> Option<String> {
+    let default = record.header.environment.as_ref()?.congestion_default.as_deref()?;
+    let mut used: Vec<&str> = measured
+        .iter()
+        .filter_map(|result| chosen(result.record.sent.load()?))
+        .filter(|chosen| *chosen != default)
+        .collect();
+    used.sort_unstable();
+    used.dedup();
+    (!used.is_empty()).then(|| {
+        format!(
+            "TCP used {}, but this machine's default is {default}: applications that use the default will see \
+             different numbers.",
+            list(&used)
+        )
+    })
+}
+
+fn chosen(load: &WorkloadSettings) -> Option<&str> {
+    let socket = load.kind().socket().filter(|_| load.kind().transport() == Some(Transport::Tcp))?;
+    socket.congestion.as_deref()
+}
+
+fn unusable(measured: &[Observations<'_>]) -> Option<String> {
+    let trials: usize = measured.iter().map(|result| result.unusable.len()).sum();
+    let ids = ids(measured, |result| !result.unusable.is_empty());
+    (trials > 0).then(|| {
+        format!(
+            "{} of {} {} left out for lack of data.",
+            count(trials, "trial"),
+            list(&ids),
+            if trials == 1 { "was" } else { "were" }
+        )
+    })
+}
+
+fn nothing_arrived(measured: &[Observations<'_>]) -> Option<String> {
+    let ids = ids(measured, |result| result.points.values().any(|point| point.value <= 0.0));
+    (!ids.is_empty()).then(|| {
+        format!(
+            "Nothing arrived in at least one trial of {}. A ratio to zero is meaningless, so {} not compared.",
+            list(&ids),
+            if ids.len() == 1 { "it is" } else { "they are" }
+        )
+    })
+}
+
+fn devices_changed(measured: &[Observations<'_>]) -> Option<String> {
+    let ids = ids(measured, |result| {
+        let mut trials = result.trials();
+        let first = trials.next().map(|trial| &trial.devices);
+        trials.any(|trial| Some(&trial.devices) != first)
+    });
+    (!ids.is_empty()).then(|| {
+        format!("Device settings of {} differ between trials; the first trial is shown.", list(&ids))
+    })
+}
+
+fn free_and_two_humped(measured: &[Observations<'_>]) -> Option<String> {
+    let ids =
+        ids(measured, |result| result.record.placement == "free" && modality::modality(result).is_some());
+    (!ids.is_empty()).then(|| {
+        format!(
+            "The scheduler placed the ends of {}, and the results are bimodal: fix the placement (same-cpu or \
+             cross-cpu) before comparing.",
+            list(&ids)
+        )
+    })
+}
+
+fn ids<'a>(measured: &'a [Observations<'_>], applies: impl Fn(&Observations<'_>) -> bool) -> Vec<&'a str> {
+    measured.iter().filter(|result| applies(result)).map(|result| result.record.id.as_str()).collect()
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,101 @@
+//! Other work on the machine during trials, and the affected trials.
+
+use samples::{DiscardedAttempt, RunRecord, Trial};
+
+use crate::{disturbance::by, observations::Observations, words::count};
+
+pub(super) fn limitations(record: &RunRecord, measured: &[Observations<'_>]) -> Vec<String> {
+    [left_out(measured), made_again(record)].into_iter().flatten().collect()
+}
+
+fn left_out(measured: &[Observations<'_>]) -> Option<String> {
+    let trials: Vec<&Trial> = measured.iter().flat_map(|result| result.left_out.iter().copied()).collect();
+    (!trials.is_empty()).then(|| {
+        format!(
+            "{} disturbed by other work ({}) could not be repeated in time and {} left out.",
+            count(trials.len(), "trial"),
+            by(trials.iter().flat_map(|trial| &trial.warnings)),
+            if trials.len() == 1 { "is" } else { "are" }
+        )
+    })
+}
+
+fn made_again(record: &RunRecord) -> Option<String> {
+    let again: Vec<&Trial> = record.trials.iter().filter(|trial| !trial.discarded.is_empty()).collect();
+    let attempts: Vec<&DiscardedAttempt> = again.iter().flat_map(|trial| &trial.discarded).collect();
+    let (first, last) =
+        (attempts.iter().map(|it| it.started).min()?, attempts.iter().map(|it| it.started).max()?);
+    let into = |at: samples::UnixMillis| {
+        (at.0 - record.trials.iter().map(|trial| trial.started.0).chain([first.0]).min().unwrap_or(at.0))
+            / 1000
+    };
+    let when = match (into(first), into(last)) {
+        (first, last) if first == last => format!("{first} s into the run"),
+        (first, last) => format!("{first} to {last} s into the run"),
+    };
+    Some(format!(
+        "{} of {} {} repeated: {when}, {}.",
+        again.len(),
+        count(record.trials.len(), "trial"),
+        if again.len() == 1 { "was" } else { "were" },
+        by(attempts.iter().map(|attempt| &attempt.reason))
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{fixtures::Fixture, observations::gather};
+    use samples::{Disturber, UnixMillis, ValidityWarning};
+
+    fn disturbed(cpus: f64) -> ValidityWarning {
+        ValidityWarning::Disturbed {
+            share: cpus / 2.0,
+            processes: vec![Disturber { process: Some("cc1".into()), cpus }],
+        }
+    }
+
+    fn said(change: impl Fn(&mut Trial)) -> Vec<String> {
+        said_in(6, change)
+    }
+
+    fn said_in(blocks: u32, change: impl Fn(&mut Trial)) -> Vec<String> {
+        let mut run = Fixture::new(blocks);
+        run.path("plain", &["wire"]).stream("plain", &[], 1e9).each("plain/bulk", change);
+        limitations(&run.record, &gather(&run.record))
+    }
+
+    #[test]
+    fn a_disturbed_trial_among_others_is_left_out_and_its_disturber_named() {
+        let said = said(|trial| trial.warnings.extend((trial.block == 2).then(|| disturbed(1.2))));
+        let [left_out] = &said[..] else { panic!("{said:#?}") };
+        // With its repetition.
+        assert!(
+            left_out.starts_with("2 trials disturbed by other work (`cc1` used up to 1.20 CPUs)"),
+            "{left_out}"
+        );
+    }
+
+    /// Four pairs of a trial and its repetition tell no noise floor.
+    #[test]
+    fn one_of_five_repetitions_stays_however_many_trials_measure() {
+        let of = |arm| {
+            said_in(5, move |trial| {
+                trial.warnings.extend((trial.block == 2 && trial.arm == arm).then(|| disturbed(1.2)));
+            })
+        };
+        assert_eq!([of(samples::Arm::Again), of(samples::Arm::Measure)], [Vec::<String>::new(), Vec::new()]);
+    }
+
+    #[test]
+    fn a_trial_made_again_is_told_with_its_time_and_cause() {
+        let said = said(|trial| {
+            if trial.block == 3 && trial.arm == samples::Arm::Measure {
+                let started = UnixMillis(trial.started.0 + 4_000);
+                trial.discarded.push(DiscardedAttempt { started, reason: disturbed(0.8) });
+            }
+        });
+        let [again] = &said[..] else { panic!("{said:#?}") };
+        assert_eq!(again, "1 of 12 trials was repeated: 4 s into the run, `cc1` used up to 0.80 CPUs.");
+    }
+}

@@ -1,0 +1,217 @@
+//! Every limitation, with the run that calls for it; an ordinary run calls for none.
+
+use samples::{CpuUsage, EndReason, Objective, ResultEnd, RunState, WorkloadSource};
+use workload::{Measurement, Quantity, WorkloadSettings};
+
+use crate::{
+    analyse,
+    fixtures::{Fixture, egress, ping_of, reported_of, stream_at, stream_of},
+};
+
+fn check(change: impl Fn(&mut Fixture), says: &[&str]) {
+    let mut run = egress(6);
+    change(&mut run);
+    let limitations = analyse(&run.record).limitations;
+    assert_eq!(limitations.len(), says.len(), "{limitations:#?}");
+    for (limitation, words) in limitations.iter().zip(says) {
+        assert!(
+            limitation.contains(words) && limitation.ends_with('.'),
+            "`{words}` is not in `{limitation}`"
+        );
+    }
+}
+
+const BASE: &str = "node-to-node/bulk/underlay-offload=on";
+
+#[test]
+fn an_ordinary_run_needs_no_limitation() {
+    check(|_| {}, &[]);
+}
+
+#[test]
+fn an_unfinished_run_says_how_far_it_got() {
+    check(
+        |run| {
+            run.record.header.state = RunState::Unfinished;
+            run.record.trials.pop();
+        },
+        &["83 of 84 planned trials"],
+    );
+}
+
+#[test]
+fn results_without_trials_are_named() {
+    check(
+        |run| run.record.trials.retain(|trial| !trial.result.starts_with("vxlan-to-vxlan/ping")),
+        &["1 result has no usable trial and is left out: vxlan-to-vxlan/ping"],
+    );
+}
+
+#[test]
+fn few_trials_say_what_confidence_they_reach() {
+    for (blocks, reach) in [(3, "at most 75 % confidence"), (4, "at most 88 % confidence")] {
+        let limitations = analyse(&egress(blocks).record).limitations;
+        assert!(limitations.len() == 1 && limitations[0].contains(reach), "{limitations:#?}");
+    }
+    let limitations = analyse(&egress(1).record).limitations;
+    assert!(limitations[0].contains("a median has no interval"), "{limitations:#?}");
+    assert!(limitations[1].contains("baseline of bulk and ping was not repeated"), "{limitations:#?}");
+}
+
+#[test]
+fn the_machine_is_described_where_it_matters() {
+    check(|run| run.environment().load_average = Some([1.4, 0.0, 0.0]), &["1.40 on 2 CPUs before"]);
+    check(|run| run.environment().virtual_machine = true, &["The machine is virtual"]);
+    check(|run| run.environment().privileged = false, &["in a user namespace without root"]);
+}
+
+#[test]
+fn a_congestion_control_that_is_not_the_machines_is_named() {
+    let default = |run: &mut Fixture| run.environment().congestion_default = Some("bbr".into());
+    check(default, &["TCP used cubic, but this machine's default is bbr"]);
+    let unchosen = |run: &mut Fixture| {
+        default(run);
+        for result in &mut run.record.header.results {
+            if let WorkloadSource::Load(WorkloadSettings::Stream(settings)) = &mut result.sent {
+                settings.socket.congestion = None;
+            }
+        }
+    };
+    check(unchosen, &[]);
+}
+
+#[test]
+fn trials_in_which_nothing_was_measured_or_arrived_are_named() {
+    let with = |block: u32, measurement: Measurement| {
+        move |run: &mut Fixture| {
+            run.each("pod-to-target/bulk/underlay-offload=on/vxlan-offload=on", |trial| {
+                if trial.block == block {
+                    trial.measurement = measurement.clone();
+                }
+            });
+        }
+    };
+    check(with(0, ping_of(1.0)), &["1 trial of pod-to-target/bulk"]);
+    check(with(0, stream_of(0.0)), &["Nothing arrived"]);
+}
+
+#[test]
+fn devices_that_changed_between_trials_are_named() {
+    check(
+        |run| {
+            run.devices(BASE, &[("a:eth0", 1500, &[])]);
+            run.each(BASE, |trial| trial.devices[0].mtu += trial.block);
+        },
+        &["Device settings of node-to-node/bulk"],
+    );
+}
+
+#[test]
+fn bimodal_on_free_cpus_are_the_placements_doing() {
+    let humped = |run: &mut Fixture| {
+        run.each("vxlan-to-vxlan/ping/underlay-offload=on/vxlan-offload=on", |trial| {
+            trial.measurement = ping_of(if trial.block % 2 == 0 { 11_000.0 } else { 49_000.0 });
+        });
+    };
+    let free = |run: &mut Fixture| {
+        humped(run);
+        run.record.header.results.iter_mut().for_each(|result| result.placement = "free".into());
+    };
+    // Of pairs that are bimodal, the ratio can differ from that of the medians.
+    let apart = "For vxlan-to-vxlan/ping";
+    check(humped, &[apart]);
+    check(free, &[apart, "the ends of vxlan-to-vxlan/ping"]);
+}
+
+/// The warm-up and so many intervals about each rate.
+fn about(rates: &[f64]) -> Measurement {
+    let one = |rate: f64| (0..30).map(move |at| rate * [0.99, 1.0, 1.01][at % 3]);
+    stream_at(&[rates[0]].into_iter().chain(rates.iter().copied().flat_map(one)).collect::<Vec<_>>())
+}
+
+fn imported(rates: &[f64]) -> Vec<String> {
+    let mut run = Fixture::new(1);
+    run.path("a-to-b", &[]).told("a-to-b", "tcp", &[("vhost", "on")], about(rates));
+    analyse(&run.record).limitations
+}
+
+#[test]
+fn an_imported_run_says_what_is_unknown_and_what_its_intervals_know() {
+    let limitations = imported(&[20e9]);
+    let [unknown, series] = limitations.as_slice() else { panic!("{limitations:#?}") };
+    assert!(unknown.contains("logs of other tools"), "{unknown}");
+    assert!(
+        series.contains("1 of 1 result has one trial") && series.contains("more than 10.0 %"),
+        "{series}"
+    );
+}
+
+#[test]
+fn a_rate_that_jumped_in_the_only_trial_is_named() {
+    let limitations = imported(&[12.6e9, 20e9]);
+    assert!(
+        limitations.iter().any(|limitation| limitation.contains("a-to-b/tcp/vhost=on shifted")),
+        "{limitations:#?}"
+    );
+}
+
+#[test]
+fn a_table_has_no_scatter() {
+    let mut run = Fixture::new(1);
+    let row = reported_of(&[("Rate", Quantity::BitRate, 1e9)]);
+    run.path("a-to-b", &[]).told("a-to-b", "table", &[], row);
+    let limitations = analyse(&run.record).limitations;
+    assert_eq!(limitations.len(), 2, "{limitations:#?}");
+    assert!(
+        limitations[1].contains("1 of 1 result is a single reported number without samples"),
+        "{limitations:#?}"
+    );
+}
+
+#[test]
+fn results_whose_time_was_over_are_named() {
+    let over = |run: &mut Fixture| {
+        run.record.header.design.precision = Some(0.02);
+        let reason = EndReason::Budget { reach: None };
+        run.record.ends = vec![ResultEnd { result: BASE.into(), reason, trials: 6 }];
+    };
+    check(
+        over,
+        &[
+            "The time budget was used up before 1 of 12 results had enough trials, i.e. before its interval was \
+             within the requested 2.00 %: node-to-node",
+        ],
+    );
+}
+
+#[test]
+fn an_objective_that_could_not_be_sought_is_told() {
+    let asked = |objective: Objective| {
+        move |run: &mut Fixture| {
+            run.record.header.design.precision = Some(0.02);
+            run.record.header.design.objective = objective;
+            run.record.trials.iter_mut().for_each(|trial| trial.cpu = CpuUsage::default());
+        }
+    };
+    check(asked(Objective::Efficient), &["CPU time was not recorded for every comparison"]);
+    check(asked(Objective::Max), &[]);
+}
+
+#[test]
+fn few_differences_among_many_comparisons_may_be_chance() {
+    let found = |different: usize| {
+        let mut run = Fixture::new(6);
+        run.path("plain", &["wire"]);
+        for level in 0..30 {
+            let rate = if level > 0 && level <= different { 5e9 } else { 10e9 };
+            run.stream("plain", &[("level", &level.to_string())], rate);
+        }
+        analyse(&run.record).limitations
+    };
+    let few = found(2);
+    assert!(
+        few[0].contains("29 comparisons") && few[0].contains("2 differences found, up to 1 may"),
+        "{few:#?}"
+    );
+    assert_eq!(found(20), Vec::<String>::new());
+}

@@ -1,0 +1,56 @@
+//! Cost breakdown by layer, and effects of factor levels.
+
+use std::collections::BTreeMap;
+
+use schemars::JsonSchema;
+use serde::Serialize;
+use workload::Metric;
+
+use crate::estimate::Comparison;
+
+/// Cost of each layer of nested paths, for one workload and setting.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct CostBreakdown {
+    pub workload: String,
+    pub metric: Metric,
+    /// Levels of the factors that apply to all of its paths.
+    pub levels: BTreeMap<String, String>,
+    /// From the path with the fewest layers up.
+    pub steps: Vec<CostStep>,
+}
+
+/// One path of a breakdown.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct CostStep {
+    pub result: String,
+    pub path: String,
+    /// Median, in the metric's unit.
+    pub value: f64,
+    /// The path without the added layers; `None` for the lowest.
+    pub below: Option<String>,
+    /// Layers added to the path below.
+    pub adds: Vec<String>,
+    /// Cost of the added layers: relative to the path below.
+    pub cost: Option<Comparison>,
+}
+
+/// Effect of a factor level relative to the factor's first level, all else equal.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct FactorEffect {
+    pub factor: String,
+    /// Reference level: the first one.
+    pub reference: String,
+    /// Compared level.
+    pub level: String,
+    pub path: String,
+    pub workload: String,
+    pub metric: Metric,
+    /// Levels of the other factors, equal on both sides.
+    pub others: BTreeMap<String, String>,
+    /// Result at the reference level.
+    pub reference_result: String,
+    /// Result at this level.
+    pub result: String,
+    /// This level relative to the reference.
+    pub change: Comparison,
+}

@@ -1,0 +1,211 @@
+//! The summary of one result over its trials.
+
+use std::collections::BTreeMap;
+
+use samples::{DeviceState, PathCounters, ResultEnd, SyscallCount, ValidityWarning};
+use schemars::JsonSchema;
+use serde::Serialize;
+use workload::{BalloonMethod, BalloonMove, Metric, ReportedValue, SocketFacts, Work};
+
+use crate::{
+    estimate::{Comparison, Estimate},
+    latency::{ConnectSummary, LatencySummary},
+    packets::PacketSummary,
+    probed::{GuestTime, LatencyBreakdown, ProbedSummary},
+    single::LevelShift,
+    stream::StreamSummary,
+};
+
+/// A result: one workload on one path at one setting.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct ResultSummary {
+    /// Identifier.
+    pub id: String,
+    pub path: String,
+    /// Layers of its path.
+    pub layers: Vec<String>,
+    pub workload: String,
+    /// Short description of the traffic, e.g. `1 TCP stream forward, 128 KiB writes, cubic, cross-cpu`.
+    pub load: String,
+    /// Factor levels, by label.
+    pub levels: BTreeMap<String, String>,
+    /// Whether it is the baseline of its workload.
+    pub baseline: bool,
+    /// The metric used for verdicts.
+    pub metric: Metric,
+    /// The metric over all trials.
+    pub value: Estimate,
+    /// Value of each trial, in block order.
+    pub values: Vec<f64>,
+    /// Relative to the baseline of its workload; `None` for the baseline itself.
+    pub against_baseline: Option<Comparison>,
+    /// Further measurements, by kind of workload.
+    pub measured: WorkloadSummary,
+    /// CPU cost; `None` if the machine's CPU time was not recorded.
+    pub cpu: Option<CpuCost>,
+    /// CPU time counted by the guests' kernels, client first; median over the trials.
+    pub guests: Vec<GuestTime>,
+    /// CPU time by owner: traffic threads of an end, or a machine as reported by another tool.
+    pub consumers: Vec<ConsumerCost>,
+    /// Columns reported by another tool, including the metric; median over the trials.
+    pub reported: Vec<ReportedValue>,
+    /// Level shifts within trials.
+    pub shifts: Vec<ResultShift>,
+    /// System calls, by decreasing total time, counted by a probe or another tool.
+    pub syscalls: Vec<SyscallCount>,
+    /// Data from probed trials; `None` if there were none.
+    pub probed: Option<ProbedSummary>,
+    /// Counters of devices and machine over all trials; `None` if not read.
+    pub counters: Option<PathCounters>,
+    /// Packet sizes on the path; `None` if not counted.
+    pub packets: Option<PacketSummary>,
+    /// Why it got no more trials, if decided.
+    pub ended: Option<ResultEnd>,
+    /// Effective socket settings, by end.
+    pub sockets: Vec<EndSocket>,
+    /// Devices of its path with their settings.
+    pub devices: Vec<DeviceState>,
+    /// Largest IP packet that passed end to end unfragmented, if probed.
+    pub path_mtu: Option<u32>,
+    /// Warnings of its trials: the strongest of each kind, and the number of trials with it.
+    pub warnings: Vec<(ValidityWarning, u32)>,
+}
+
+impl ResultSummary {
+    /// `None` without a packet-way probe.
+    #[must_use]
+    pub fn latency_breakdown(&self) -> Option<&LatencyBreakdown> {
+        self.probed.as_ref()?.latency_breakdown.as_ref()
+    }
+}
+
+/// CPU time of one owner.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct ConsumerCost {
+    /// E.g. `client threads`, `machine`, `Server VM`.
+    pub consumer: String,
+    /// In `unit`; median over the trials.
+    pub value: f64,
+    pub unit: ConsumerUnit,
+}
+
+/// Unit of an owner's CPU time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum ConsumerUnit {
+    /// CPUs busy on average.
+    Cpus,
+    /// Share of the owner's own CPUs, 0 to 1, if their number is unknown.
+    Share,
+}
+
+/// A level shift within a trial.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct ResultShift {
+    /// Index of the trial in the run.
+    pub trial: u32,
+    /// Time and levels.
+    #[serde(flatten)]
+    pub shift: LevelShift,
+}
+
+/// Effective socket settings of one end.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct EndSocket {
+    /// `sender`, `receiver`, `client` or `server`.
+    pub end: String,
+    /// Settings of the first socket, and all CPUs that threads of this end ran on.
+    pub socket: SocketFacts,
+}
+
+/// CPU time (median over the trials).
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, JsonSchema)]
+pub struct CpuCost {
+    /// CPUs of the machine.
+    pub cpus: u32,
+    /// Busy CPUs on average, system-wide, without unrelated processes.
+    pub busy: f64,
+    /// CPUs used by unrelated processes.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub others: f64,
+    /// In user space.
+    pub user: f64,
+    /// In the kernel on behalf of tasks.
+    pub system: f64,
+    /// In soft and hardware interrupts.
+    pub interrupts: f64,
+    /// Steal time, in CPUs.
+    pub steal: f64,
+    /// CPUs used by the client's traffic threads.
+    pub client: f64,
+    /// CPUs used by the server's traffic threads.
+    pub server: f64,
+    /// System-wide cost per unit of work; `None` if no work was done or several kinds of work.
+    pub per_work: Option<WorkCost>,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands a reference")]
+fn is_zero(value: &f64) -> bool {
+    *value == 0.0
+}
+
+/// CPU time per unit of work.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
+pub struct WorkCost {
+    pub work: Work,
+    /// System-wide CPU-seconds per 10^9 bytes, or per million messages or connections.
+    pub seconds: f64,
+}
+
+/// First touches of memory, totals over all trials.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
+pub struct FirstTouchSummary {
+    /// Page faults per GiB: 262144 is one per 4 KiB page, 512 one per 2 MiB huge page.
+    pub faults_per_gib: f64,
+    /// Page faults without I/O.
+    pub minor_faults: u64,
+    /// Page faults with I/O.
+    pub major_faults: u64,
+}
+
+/// Details of memory moved between guest and host: medians over the trials, except the stall.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
+pub struct BalloonSummary {
+    pub method: BalloonMethod,
+    #[serde(rename = "move")]
+    pub direction: BalloonMove,
+    /// Time from the request until the first byte moved, in nanoseconds.
+    pub first: f64,
+    /// Share of the time in which the guest touched the memory, 0 to 1.
+    pub touching: f64,
+    /// Bytes gained by the host per byte taken, or populated per byte given back.
+    pub resident_per_byte: f64,
+    /// Longest stall of the guest in any trial, in nanoseconds.
+    pub longest_stall: f64,
+}
+
+impl BalloonSummary {
+    /// `None` for kinds other than balloons with memory taken.
+    #[must_use]
+    pub fn of_shrink(result: &ResultSummary) -> Option<&Self> {
+        match &result.measured {
+            WorkloadSummary::Balloon(balloon) if balloon.direction == BalloonMove::Shrink => Some(balloon),
+            _ => None,
+        }
+    }
+}
+
+/// Further measurements of a result, by kind of workload.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[serde(tag = "kind", rename_all = "kebab-case")]
+pub enum WorkloadSummary {
+    Stream(StreamSummary),
+    PingPong(LatencySummary),
+    /// Connections.
+    Connect(ConnectSummary),
+    /// First touches of memory.
+    FirstTouch(FirstTouchSummary),
+    Balloon(BalloonSummary),
+    /// Nothing else: a value reported by another tool, without samples.
+    Reported,
+}

@@ -1,0 +1,143 @@
+//! One table per workload: both medians of each result, their ratio with its interval, and the verdict.
+
+use findings::{Comparison, OpenQuestion, ResultComparison, RunComparison, Verdict};
+
+use super::Source;
+use crate::{
+    labels,
+    page::{Block, Column, Section, Table, left, right, section},
+    phrases::{self, Confidence, Ratios},
+    pictures::comparison,
+    text::{Text, Tone, glued, softened},
+};
+
+pub(super) fn build(source: &Source<'_>) -> Option<Section> {
+    let comparison = source.comparison;
+    if comparison.results.is_empty() {
+        let nothing = Text::of(Tone::Doubtful, "The two runs have no result in common.");
+        return Some(section("All results", vec![Block::Paragraph(nothing)]));
+    }
+    let mut blocks: Vec<Block> = labels::compared(comparison)
+        .into_iter()
+        .flat_map(|workload| workload_table(comparison, workload))
+        .collect();
+    let unknown: Vec<Text> =
+        reasons(source).iter().map(|(reason, results)| explanation(comparison, reason, results)).collect();
+    blocks.extend((!unknown.is_empty()).then_some(Block::List(unknown)));
+    Some(section("All results", blocks))
+}
+
+/// The verdict in words, with the noise between runs for `same`.
+fn verdict(result: &ResultComparison) -> Text {
+    let learned = result.between_runs.and(result.floor);
+    let phrase = match (result.verdict, learned) {
+        (Verdict::Better, _) => "better".to_owned(),
+        (Verdict::Worse, _) => "worse".to_owned(),
+        // The trials differ, but within the noise between runs.
+        (Verdict::Same, _) if differs(result) => "within noise".to_owned(),
+        (Verdict::Same, Some(floor)) => format!("same within {}", glued(&noise(floor))),
+        (Verdict::Same, None) => "same within noise".to_owned(),
+        (Verdict::Unknown, _) => "unknown".to_owned(),
+    };
+    Text::of(tone(result.verdict), phrase)
+}
+
+/// Whether its interval leaves out that both are equal.
+fn differs(result: &ResultComparison) -> bool {
+    let interval = result.comparison.and_then(|comparison| comparison.ratio_interval);
+    interval.is_some_and(|interval| interval.low > 1.0 || interval.high < 1.0)
+}
+
+fn noise(floor: f64) -> String {
+    phrases::rough(floor)
+}
+
+const fn tone(verdict: Verdict) -> Tone {
+    match verdict {
+        Verdict::Better => Tone::Good,
+        Verdict::Worse => Tone::Bad,
+        Verdict::Same => Tone::Faint,
+        Verdict::Unknown => Tone::Doubtful,
+    }
+}
+
+fn workload_table(comparison: &RunComparison, workload: &str) -> Vec<Block> {
+    let results: Vec<&ResultComparison> =
+        comparison.results.iter().filter(|result| result.workload == workload).collect();
+    let factors = labels::factors(results.iter().map(|result| &result.levels));
+    let common = phrases::common(results.iter().filter_map(|result| result.comparison?.ratio_interval));
+    let confidence = if common.is_some() { Confidence::InHead } else { Confidence::Inline };
+    let ratio =
+        common.map_or("B/A".to_owned(), |common| format!("B/A {}", glued(&format!("({common} interval)"))));
+    let ratios = Ratios::of(results.iter().filter_map(|result| result.comparison.as_ref()));
+    let placed = labels::are_placed(results.iter().map(|result| result.path.as_str()));
+    let judged = results.iter().any(|result| result.floor.is_some());
+    let mut columns: Vec<Column> = placed.then(|| left("Path")).into_iter().collect();
+    columns.extend(factors.iter().map(|factor| left(*factor)));
+    columns.extend([right("A"), right("B"), right(ratio)]);
+    columns.extend(judged.then(|| right("Noise")));
+    columns.push(left("Verdict"));
+    let table = Table {
+        columns,
+        rows: results
+            .iter()
+            .map(|result| row(result, (placed, judged), &factors, (ratios, confidence)))
+            .collect(),
+        caption: None,
+    };
+    let measured = phrases::measured_in(results.first().map(|result| result.metric));
+    let heading = Text::of(Tone::Strong, workload).and(Tone::Faint, format!(" ({measured})"));
+    let chart = comparison::chart(comparison, workload).map(|chart| Block::Chart(Box::new(chart)));
+    [Block::Heading(heading)].into_iter().chain(chart).chain([Block::Table(table)]).collect()
+}
+
+fn row(
+    result: &ResultComparison,
+    (placed, judged): (bool, bool),
+    factors: &[&str],
+    (ratios, confidence): (Ratios, Confidence),
+) -> Vec<Text> {
+    let level = |factor: &&str| {
+        result.levels.get(*factor).map_or(Text::of(Tone::Faint, "-"), |level| level.as_str().into())
+    };
+    let value = |median| Text::from(phrases::value(result.metric, median));
+    let share =
+        |comparison: &Comparison| Text::of(tone(result.verdict), ratios.phrase(comparison, confidence));
+    let ratio = result.comparison.as_ref().map_or(Text::of(Tone::Faint, "-"), share);
+    let path = || Text::of(Tone::Strong, softened(&result.path));
+    let mut row: Vec<Text> = placed.then(path).into_iter().collect();
+    row.extend(factors.iter().map(level));
+    row.extend([value(result.a.median), value(result.b.median), ratio]);
+    let noise = || result.floor.map_or(Text::of(Tone::Faint, "-"), |floor| noise(floor).into());
+    row.extend(judged.then(noise));
+    row.push(verdict(result));
+    row
+}
+
+/// Each reason once with its results, except those listed by the gate.
+fn reasons<'a>(source: &Source<'a>) -> Vec<(&'a str, Vec<&'a ResultComparison>)> {
+    let phrase = |result: &ResultComparison| {
+        let same = |open: &OpenQuestion| {
+            open.result == result.result && result.reason.as_ref() == Some(&open.reason)
+        };
+        source.gate.is_some_and(|gate| gate.undecided.iter().any(same))
+    };
+    let results = source.comparison.results.iter().filter(|result| !phrase(result));
+    let mut reasons: Vec<(&str, Vec<&ResultComparison>)> = Vec::new();
+    for (result, reason) in results.filter_map(|result| Some((result, result.reason.as_deref()?))) {
+        match reasons.iter_mut().find(|(known, _)| *known == reason) {
+            Some((_, results)) => results.push(result),
+            None => reasons.push((reason, vec![result])),
+        }
+    }
+    reasons
+}
+
+fn explanation(comparison: &RunComparison, reason: &str, results: &[&ResultComparison]) -> Text {
+    let first = results.first().map(|result| labels::comparison(comparison, result)).unwrap_or_default();
+    let which = match results.len() {
+        0 | 1 => first,
+        results => format!("{results} results, e.g. {first}"),
+    };
+    Text::of(Tone::Strong, which).and(Tone::Plain, format!(": {reason}"))
+}

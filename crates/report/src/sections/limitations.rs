@@ -1,0 +1,79 @@
+//! Limitations: those of the run and the warnings of its trials.
+
+use std::mem;
+
+use findings::{Basis, Findings, ResultSummary};
+use samples::ValidityWarning;
+
+use super::Source;
+use crate::{
+    labels,
+    page::{Block, Section, section},
+    phrases,
+    text::{Text, Tone},
+};
+
+/// A warning of a result, and the number of trials with it.
+type ResultWarning<'a> = (&'a ResultSummary, &'a ValidityWarning, u32);
+
+pub(super) fn build(source: &Source<'_>) -> Option<Section> {
+    let findings = source.findings;
+    let doubted: Vec<ResultWarning<'_>> = findings
+        .results
+        .iter()
+        .flat_map(|result| result.warnings.iter().map(move |(warning, trials)| (result, warning, *trials)))
+        .collect();
+    let kinds = by_kind(&doubted);
+    let mut items: Vec<Text> =
+        findings.limitations.iter().map(|limitation| limitation.as_str().into()).collect();
+    items.extend(has_marks(findings).then(phrases::what_the_mark_means));
+    items.extend(kinds.iter().map(|kind| summary(findings, kind)));
+    if items.is_empty() {
+        return None;
+    }
+    let mut blocks = vec![Block::List(items)];
+    if kinds.iter().any(|kind| kind.len() > 1) {
+        let each = doubted.iter().map(|doubted| one(findings, doubted)).collect();
+        blocks.push(Block::Folded { title: "Warnings by result".into(), blocks: vec![Block::List(each)] });
+    }
+    Some(section("Limitations", blocks))
+}
+
+/// Whether an interval on the page was computed within a single trial.
+fn has_marks(findings: &Findings) -> bool {
+    let results = findings
+        .results
+        .iter()
+        .filter(|result| result.value.interval.is_some())
+        .map(|result| result.value.basis);
+    let effects = findings.effects.iter().map(|effect| effect.change.basis);
+    results.chain(effects).any(|basis| basis == Basis::Intervals)
+}
+
+fn by_kind<'a>(doubted: &[ResultWarning<'a>]) -> Vec<Vec<ResultWarning<'a>>> {
+    let mut kinds: Vec<Vec<ResultWarning<'a>>> = Vec::new();
+    for &entry in doubted {
+        let kind = mem::discriminant(entry.1);
+        match kinds.iter_mut().find(|others| mem::discriminant(others[0].1) == kind) {
+            Some(others) => others.push(entry),
+            None => kinds.push(vec![entry]),
+        }
+    }
+    kinds
+}
+
+fn summary(findings: &Findings, kind: &[ResultWarning<'_>]) -> Text {
+    let first = one(findings, &kind[0]);
+    match kind.len() {
+        1 => first,
+        results => Text::of(Tone::Doubtful, format!("{results} results, e.g. ")).then(first),
+    }
+}
+
+fn one(findings: &Findings, (result, warning, trials): &ResultWarning<'_>) -> Text {
+    let often =
+        format!(" ({trials} of {})", phrases::count(u64::from(result.value.trials), "trial", "trials"));
+    Text::of(Tone::Strong, labels::result(findings, result))
+        .and(Tone::Plain, format!(": {}", phrases::warning(warning)))
+        .and(Tone::Faint, often)
+}

@@ -1,0 +1,159 @@
+//! The summary: one row for each result, one table for each workload.
+
+use findings::{Findings, ResultSummary};
+use samples::ValidityWarning;
+use units::significant;
+use workload::Work;
+
+use super::{Source, headline};
+use crate::{
+    kind::{self, Field},
+    labels,
+    page::{Block, Column, Section, Table, left, right, section},
+    phrases::{self, Confidence, Ratios},
+    pictures::results,
+    text::{Text, Tone, glued},
+};
+
+const NO_INTERVALS: &str =
+    "A number without brackets has no interval, so no difference from it is significant.";
+
+pub(super) fn build(source: &Source<'_>) -> Option<Section> {
+    let findings = source.findings;
+    let mut blocks: Vec<Block> =
+        labels::workloads(findings).into_iter().flat_map(|workload| summary(findings, workload)).collect();
+    let bare = findings.results.iter().any(|result| is_bare(result) || has_bare_ratio(result));
+    blocks.extend(bare.then(|| Block::Paragraph(Text::of(Tone::Faint, NO_INTERVALS))));
+    (!blocks.is_empty()).then(|| section("Results", blocks))
+}
+
+fn summary(findings: &Findings, workload: &str) -> Vec<Block> {
+    let results: Vec<&ResultSummary> =
+        findings.results.iter().filter(|result| result.workload == workload).collect();
+    let Some(first) = results.first() else { return Vec::new() };
+    let same_load = results.iter().all(|result| result.load == first.load);
+    let heading = if same_load { first.load.as_str() } else { "load varies by factor" };
+    let heading = Text::of(Tone::Strong, workload).and(Tone::Faint, format!(" ({heading})"));
+    let layout = Layout::of(&results);
+    let table = Table {
+        columns: layout.columns(&headline::title(&results)),
+        rows: results.iter().map(|result| layout.row(findings, result)).collect(),
+        caption: caption(&results),
+    };
+    let cost_breakdowns = findings.cost_breakdowns.iter().map(|breakdown| &breakdown.workload);
+    let is_drawn = cost_breakdowns
+        .chain(findings.answers.iter().map(|answer| &answer.workload))
+        .any(|it| it == workload);
+    let chart = (!is_drawn).then(|| results::chart(findings, workload)).flatten();
+    let chart = chart.map(|chart| Block::Chart(Box::new(chart)));
+    let results = Block::Results { table, ids: results.iter().map(|result| result.id.clone()).collect() };
+    [Block::Heading(heading)].into_iter().chain(chart).chain([results]).collect()
+}
+
+fn caption(results: &[&ResultSummary]) -> Option<Text> {
+    let doubted = results.iter().any(|result| !result.warnings.is_empty());
+    let warnings = doubted.then_some("! has warnings: see Limitations");
+    let halved = |result: &&ResultSummary| {
+        result.warnings.iter().any(|(warning, _)| *warning == ValidityWarning::HalfRoundTrips)
+    };
+    let halves = results.iter().any(halved).then_some(phrases::HALVES);
+    let of_kind = results.iter().find_map(|result| kind::of(result).caption());
+    let phrase: Vec<&str> = of_kind.into_iter().chain(halves).chain(warnings).collect();
+    (!phrase.is_empty()).then(|| Text::of(Tone::Faint, phrase.join("; ")))
+}
+
+/// Whether it is one number without an interval.
+fn is_bare(result: &ResultSummary) -> bool {
+    result.value.interval.is_none() && result.value.trials <= 1
+}
+
+/// Whether its ratio to the baseline has no interval.
+fn has_bare_ratio(result: &ResultSummary) -> bool {
+    result.against_baseline.is_some_and(|comparison| comparison.ratio_interval.is_none())
+}
+
+/// Further columns of a result.
+fn further(result: &ResultSummary) -> Vec<Field> {
+    let per_byte = result.cpu.and_then(|cpu| cpu.per_work).filter(|cost| cost.work == Work::Bytes);
+    let cost = ("CPU-s/GB", per_byte.map(|cost| significant(cost.seconds, 2)));
+    kind::of(result).further().into_iter().chain([cost]).collect()
+}
+
+/// Columns of a table; only those with data.
+struct Layout<'a> {
+    factors: Vec<&'a str>,
+    /// Whether some result has a path to speak of.
+    placed: bool,
+    /// The confidence of all intervals, where it is the same.
+    common: Option<String>,
+    confidence: Confidence,
+    compared: bool,
+    /// Whether some results have received rates and others only sent rates.
+    mixed: bool,
+    /// How ratios to the baseline are written.
+    ratios: Ratios,
+    further: Vec<&'static str>,
+}
+
+impl<'a> Layout<'a> {
+    fn of(results: &[&'a ResultSummary]) -> Self {
+        let common = phrases::common(results.iter().filter_map(|result| result.value.interval));
+        let single = results.iter().all(|result| is_bare(result));
+        Self {
+            factors: labels::factors(results.iter().map(|result| &result.levels)),
+            placed: labels::are_placed(results.iter().map(|result| result.path.as_str())),
+            confidence: match &common {
+                Some(_) => Confidence::InHead,
+                None if single => Confidence::Nowhere,
+                None => Confidence::Inline,
+            },
+            common,
+            mixed: !results.iter().all(|result| kind::is_of_sender(result)),
+            compared: results.iter().any(|result| result.against_baseline.is_some()),
+            ratios: Ratios::of(results.iter().filter_map(|result| result.against_baseline.as_ref())),
+            further: kind::titles(results.iter().map(|result| further(result))),
+        }
+    }
+
+    fn columns(&self, value: &str) -> Vec<Column> {
+        let value = self.common.as_ref().map_or(value.to_owned(), |confidence| {
+            format!("{value} {}", glued(&format!("({confidence} interval)")))
+        });
+        let mut columns: Vec<Column> = self.placed.then(|| left("Path")).into_iter().collect();
+        columns.extend(self.factors.iter().map(|factor| left(*factor)));
+        columns.push(right(value));
+        columns.extend(self.compared.then(|| right("Of baseline")));
+        columns.extend(self.further.iter().map(|title| right(*title)));
+        columns
+    }
+
+    fn row(&self, findings: &Findings, result: &ResultSummary) -> Vec<Text> {
+        let or_dash = |phrase: Option<String>| {
+            phrase.map_or_else(|| Text::of(Tone::Faint, "-"), |phrase| phrase.into())
+        };
+        let value = phrases::estimate_with(result.metric, &result.value, self.confidence);
+        let mark = if result.warnings.is_empty() { "" } else { "\u{a0}!" };
+        let path = || Text::of(Tone::Strong, &result.path);
+        let mut row: Vec<Text> = self.placed.then(path).into_iter().collect();
+        row.extend(self.factors.iter().map(|factor| or_dash(result.levels.get(*factor).cloned())));
+        // Sent rates are marked in a column of received rates.
+        let sent = if self.mixed && kind::is_of_sender(result) { " sent" } else { "" };
+        row.push(Text::from(value).and(Tone::Faint, sent).and(Tone::Doubtful, mark));
+        row.extend(self.compared.then(|| against_baseline(findings, result, self.ratios)));
+        let phrase = further(result);
+        row.extend(self.further.iter().map(|title| or_dash(kind::phrase(&phrase, title))));
+        row
+    }
+}
+
+fn against_baseline(findings: &Findings, result: &ResultSummary, ratios: Ratios) -> Text {
+    let Some(comparison) = &result.against_baseline else {
+        return Text::of(Tone::Faint, if result.baseline { "baseline" } else { "-" });
+    };
+    if comparison.ratio_interval.is_none() {
+        return Text::of(Tone::Faint, ratios.phrase(comparison, Confidence::Nowhere));
+    }
+    let tone = phrases::tone(result.metric, comparison);
+    let share = Text::of(tone, ratios.phrase(comparison, Confidence::InHead));
+    phrases::judged(findings, &result.workload, comparison, share)
+}

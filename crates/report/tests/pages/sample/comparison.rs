@@ -1,0 +1,160 @@
+//! Contrasts made by hand: the egress gateway before and after a kernel was replaced, and a log against a run.
+
+use findings::{
+    Basis, BetweenRuns, COMPARISON_SCHEMA, Comparison, Difference, EnvironmentChange, Estimate, Gate,
+    GateOutcome, Interval, OpenQuestion, ResultComparison, ResultSummary, RunComparison, RunSummary, Verdict,
+};
+use samples::{RunId, UnixMillis};
+
+use super::{
+    results::{comparison, estimate, ping_pong, stream},
+    run,
+};
+
+/// One result of each verdict, another kernel, a result in one run only.
+pub(crate) fn run_comparison() -> RunComparison {
+    let (a, b) = runs();
+    RunComparison {
+        schema: COMPARISON_SCHEMA,
+        a,
+        b,
+        environment_changes: vec![
+            changed("kernel", "6.12.9", "6.18.0", true),
+            changed("offload tx-tcp-segmentation of node1:vxlan0", "on", "off", true),
+            changed("load average before", "0.31", "1.20", false),
+        ],
+        results: vec![
+            held(&stream("node-to-node", None, 33.04, None), 0.998, Verdict::Same),
+            held(&stream("vxlan-to-vxlan", Some("on"), 19.23, None), 0.871, Verdict::Worse),
+            unknown(&stream("vxlan-to-vxlan", Some("off"), 4.61, None)),
+            unknown(&stream("pod-to-target", Some("off"), 4.55, None)),
+            held(&ping_pong("pod-to-target", Some("on"), 77_900.0, None), 0.912, Verdict::Better),
+        ],
+        history: vec![],
+        only_a: vec!["pod-to-target/stream/vxlan-offload=on".into()],
+        only_b: vec![],
+        limitations: vec!["The two runs were made nine days apart.".into()],
+    }
+}
+
+/// What a gate of 5 % says of [`comparison`].
+pub(crate) fn lost() -> Gate {
+    Gate {
+        threshold: 0.05,
+        outcome: GateOutcome::Regressed,
+        regressions: vec![run_comparison().results[1].result.clone()],
+        undecided: vec![OpenQuestion {
+            result: run_comparison().results[2].result.clone(),
+            reason: "B has only 2 trials, too few for an interval".into(),
+        }],
+    }
+}
+
+/// The same where further runs of the scenario show what runs differ by: in one result by much.
+pub(crate) fn learned() -> RunComparison {
+    let mut comparison = run_comparison();
+    comparison.environment_changes.clear();
+    comparison.results.retain(|result| result.comparison.is_some());
+    let wide = held(&stream("node-to-node", None, 33.04, None), 1.12, Verdict::Same);
+    let interval = Some(Interval { low: 0.936, high: 1.312, confidence: 0.94 });
+    let wide_ratio = wide.comparison.map(|ratio| Comparison { ratio_interval: interval, ..ratio });
+    comparison.results[0] = ResultComparison { comparison: wide_ratio, ..wide };
+    let unsteady = "By their trials alone the ratio is 93.60 % to 131.20 %. The same means here that they are no farther apart \
+                    than two of the 6 runs of this scenario may be, 22.40 %.";
+    for (result, floor) in comparison.results.iter_mut().zip([0.224, 0.031, 0.02]) {
+        result.between_runs = Some(BetweenRuns { floor, runs: 6 });
+        result.floor = Some(floor);
+        result.reason = (result.verdict == Verdict::Same).then(|| unsteady.into());
+    }
+    comparison.history = (6..12).map(|day| RunId(format!("egress-gateway-202611{day:02}-113015"))).collect();
+    comparison
+}
+
+/// What a gate of 5 % says of [`learned`].
+pub(crate) fn hidden() -> Gate {
+    let open = learned().results[0].result.clone();
+    let reason = "The noise between 6 runs of this scenario, 22.40 %, hides a loss of 5 %.".into();
+    Gate { undecided: vec![OpenQuestion { result: open, reason }], ..lost() }
+}
+
+/// One result of one trial each, the same in both.
+pub(crate) fn same() -> RunComparison {
+    let (a, b) = runs();
+    let single =
+        |estimate: Estimate| Estimate { basis: Basis::Intervals, trials: 1, deviation: None, ..estimate };
+    let result = held(&stream("node-to-node", None, 33.04, None), 1.004, Verdict::Same);
+    let within = Comparison { basis: Basis::Intervals, ..comparison(1.004, 0.1e9, Difference::None) };
+    let result =
+        ResultComparison { a: single(result.a), b: single(result.b), comparison: Some(within), ..result };
+    RunComparison {
+        environment_changes: vec![],
+        results: vec![result],
+        history: vec![],
+        only_a: vec![],
+        only_b: vec![],
+        limitations: vec![],
+        a,
+        b,
+        schema: COMPARISON_SCHEMA,
+    }
+}
+
+/// Runs of different scenarios.
+pub(crate) fn nothing_in_common() -> RunComparison {
+    let only = |of: &str| (1..9).map(|number| format!("{of}{number}/stream")).collect();
+    RunComparison { results: vec![], only_a: only("here"), only_b: only("there"), ..run_comparison() }
+}
+
+/// What a gate says where nothing can be compared with anything.
+pub(crate) fn cannot_tell() -> Gate {
+    Gate { threshold: 0.05, outcome: GateOutcome::Undecided, regressions: vec![], undecided: vec![] }
+}
+
+fn runs() -> (RunSummary, RunSummary) {
+    let nine_days = 9 * 86_400_000;
+    let earlier = RunSummary {
+        id: RunId("egress-gateway-20261112-113015".into()),
+        started: UnixMillis(run().started.0 - nine_days),
+        ..run()
+    };
+    (earlier, run())
+}
+
+fn changed(what: &str, a: &str, b: &str, important: bool) -> EnvironmentChange {
+    EnvironmentChange { property: what.into(), a: a.into(), b: b.into(), important }
+}
+
+fn held(result: &ResultSummary, ratio: f64, verdict: Verdict) -> ResultComparison {
+    let b = estimate(result.value.median * ratio);
+    let difference = if ratio < 1.0 { Difference::Lower } else { Difference::Higher };
+    let difference = if verdict == Verdict::Same { Difference::None } else { difference };
+    ResultComparison {
+        result: result.id.clone(),
+        result_b: None,
+        path: result.path.clone(),
+        workload: result.workload.clone(),
+        levels: result.levels.clone(),
+        metric: result.metric,
+        a: result.value,
+        b,
+        comparison: Some(comparison(ratio, result.value.median * (ratio - 1.0), difference)),
+        floor: Some(0.021),
+        between_runs: None,
+        p: Some(if verdict == Verdict::Same { 0.61 } else { 0.0079 }),
+        disturbed: None,
+        verdict,
+        reason: None,
+    }
+}
+
+fn unknown(result: &ResultSummary) -> ResultComparison {
+    let few = Estimate { interval: None, trials: 2, ..result.value };
+    ResultComparison {
+        b: few,
+        comparison: None,
+        p: None,
+        disturbed: None,
+        reason: Some("B has only 2 trials, too few for an interval".into()),
+        ..held(result, 1.0, Verdict::Unknown)
+    }
+}

@@ -1,0 +1,151 @@
+//! Sandboxes with stored runs, and their numbers in each table.
+
+use plumb_tests::Sandbox;
+
+use crate::sandbox;
+
+/// A run with every kind of workload and schedule over a wire.
+pub(crate) const KINDS: &str = "tests/cli/records/kinds.run.json.gz";
+/// A run with streams in both directions, in reverse, over UDP in reverse and in limit mode, an open loop over TCP,
+/// several clients, and first-touch memory.
+const DIRECTIONS: &str = "tests/cli/records/directions.run.json.gz";
+/// The run of the golden files.
+pub(crate) const GOLDEN: &str = "crates/analysis/tests/golden/egress.run.json";
+
+/// Logs in crates/import/tests/data.
+const IMPORTS: [&[&str]; 7] = [
+    &["iperf3/tcp.client.json", "iperf3/tcp.server.json"],
+    INTERRUPTED,
+    &["iperf3/udp.client.json"],
+    &["sockperf-ping-pong.txt", "netperf-classic.txt"],
+    &["sockperf-tcp-full-rtt-log.csv"],
+    &["queues-and-channels.md"],
+    &["vxlan.md"],
+];
+/// A sender's log only.
+const INTERRUPTED: &[&str] = &["iperf3/interrupted.client.txt"];
+
+/// A path relative to the root of the repository.
+fn path(name: &str) -> String {
+    format!("{}/../../{name}", env!("CARGO_MANIFEST_DIR"))
+}
+
+/// A sandbox with the run of a record.
+pub(crate) fn with_run(record: &str) -> Sandbox {
+    let sandbox = sandbox();
+    let _ = sandbox.succeed(&["runs", "import", &path(record)]);
+    sandbox
+}
+
+fn with_import(logs: &[&str]) -> Sandbox {
+    let sandbox = sandbox();
+    let logs: Vec<String> = logs.iter().map(|log| path(&format!("crates/import/tests/data/{log}"))).collect();
+    let words: Vec<&str> = ["import"].into_iter().chain(logs.iter().map(String::as_str)).collect();
+    let _ = sandbox.succeed(&words);
+    sandbox
+}
+
+/// A table with a header.
+struct Csv {
+    head: Vec<String>,
+    rows: Vec<Vec<String>>,
+}
+
+impl Csv {
+    fn read(text: &str) -> Self {
+        let mut lines = text.split_terminator("\r\n").map(fields);
+        Self { head: lines.next().expect("a head"), rows: lines.collect() }
+    }
+
+    fn reported(sandbox: &Sandbox, format: &str) -> Self {
+        Self::read(&sandbox.succeed(&["report", "latest", "--format", format]).out)
+    }
+
+    /// Empty if the column is missing.
+    fn field(&self, row: usize, column: &str) -> &str {
+        let place = self.head.iter().position(|name| name == column);
+        place.map_or("", |place| &self.rows[row][place])
+    }
+}
+
+/// Separators inside quotes do not split a field.
+fn fields(line: &str) -> Vec<String> {
+    let mut fields = vec![String::new()];
+    let mut quoted = false;
+    for letter in line.chars() {
+        match letter {
+            '"' => quoted = !quoted,
+            ',' if !quoted => fields.push(String::new()),
+            other => fields.last_mut().expect("one at least").push(other),
+        }
+    }
+    fields
+}
+
+/// Covers every kind of workload, schedule and source: the value in a trial's row is the one its result is judged by.
+pub(crate) fn trial_rows_result_rows_and_report_agree() {
+    let mut metrics = std::collections::BTreeSet::new();
+    let measured = [KINDS, DIRECTIONS, GOLDEN].into_iter().map(with_run);
+    for sandbox in measured.chain(IMPORTS.into_iter().map(with_import)) {
+        let [results, trials] = ["csv", "csv-trials"].map(|format| Csv::reported(&sandbox, format));
+        let findings = sandbox.findings("latest");
+        let run = &findings["run"]["id"];
+        for row in 0..results.rows.len() {
+            let result = results.field(row, "result");
+            let values: Vec<f64> = (0..trials.rows.len())
+                .filter(|at| trials.field(*at, "result") == result && trials.field(*at, "arm") == "measure")
+                .map(|at| trials.field(at, "value").parse().expect("a value"))
+                .collect();
+            let own = findings["results"].as_array().expect("results").iter().find(|own| own["id"] == result);
+            let own = own.expect("the same results");
+            assert_eq!(serde_json::json!(values), own["values"], "{run}: {result}");
+            let median: f64 = results.field(row, "median").parse().expect("a median");
+            assert_eq!(Some(median), own["value"]["median"].as_f64(), "{run}: {result}");
+            assert!(is_near(median, middle(values)), "{run}: {result}: {median}");
+            metrics.insert(results.field(row, "metric").to_owned());
+        }
+    }
+    for metric in ["throughput", "round-trip", "connection-rate", "latency", "message-rate", "touch-rate"] {
+        assert!(metrics.contains(metric), "no {metric} in {metrics:?}");
+    }
+}
+
+pub(crate) fn row_has_the_judged_value_and_no_unknown_ones() {
+    let first = |sandbox: &Sandbox, result: &str, columns: &[&str]| -> Vec<String> {
+        let table = Csv::reported(sandbox, "csv-trials");
+        let row = (0..table.rows.len()).find(|row| table.field(*row, "result").contains(result));
+        let row = row.unwrap_or_else(|| panic!("no {result}"));
+        columns.iter().map(|column| table.field(row, column).to_owned()).collect()
+    };
+    let columns = ["value", "since_intended_p50_ns", "round_trip_p50_ns"];
+    let open = first(&with_run(KINDS), "open", &columns);
+    assert!(open[0] == open[1] && open[0] != open[2], "an open loop since the intended times: {open:?}");
+    let sandbox = with_import(INTERRUPTED);
+    let unknown = ["received_bytes", "cpu_busy_ns", "started_unix_ms"];
+    assert_eq!(first(&sandbox, "tcp-stream", &unknown), [""; 3]);
+    let known = first(&sandbox, "tcp-stream", &["value", "sent_bytes", "measured_ns"]);
+    let [value, bytes, nanos] = [0, 1, 2].map(|at: usize| known[at].parse::<f64>().expect("a number"));
+    assert!(is_near(value, bytes * 8e9 / nanos), "{known:?}");
+    assert!(is_near(value, 5_644_322_033.898_305), "{value}");
+    let results = Csv::reported(&sandbox, "csv");
+    assert_eq!(
+        [results.field(0, "received_bits_per_second"), results.field(0, "metric")],
+        ["", "throughput"]
+    );
+    let sandbox = crate::sandbox();
+    let table = "## Odd columns\n| Size | Mean latency (us) | Throughput (Gbit/s) | Retransmits |\n\
+                 | --- | --- | --- | --- |\n| 64 B | 21.5 | 1.2 | 4 |\n| 1400 B | 25.0 | 9.4 | 0 |\n";
+    let _ = sandbox.succeed(&["import", &sandbox.file("odd.md", table)]);
+    let odd = first(&sandbox, "64-b", &["value", "retransmits"]);
+    assert_eq!(odd, ["1200000000", ""], "judged by the rate, which is not the first column");
+}
+
+fn middle(mut values: Vec<f64>) -> f64 {
+    values.sort_by(f64::total_cmp);
+    let half = values.len() / 2;
+    if values.len() % 2 == 1 { values[half] } else { (values[half - 1] + values[half]) / 2.0 }
+}
+
+fn is_near(one: f64, other: f64) -> bool {
+    (one - other).abs() <= 1e-9 * one.abs()
+}
