@@ -1,11 +1,10 @@
-//! A running QEMU as shown in /proc: command line, threads, descriptors, memory and control group. Read-only.
+//! A running QEMU as shown in /proc: command line, threads, descriptors, memory and control group.
 
 mod command_line;
 mod control_group;
 mod descriptors;
 mod threads;
 
-use procfs::process::Process;
 use samples::{Unread, VmAccelerator, VmDevice, VmFacts};
 use units::{Bytes, Nanos};
 
@@ -14,7 +13,7 @@ use self::{
     control_group::ControlGroup,
     descriptors::Descriptors,
 };
-use crate::target::{Qemu, TargetError, is_alive};
+use crate::target::{Qemu, TargetError, is_alive, open};
 
 #[derive(Debug)]
 pub struct VmReading {
@@ -27,29 +26,21 @@ pub struct VmReading {
     unread: Vec<Unread>,
 }
 
-/// An open tap queue of a QEMU.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct VmQueue {
-    /// Descriptor number in QEMU.
     pub descriptor: i32,
     pub tap: String,
 }
 
 impl VmReading {
-    /// Takes a reading.
-    ///
-    /// # Errors
-    ///
-    /// If the process has exited.
     pub fn of(qemu: &Qemu) -> Result<Self, TargetError> {
         let gone = || TargetError::NoProcess(qemu.pid);
-        let process = i32::try_from(qemu.pid).ok().and_then(|pid| Process::new(pid).ok());
-        let process = process.filter(|_| is_alive(qemu.pid)).ok_or_else(gone)?;
+        let process = open(qemu.pid).filter(|_| is_alive(qemu.pid)).ok_or_else(gone)?;
         let words = process.cmdline().map_err(|_| gone())?;
         let mut unread = Vec::new();
         let descriptors = Descriptors::of(qemu.pid).unwrap_or_else(|error| {
             let what = "its open descriptors: tap devices, and use of vhost and KVM";
-            unread.push(Unread { what: what.to_owned(), because: format!("{error}; run as root") });
+            unread.push(Unread { what: what.to_owned(), reason: format!("{error}; run as root") });
             Descriptors::default()
         });
         Ok(Self {
@@ -63,14 +54,12 @@ impl VmReading {
         })
     }
 
-    /// Open tap queues.
     #[must_use]
     pub fn queues(&self) -> Vec<VmQueue> {
         let queues = self.descriptors.queues.iter();
         queues.map(|(descriptor, tap)| VmQueue { descriptor: *descriptor, tap: tap.clone() }).collect()
     }
 
-    /// Properties, with thread activity since `before`.
     #[must_use]
     pub fn facts(&self, before: &Self) -> VmFacts {
         let (line, group) = (&self.line, self.group.as_ref());
@@ -160,8 +149,7 @@ impl VmReading {
         }
     }
 
-    /// A detached queue has no device name: it belongs to the only tap device, or to the one that inherited its
-    /// descriptor.
+    /// A detached queue belongs to the only tap device, or to the one that inherited its descriptor.
     fn add_unused(&self, devices: &mut [VmDevice]) {
         let taps = devices.iter().filter(|device| device.tap.is_some()).count();
         for number in &self.descriptors.detached {
@@ -176,8 +164,8 @@ impl VmReading {
         }
     }
 
-    /// vhost descriptors have no device name: none means off for all, as many as queues means on for all. Otherwise
-    /// the command line decides.
+    /// vhost descriptors have no device name: none means off for all, as many as queues means on for all. Otherwise the
+    /// command line decides.
     fn decide_vhost(&self, devices: &mut [VmDevice]) {
         if !self.unread.is_empty() {
             return;
