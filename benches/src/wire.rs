@@ -68,7 +68,7 @@ pub(crate) struct Wire {
 impl Wire {
     /// Creates it.
     pub(crate) fn create() -> anyhow::Result<Self> {
-        Ok(Self { topology: Topology::raise(&lab()).context("create a wire")? })
+        Ok(Self { topology: Topology::create(&lab()).context("create a wire")? })
     }
 
     /// Creates one with the largest packets (BIG TCP).

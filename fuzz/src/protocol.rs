@@ -1,6 +1,6 @@
 //! Entry points for fuzzers and property tests: decodes arbitrary bytes and checks invariants.
 
-use protocol::{FromAgent, FromConductor, LineLimit, Receiver, Sender, ToAgent, ToConductor};
+use protocol::{FromAgent, FromNestedRun, LineLimit, Receiver, Sender, ToAgent, ToNestedRun};
 use serde::{Serialize, de::DeserializeOwned};
 
 /// Above the size of any fuzz input.
@@ -18,12 +18,12 @@ pub(crate) fn to_agent(bytes: &[u8]) {
 
 /// Decodes messages from the conductor of a nested run.
 pub(crate) fn from_conductor(bytes: &[u8]) {
-    check_round_trip::<FromConductor>(bytes);
+    check_round_trip::<FromNestedRun>(bytes);
 }
 
 /// Decodes messages to the conductor of a nested run.
 pub(crate) fn to_conductor(bytes: &[u8]) {
-    check_round_trip::<ToConductor>(bytes);
+    check_round_trip::<ToNestedRun>(bytes);
 }
 
 /// Messages that can be decoded can also be encoded and decoded again.

@@ -30,7 +30,7 @@ pub(crate) struct Network {
 }
 
 impl Network {
-    pub(crate) fn dress(&self, lab: &Lab, host: &HostName) -> Result<Reply, Refusal> {
+    pub(crate) fn configure_network(&self, lab: &Lab, host: &HostName) -> Result<Reply, Refusal> {
         has_its_cpus(lab, host)?;
         let topology = made(lab, host)?;
         if let Some(missing) = topology.missing().first() {

@@ -252,7 +252,7 @@ impl Member<'_> {
                 }
                 Ok(Task::Start(order)) => {
                     self.status.agents.fetch_add(1, Ordering::Relaxed);
-                    scope.spawn(move || self.conduct(&controller, &order, &id));
+                    scope.spawn(move || self.run_session(&controller, &order, &id));
                 }
                 Err(reason) => {
                     let refused = self.status.refused.fetch_add(1, Ordering::Relaxed);
@@ -314,7 +314,7 @@ impl Member<'_> {
     }
 
     /// Starts an agent and carries its streams until the agent or the session ends.
-    fn conduct(&self, controller: &str, order: &StartOrder, id: &str) {
+    fn run_session(&self, controller: &str, order: &StartOrder, id: &str) {
         let (what, tell) = (format!("agent for {} of {controller}", order.run), &self.tell);
         match self.begin(controller, order, id) {
             Ok(Begun { session, mut agent, reader, writer }) => {

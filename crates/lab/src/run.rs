@@ -100,7 +100,7 @@ pub fn run<S: Sink>(
     check_plan(request)?;
     observer.event(&Event::Step("creating the lab"));
     let lab = &request.scenario.lab;
-    let topology = Topology::raise(lab)?;
+    let topology = Topology::create(lab)?;
     let lacks = MissingCapabilities::of(lab, topology.missing(), request.firecracker.as_deref());
     let lab_handle = LabHandle { lab, topology: &topology };
     let Endpoints { mut agents, environment, emulated } =

@@ -62,7 +62,7 @@ pub enum Order {
     Describe,
     /// Configure this guest's devices according to the lab, or create the part of the lab on this existing host, whose
     /// interface has been found. Reply: [`Reply::Done`].
-    Dress {
+    ConfigureNetwork {
         /// The part of the lab for this host.
         lab: Box<Lab>,
         /// The guest, or the existing host.
@@ -220,7 +220,7 @@ pub enum Reply {
     Memory {
         done: MemoryReply,
     },
-    /// To `abandon`, `dress`, `configure` and `release`.
+    /// To `abandon`, `configure-network`, `configure` and `release`.
     Done,
 }
 

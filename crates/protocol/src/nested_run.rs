@@ -9,11 +9,11 @@ use crate::message::Hello;
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum ToConductor {
+pub enum ToNestedRun {
     /// First message.
     Hello(Hello),
     /// The run to conduct; sent once.
-    Conduct(Box<Commission>),
+    Start(Box<Commission>),
     /// The user requests the end.
     Stop,
 }
@@ -36,7 +36,7 @@ pub struct Commission {
 /// Messages from the conductor: records to store and events, in order.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum FromConductor {
+pub enum FromNestedRun {
     /// First message.
     Hello(Hello),
     /// Store the header of a new run.
@@ -52,7 +52,7 @@ pub enum FromConductor {
     /// Store that the run is complete.
     Complete,
     /// An event for display.
-    Told(RunEvent),
+    Event(RunEvent),
     /// Last message of a successful run.
     Over {
         /// New trials of this session.
@@ -71,7 +71,7 @@ pub enum FromConductor {
 
 /// An event of a run, for display.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(tag = "what", rename_all = "kebab-case")]
+#[serde(tag = "kind", rename_all = "kebab-case")]
 pub enum RunEvent {
     /// A step starts.
     Step { text: String },

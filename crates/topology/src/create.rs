@@ -27,7 +27,7 @@ use crate::{
     topology::Topology,
 };
 
-/// Creates `lab`: see [`Topology::raise`].
+/// Creates `lab`: see [`Topology::create`].
 pub(crate) fn create(lab: &Lab) -> Result<Topology, CreateError> {
     let outside = lab.outside();
     let mut creator = Creator::outside(&outside)?;

@@ -69,7 +69,7 @@ impl Trial {
 
 /// Checks that all of `lab` can be created.
 pub(crate) fn check_lab(lab: &Lab) -> Result<(), String> {
-    let topology = Topology::raise(lab).map_err(|error| error.to_string())?;
+    let topology = Topology::create(lab).map_err(|error| error.to_string())?;
     match topology.missing() {
         [] => Ok(()),
         [first, ..] => Err(first.to_string()),

@@ -61,7 +61,7 @@ pub struct PresentDevice {
 impl Topology {
     /// Creates `lab` in new namespaces and verifies it by reading back. Unsupported parts are left out and listed in
     /// [`Topology::missing`].
-    pub fn raise(lab: &Lab) -> Result<Self, CreateError> {
+    pub fn create(lab: &Lab) -> Result<Self, CreateError> {
         create::create(lab)
     }
 

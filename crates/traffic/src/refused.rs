@@ -18,7 +18,7 @@ const OURS: i32 = 9000;
 pub enum RefusalCode {
     /// No or an unknown reason.
     #[error("it gave no reason; it may limit time, bytes or rate, or was stopped: see its output")]
-    Unsaid,
+    Unspecified,
     /// All places are taken.
     #[error("it is busy with the maximum number of clients (--max-clients); try again later")]
     Busy,
@@ -51,7 +51,7 @@ pub enum RefusalCode {
 
 impl RefusalCode {
     const ALL: [Self; 10] = [
-        Self::Unsaid,
+        Self::Unspecified,
         Self::Busy,
         Self::Address,
         Self::Login,
@@ -70,7 +70,7 @@ impl RefusalCode {
 
     /// Unknown numbers only mean a refusal.
     pub(crate) fn from_code(code: u64) -> Self {
-        Self::ALL.into_iter().find(|refused| refused.code() == code).unwrap_or(Self::Unsaid)
+        Self::ALL.into_iter().find(|refused| refused.code() == code).unwrap_or(Self::Unspecified)
     }
 
     /// Reason for a client that is no longer served.
@@ -81,7 +81,7 @@ impl RefusalCode {
             Error::Limit("bytes") => Self::Bytes,
             Error::Limit("rate") => Self::Rate,
             Error::Stopped => Self::Ended,
-            _ => Self::Unsaid,
+            _ => Self::Unspecified,
         }
     }
 
@@ -104,7 +104,7 @@ impl RefusalCode {
                 Some(code) if code == ErrorCode::AUTHORIZATION.0 => Self::Address,
                 // The number comes from the peer, so the difference may overflow.
                 Some(code) => Self::from_code(u64::try_from(code.saturating_sub(OURS)).unwrap_or(0)),
-                None => Self::Unsaid,
+                None => Self::Unspecified,
             }),
             _ => None,
         }
@@ -122,10 +122,10 @@ mod tests {
             assert_eq!(RefusalCode::decode(&refused.encode()), Some(refused));
             assert!(refused.encode().len() <= LONGEST);
         }
-        assert_eq!(RefusalCode::from_code(77), RefusalCode::Unsaid);
+        assert_eq!(RefusalCode::from_code(77), RefusalCode::Unspecified);
         for code in [1, i32::MIN, i32::MAX] {
-            let said = [&[0xfe][..], &code.to_be_bytes(), &[0; 4]].concat();
-            assert_eq!(RefusalCode::decode(&said), Some(RefusalCode::Unsaid), "{code}");
+            let bytes = [&[0xfe][..], &code.to_be_bytes(), &[0; 4]].concat();
+            assert_eq!(RefusalCode::decode(&bytes), Some(RefusalCode::Unspecified), "{code}");
         }
         assert_eq!(RefusalCode::decode(b"g"), None);
     }
@@ -137,7 +137,7 @@ mod tests {
             (Error::Limit("bytes"), RefusalCode::Bytes),
             (Error::Limit("rate"), RefusalCode::Rate),
             (Error::Stopped, RefusalCode::Ended),
-            (Error::Left, RefusalCode::Unsaid),
+            (Error::Left, RefusalCode::Unspecified),
         ] {
             assert_eq!(RefusalCode::of(&error), expected, "{error}");
         }

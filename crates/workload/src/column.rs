@@ -23,7 +23,7 @@ impl<R: ?Sized> Column<R> {
     }
 
     /// The value in the column with this heading; `None` if there is no such column.
-    pub fn said(columns: &[Self], head: &str, row: &R) -> Option<String> {
+    pub fn cell(columns: &[Self], head: &str, row: &R) -> Option<String> {
         columns.iter().find(|column| column.head() == head).and_then(|column| (column.of)(row))
     }
 

@@ -63,7 +63,7 @@ pub(super) const TRIAL: Trial = Trial {
 
 #[expect(clippy::disallowed_methods, reason = "the kernel's device for taps is opened to try it")]
 fn tun() -> Result<(), String> {
-    let topology = Topology::raise(&scratch::host()).map_err(|error| error.to_string())?;
+    let topology = Topology::create(&scratch::host()).map_err(|error| error.to_string())?;
     let (_, namespace) = topology.namespaces().next().expect("the scratch lab has a host");
     let open = || OpenOptions::new().read(true).write(true).open("/dev/net/tun").map(drop);
     let opened = namespace.run_in(open).map_err(|error| error.to_string())?;

@@ -102,8 +102,8 @@ impl TestRun<'_> {
                 run(receivers, ForwardingObserver::new(sender.clone(), true)),
             ];
             let ended = self.until_over(control, &runs, &engine, &mut state, &flags);
-            flags.senders.raise();
-            flags.receivers.raise();
+            flags.senders.set();
+            flags.receivers.set();
             if ended.as_ref().is_err_and(|error| !error.is_stopped()) {
                 flags.halt.ask();
             }
@@ -182,7 +182,7 @@ impl TestRun<'_> {
                 break;
             }
         }
-        flags.senders.raise();
+        flags.senders.set();
         self.drain(state);
         control.end_test().map(|()| TestEnd::Acknowledged)
     }

@@ -116,12 +116,12 @@ impl<'a> Receiver<'a> {
 
     /// Reads data in flight. A thread that was waiting for a CPU finds it in the socket buffer and does not wait for
     /// more.
-    fn run_down(&mut self, sampler: &mut IntervalSampler<'_, Tcp<'_>>, told: u64) -> Result<u64> {
+    fn run_down(&mut self, sampler: &mut IntervalSampler<'_, Tcp<'_>>, end: u64) -> Result<u64> {
         sys::socket::set_receive_timeout(self.socket, Some(Duration::from(QUIET)))?;
-        let (mut now, before) = (told, sampler.total());
+        let (mut now, before) = (end, sampler.total());
         let mut waits = true;
         while waits || sampler.total() - before < BUFFERFUL {
-            if waits && now >= told + RUNDOWN.0 {
+            if waits && now >= end + RUNDOWN.0 {
                 waits = false;
                 self.socket.set_nonblocking(true).map_err(Error::socket("end", || self.flow.name.clone()))?;
             }
@@ -133,7 +133,7 @@ impl<'a> Receiver<'a> {
                 Arrival::End | Arrival::Nothing => break,
             }
         }
-        Ok(told)
+        Ok(end)
     }
 
     #[inline]
