@@ -132,7 +132,7 @@ fn status(error: &anyhow::Error) -> Exit {
         Some(RunError::Lacks { .. }) => Exit::Unable,
         _ if error.is::<Misuse>() => Exit::Misuse,
         _ if error.is::<CheckFailure>() => Exit::NotChecked,
-        _ if error.is::<NoRights>() || lacks_for_guests(error) => Exit::Unable,
+        _ if error.is::<NoRights>() || missing_for_guests(error) => Exit::Unable,
         _ if matches!(error.downcast_ref(), Some(ProbeError::Unavailable { .. })) => Exit::Unable,
         _ if matches!(error.downcast_ref(), Some(traffic::Error::Setting { .. })) => Exit::Misuse,
         _ if error.downcast_ref::<traffic::Error>().is_some_and(traffic::Error::is_unsupported) => {
@@ -142,7 +142,7 @@ fn status(error: &anyhow::Error) -> Exit {
     }
 }
 
-fn lacks_for_guests(error: &anyhow::Error) -> bool {
+fn missing_for_guests(error: &anyhow::Error) -> bool {
     let started = error.downcast_ref::<RunError>().is_some_and(|error| {
         matches!(error, RunError::Machine(MachineError::Qemu { source: QemuError::NotInstalled, .. }))
     });

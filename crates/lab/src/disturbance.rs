@@ -19,7 +19,7 @@ const NAMED: f64 = 0.01;
 const MOST_NAMED: usize = 3;
 
 /// The disturbance of a trial on these CPUs.
-pub(crate) fn of(usage: &CpuUsage, cpus: &Cpus) -> Option<ValidityWarning> {
+pub(crate) fn warning(usage: &CpuUsage, cpus: &Cpus) -> Option<ValidityWarning> {
     let around = usage.processes.as_ref().filter(|around| around.elapsed.0 > 0)?;
     let share = match pinned(cpus) {
         Some(pinned) => on_pinned(usage, around, &pinned),
@@ -31,7 +31,7 @@ pub(crate) fn of(usage: &CpuUsage, cpus: &Cpus) -> Option<ValidityWarning> {
 /// The disturbance of a trial without CPU pinning.
 #[must_use]
 pub fn disturbed(usage: &CpuUsage) -> Option<ValidityWarning> {
-    of(usage, &Cpus::FREE)
+    warning(usage, &Cpus::FREE)
 }
 
 /// The CPUs of both ends, if both are pinned.
@@ -123,7 +123,7 @@ mod tests {
     }
 
     fn found(usage: &CpuUsage, cpus: &Cpus) -> Option<(u32, Vec<String>)> {
-        of(usage, cpus).map(|warning| match warning {
+        warning(usage, cpus).map(|warning| match warning {
             ValidityWarning::Disturbed { share, processes } => {
                 let names =
                     processes.into_iter().map(|one| one.process.unwrap_or_else(|| "hypervisor".into()));

@@ -65,10 +65,14 @@ pub fn run_inside<S: Sink>(
 /// A capability that the plan needs and that only a virtual hypervisor offers here. `firecracker` is the configured
 /// program.
 #[must_use]
-pub fn lacks_for_guests(scenario: &Scenario, plan: &Plan, firecracker: Option<&FilePath>) -> Option<String> {
+pub fn missing_for_guests(
+    scenario: &Scenario,
+    plan: &Plan,
+    firecracker: Option<&FilePath>,
+) -> Option<String> {
     let planned = |path: &&Path| plan.results.iter().any(|result| result.path == path.name);
-    let lacks = MissingCapabilities::of(&scenario.lab, &[], firecracker);
-    scenario.paths.iter().filter(planned).find_map(|path| lacks.of_machine(path))
+    let missing = MissingCapabilities::of(&scenario.lab, &[], firecracker);
+    scenario.paths.iter().filter(planned).find_map(|path| missing.of_machine(path))
 }
 
 fn commission(request: &Request<'_>, reason: &str) -> Commission {

@@ -146,8 +146,9 @@ pub(crate) fn absence_is_named() {
     {
         assert!(error.contains(expected), "`{expected}` is not in {error}");
     }
-    let lacks = Firecracker::lacks(Some(Path::new("/bin/true"))).expect("it is not Firecracker").to_string();
-    assert!(lacks.contains("/bin/true is not Firecracker"), "{lacks}");
+    let error =
+        Firecracker::unusable(Some(Path::new("/bin/true"))).expect("it is not Firecracker").to_string();
+    assert!(error.contains("/bin/true is not Firecracker"), "{error}");
 }
 
 /// The kernel is invalid, so the start is refused, as without KVM. All earlier requests are accepted.

@@ -16,7 +16,7 @@ pub(super) struct ControlGroup {
 }
 
 /// The group of a process; `None` without a version 2 group below the root.
-pub(super) fn of(process: &Process) -> Option<ControlGroup> {
+pub(super) fn read(process: &Process) -> Option<ControlGroup> {
     let groups = process.cgroups().ok()?;
     let path = groups.into_iter().find(|group| group.hierarchy == 0)?.pathname;
     let folder = target::control_group(&path).ok().map(|(_, folder)| folder);

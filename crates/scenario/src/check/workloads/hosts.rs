@@ -10,7 +10,7 @@ use crate::{
 };
 
 /// The hosts named by a single-ended workload, in its order.
-pub(super) fn of(
+pub(super) fn resolve(
     document: &Document,
     entry: &Entry<WorkloadTable>,
     problems: &mut Vec<Problem>,
