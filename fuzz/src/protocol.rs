@@ -16,13 +16,13 @@ pub(crate) fn to_agent(bytes: &[u8]) {
     check_round_trip::<ToAgent>(bytes);
 }
 
-/// Decodes messages from the conductor of a nested run.
-pub(crate) fn from_conductor(bytes: &[u8]) {
+/// Decodes messages from a nested run.
+pub(crate) fn from_nested_run(bytes: &[u8]) {
     check_round_trip::<FromNestedRun>(bytes);
 }
 
-/// Decodes messages to the conductor of a nested run.
-pub(crate) fn to_conductor(bytes: &[u8]) {
+/// Decodes messages to a nested run.
+pub(crate) fn to_nested_run(bytes: &[u8]) {
     check_round_trip::<ToNestedRun>(bytes);
 }
 

@@ -55,7 +55,7 @@ impl Amounts {
     /// The budget that would be exceeded.
     pub fn check(&self, source: Source, amount: u64) -> Result<(), Exhausted> {
         let reserved = self.lock();
-        let (address, server) = reserved.left(source);
+        let (address, server) = reserved.remaining(source);
         match () {
             // The total limit takes precedence.
             () if amount > server => Err(Exhausted::Server),
@@ -78,7 +78,7 @@ impl Amounts {
     /// # Errors
     /// The budget that `least` would exceed.
     pub fn take_part(&self, source: Source, wanted: u64, least: u64) -> Result<Share, Exhausted> {
-        let (address, server) = self.lock().left(source);
+        let (address, server) = self.lock().remaining(source);
         self.take(source, wanted.min(address / 2).min(server / 2).max(least.min(wanted)))
     }
 
@@ -124,7 +124,7 @@ impl Amounts {
 
 impl Reserved {
     /// Remaining budget of the address and in total.
-    fn left(&self, source: Source) -> (u64, u64) {
+    fn remaining(&self, source: Source) -> (u64, u64) {
         let own = self.by_source.get(&source).copied().unwrap_or(0);
         (self.budget.address.saturating_sub(own), self.budget.server.saturating_sub(self.total))
     }

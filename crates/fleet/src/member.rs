@@ -206,7 +206,7 @@ impl Member<'_> {
     }
 
     /// The next message and the user in its subject. `None` at the end.
-    fn asked(&self, questions: &mut Subscription) -> Option<(Message, String)> {
+    fn next_request(&self, questions: &mut Subscription) -> Option<(Message, String)> {
         while !self.is_stopped() {
             match questions.next(GLANCE) {
                 Incoming::Message(message) => {
@@ -223,7 +223,7 @@ impl Member<'_> {
     }
 
     fn answer_rolls(&self, mut roll: Subscription) {
-        while let Some((question, user)) = self.asked(&mut roll) {
+        while let Some((question, user)) = self.next_request(&mut roll) {
             let id = String::from_utf8(question.payload).unwrap_or_default();
             if subject::is_id(&id) {
                 self.answer(&user, &id, &self.info());
@@ -240,7 +240,7 @@ impl Member<'_> {
 
     fn obey<'scope>(&'scope self, scope: &'scope Scope<'scope, '_>, mut orders: Subscription) {
         let mut obeyed = Obeyed::default();
-        while let Some((message, controller)) = self.asked(&mut orders) {
+        while let Some((message, controller)) = self.next_request(&mut orders) {
             let Some((signed, address)) = self.addressed(&message.payload) else { continue };
             let id = address.id.clone();
             match self.accept(&controller, &signed, &address, &mut obeyed) {

@@ -25,7 +25,7 @@ pub(crate) fn warning(usage: &CpuUsage, cpus: &Cpus) -> Option<ValidityWarning> 
         Some(pinned) => on_pinned(usage, around, &pinned),
         None => anywhere(around),
     };
-    (share >= BOUND).then(|| ValidityWarning::Disturbed { share, processes: by(around) })
+    (share >= BOUND).then(|| ValidityWarning::Disturbed { share, processes: largest_disturbers(around) })
 }
 
 /// The disturbance of a trial without CPU pinning.
@@ -67,7 +67,7 @@ fn others(around: &AttributedCpu) -> f64 {
     cpus_of(around, processes + around.steal)
 }
 
-fn by(around: &AttributedCpu) -> Vec<Disturber> {
+fn largest_disturbers(around: &AttributedCpu) -> Vec<Disturber> {
     let mut times: BTreeMap<Option<&str>, Nanos> = BTreeMap::from([(None, around.steal)]);
     for (process, time) in around.others() {
         let sum = times.entry(process.or(Some("others"))).or_default();

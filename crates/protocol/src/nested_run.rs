@@ -33,7 +33,7 @@ pub struct Commission {
     pub reason: String,
 }
 
-/// Messages from the conductor: records to store and events, in order.
+/// Messages from a nested run: records to store and events, in order.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum FromNestedRun {

@@ -137,7 +137,7 @@ impl<'l> World<'l> {
 
     /// Whether a frame sent from one device reaches the other.
     pub(crate) fn is_one_segment(&self, out: &DeviceRef, to: &DeviceRef) -> bool {
-        self.segments.way(out, |device| device == to).is_some()
+        self.segments.route(out, |device| device == to).is_some()
     }
 
     /// Traces a packet from one end to the other.
@@ -286,7 +286,7 @@ impl<'l> World<'l> {
         };
         let way = self
             .segments
-            .way(&hop.device, |device| self.answers_arp(device, hop.next))
+            .route(&hop.device, |device| self.answers_arp(device, hop.next))
             .ok_or_else(no_such_address)?;
         let mut last = hop.device.host.clone();
         for step in way {

@@ -23,12 +23,12 @@ impl ResultsCache {
     /// The results of a run, from the cache or the store.
     pub(crate) fn of(&self, run: &RunListing, store: &Store) -> Result<Arc<RunResults>, StoreError> {
         let key = (run.id.clone(), run.started.0, run.completed);
-        if let Some(known) = self.known().get(&key) {
+        if let Some(known) = self.entries().get(&key) {
             return Ok(Arc::clone(known));
         }
         // Not while holding the lock.
         let results = Arc::new(analysis::run_results(&store.load(&run.id)?));
-        let mut known = self.known();
+        let mut known = self.entries();
         if known.len() >= MOST {
             known.clear();
         }
@@ -36,7 +36,7 @@ impl ResultsCache {
         Ok(results)
     }
 
-    fn known(&self) -> std::sync::MutexGuard<'_, HashMap<Key, Arc<RunResults>>> {
+    fn entries(&self) -> std::sync::MutexGuard<'_, HashMap<Key, Arc<RunResults>>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -81,7 +81,7 @@ pub(crate) fn run(args: &ImportArgs, shared: &GlobalFlags) -> anyhow::Result<Exi
             importing.trial(&done.trial)?;
             Ok(summary.test(&done)?)
         })?;
-        known(&options, &columns)?;
+        check_columns(&options, &columns)?;
         let assembled = assembler.finish();
         bounded(assembled.bounds)?;
         for done in assembled.rest {
@@ -106,7 +106,7 @@ fn readable(args: &ImportArgs, options: &Options, assembler: &mut Assembler) -> 
         return Ok(args.files.clone());
     }
     let (names, left_out): (Vec<String>, Vec<UnreadableFile>) =
-        unreadable::among(&args.files, options)?.into_iter().unzip();
+        unreadable::unreadable_files(&args.files, options)?.into_iter().unzip();
     if left_out.len() == args.files.len() {
         return Err(unreadable::refusal(&left_out, args.files.len()).into());
     }
@@ -127,7 +127,8 @@ fn read_all(
             Ok(mut of_file) => columns.append(&mut of_file),
             Err(Err(error)) => return Err(error),
             Err(Ok(first)) => {
-                let others = unreadable::among(&files[at..], options)?.into_iter().map(|(_, file)| file);
+                let others =
+                    unreadable::unreadable_files(&files[at..], options)?.into_iter().map(|(_, file)| file);
                 let unreadable: Vec<UnreadableFile> = [first].into_iter().chain(others).collect();
                 return Err(unreadable::refusal(&unreadable, files.len()).into());
             }
@@ -162,7 +163,7 @@ fn meta(id: RunId) -> Meta {
     }
 }
 
-fn known(options: &Options, columns: &BTreeSet<String>) -> anyhow::Result<()> {
+fn check_columns(options: &Options, columns: &BTreeSet<String>) -> anyhow::Result<()> {
     let unknown = options.unknown(columns);
     let [first, ..] = unknown[..] else { return Ok(()) };
     let shown: Vec<&str> = columns.iter().map(String::as_str).take(NAMED).collect();

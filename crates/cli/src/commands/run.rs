@@ -180,7 +180,7 @@ fn measure(
     }
     // Best effort: only other runs' warnings depend on it.
     let _presence = Presence::announce(&job.id.0);
-    for other in Presence::beside(&job.id.0) {
+    for other in Presence::others(&job.id.0) {
         progress.notice(&format!("{other} is also measuring on this machine and shares its CPUs"));
     }
     for warning in scenario::uneven_networks(&job.source.scenario.lab) {

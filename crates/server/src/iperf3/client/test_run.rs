@@ -217,7 +217,7 @@ impl TestRun<'_> {
         }
         let object = match self.load.streams {
             1 => Flow::name_of(direction, 0, Some(self.server)),
-            _ => format!("every connection ({}) with {}", way(direction), self.server),
+            _ => format!("every connection ({}) with {}", direction_word(direction), self.server),
         };
         let (got, requested) = match self.load.until {
             Until::Elapsed(time) => {
@@ -282,7 +282,7 @@ const fn is_gone(kind: ErrorKind) -> bool {
     matches!(kind, ErrorKind::ConnectionReset | ErrorKind::BrokenPipe | ErrorKind::ConnectionRefused)
 }
 
-const fn way(direction: Direction) -> &'static str {
+const fn direction_word(direction: Direction) -> &'static str {
     match direction {
         Direction::Forward => "forward",
         Direction::Reverse => "reverse",

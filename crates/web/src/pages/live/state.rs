@@ -13,7 +13,7 @@ const MOST_TRIALS: usize = 12;
 /// Width of an interval chart in its own units.
 const WIDTH: f64 = 200.0;
 
-pub(super) fn shown(following: &Following) -> Markup {
+pub(super) fn render(following: &Following) -> Markup {
     let header = &following.record.header;
     html! {
         h1 { bdi { (short(&header.scenario.title)) } }
