@@ -15,7 +15,7 @@ pub(crate) use control_group::mounted as control_groups;
 pub use control_group::{control_group, in_control_group};
 pub use machine::{is_machine, machine};
 pub(crate) use machine::{is_vcpu, is_vhost, vhost_workers};
-pub use namespace::{in_namespace, namespace, of as namespace_of};
+pub use namespace::{in_namespace, namespace, namespace_of};
 pub use qemu::{Qemu, qemu, qemus};
 
 #[derive(Debug, Clone, PartialEq, Eq, Error)]

@@ -29,7 +29,7 @@ use crate::{
 impl Topology {
     /// Creates `lab` in new namespaces and verifies it by reading back. Unsupported parts are left out and listed in
     /// [`Topology::missing`].
-    pub fn raise(lab: &Lab) -> Result<Self, CreateError> {
+    pub fn create(lab: &Lab) -> Result<Self, CreateError> {
         let outside = lab.outside();
         let mut creator = Creator::outside(&outside)?;
         creator.site.by_name = link::opened_by_name(lab);

@@ -107,7 +107,7 @@ impl Error {
             Self::Limit("bytes") => RefusalCode::Bytes,
             Self::Limit("rate") => RefusalCode::Rate,
             Self::Stopped => RefusalCode::Ended,
-            _ => RefusalCode::Unsaid,
+            _ => RefusalCode::Unspecified,
         }
     }
 }
@@ -123,7 +123,7 @@ mod tests {
             (Error::Limit("bytes"), RefusalCode::Bytes),
             (Error::Limit("rate"), RefusalCode::Rate),
             (Error::Stopped, RefusalCode::Ended),
-            (Error::Left, RefusalCode::Unsaid),
+            (Error::Left, RefusalCode::Unspecified),
         ] {
             assert_eq!(error.refusal(), expected, "{error}");
         }
