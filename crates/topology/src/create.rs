@@ -27,8 +27,7 @@ use crate::{
 };
 
 impl Topology {
-    /// Creates `lab` in new namespaces and verifies it by reading back. Unsupported parts are left out and listed in
-    /// [`Topology::missing`].
+    /// Unsupported parts are left out and listed in [`Topology::missing`].
     pub fn raise(lab: &Lab) -> Result<Self, CreateError> {
         let outside = lab.outside();
         let mut creator = Creator::outside(&outside)?;
@@ -36,9 +35,8 @@ impl Topology {
         creator.run()
     }
 
-    /// In a guest, configures the devices of `host`, found by their MAC addresses, and verifies them by reading back.
-    /// On an existing host, in whose own namespace the calling thread is, creates the part of the lab on it, in
-    /// namespaces removed with this value.
+    /// On an existing host, the calling thread is in the host's own namespace, and the part of the lab is removed with this
+    /// value.
     pub fn inside(lab: &Lab, host: &HostName) -> Result<Self, CreateError> {
         let lab = lab.inside(host);
         match lab.existing(host) {

@@ -5,7 +5,6 @@
 use codecs::iperf3::{ErrorCode, NOT_ALLOWED, State};
 use thiserror::Error;
 
-/// Maximum length over TCP.
 pub(crate) const LONGEST: usize = 9;
 /// Error numbers that iperf3 does not use.
 const OURS: i32 = 9000;
@@ -62,7 +61,6 @@ impl RefusalCode {
         Self::ALL.into_iter().find(|refused| refused.code() == code).unwrap_or(Self::Unsaid)
     }
 
-    /// Bytes over TCP.
     pub(crate) fn encode(self) -> Vec<u8> {
         let (code, errno) = match self {
             Self::Busy => return vec![State::AccessDenied.byte()],
