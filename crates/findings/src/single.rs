@@ -126,7 +126,7 @@ pub struct Spread {
     /// Interval of the mean rate, corrected for autocorrelation.
     pub interval: Interval,
     /// Source of the intervals: `receiver`, `sender` or `client`.
-    pub of: String,
+    pub end: String,
     /// Number of intervals.
     pub intervals: u32,
     pub length: Nanos,
@@ -146,7 +146,7 @@ pub struct SingleConnect {
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct SingleLevels {
     /// `intervals` or `round trips`.
-    pub of: String,
+    pub quantity: String,
     /// Lower level: bits per second, or nanoseconds.
     pub low: f64,
     /// Upper level, in the same unit.

@@ -7,13 +7,14 @@ use std::{
     future::{Future, pending},
     io,
     sync::{
-        Arc, Mutex, MutexGuard, OnceLock, PoisonError,
+        Arc, OnceLock,
         atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering},
     },
     thread,
     time::Duration,
 };
 
+use parking_lot::Mutex;
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt, ReadHalf, WriteHalf, split},
     runtime, select,
@@ -174,7 +175,7 @@ impl Connection {
         let sid = self.shared.next_sid.fetch_add(1, Ordering::Relaxed);
         let line = wire::subscribe(&subject, sid);
         let (sender, messages) = unbounded_channel();
-        self.shared.subscriptions().insert(sid, Subscribed { subject, sender });
+        self.shared.subscriptions.lock().insert(sid, Subscribed { subject, sender });
         let subscription = Subscription { sid, messages, connection: Arc::clone(self) };
         self.send(line)?;
         Ok(subscription)
@@ -235,7 +236,7 @@ impl Connection {
     }
 
     pub(crate) fn complaint(&self) -> Option<String> {
-        self.shared.complaint.lock().unwrap_or_else(PoisonError::into_inner).take()
+        self.shared.complaint.lock().take()
     }
 
     fn send(&self, line: Vec<u8>) -> Result<(), FleetError> {
@@ -281,10 +282,7 @@ impl Shared {
         FleetError::Broken { server: self.access.server.clone(), reason: reason.to_string() }
     }
 
-    fn subscriptions(&self) -> MutexGuard<'_, HashMap<u64, Subscribed>> {
-        self.subscriptions.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
+    /// Prints up to [`MOST_LINES`] lines between two PINGs.
     fn line(&self, text: &str) {
         if self.lines.fetch_add(1, Ordering::Relaxed) < MOST_LINES {
             (self.tell)(&format!("the NATS server {} {text}", self.access.server));
@@ -293,7 +291,7 @@ impl Shared {
 
     fn complain(&self, reason: String) {
         self.line(&format!("reports: {reason}"));
-        *self.complaint.lock().unwrap_or_else(PoisonError::into_inner) = Some(reason);
+        *self.complaint.lock() = Some(reason);
     }
 }
 
@@ -337,7 +335,7 @@ impl Driver {
         let shared = &self.shared;
         shared.pulse.unanswered.store(0, Ordering::Relaxed);
         let again = |(sid, it): (&u64, &Subscribed)| wire::subscribe(&it.subject, *sid);
-        let lines: Vec<u8> = shared.subscriptions().iter().flat_map(again).collect();
+        let lines: Vec<u8> = shared.subscriptions.lock().iter().flat_map(again).collect();
         select! {
             // The driver reconnects after any error.
             _ = write(shared, &lines, &mut self.outgoing, writer) => {}
@@ -409,7 +407,7 @@ async fn read(
 }
 
 async fn deliver(shared: &Shared, Delivery { sid, subject, payload, no_responders }: Delivery) {
-    let sender = shared.subscriptions().get(&sid).map(|subscribed| subscribed.sender.clone());
+    let sender = shared.subscriptions.lock().get(&sid).map(|subscribed| subscribed.sender.clone());
     let Some(sender) = sender else { return };
     let room = Arc::clone(&shared.incoming).acquire_many_owned(cost(subject.len() + payload.len())).await;
     // The semaphore is never closed. The subscription may have been dropped.
@@ -470,7 +468,7 @@ impl Subscription {
 
 impl Drop for Subscription {
     fn drop(&mut self) {
-        self.connection.shared.subscriptions().remove(&self.sid);
+        self.connection.shared.subscriptions.lock().remove(&self.sid);
         // If this fails, later messages of the subscription are dropped on arrival.
         let _ = self.connection.send(wire::unsubscribe(self.sid));
     }

@@ -6,7 +6,7 @@ use std::{
     iter,
     net::{IpAddr, Ipv4Addr, UdpSocket},
     sync::{
-        Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak,
+        Arc, OnceLock, Weak,
         atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering},
         mpsc,
     },
@@ -14,6 +14,7 @@ use std::{
     time::Duration,
 };
 
+use parking_lot::Mutex;
 use serde::Serialize;
 
 use crate::{
@@ -295,7 +296,7 @@ impl Member<'_> {
                 tell(&format!("{what}: started"));
                 let _open = carry(&mut *agent, &session, reader, writer);
                 session.end(&agent.stop());
-                self.sessions().retain(|other| !Arc::ptr_eq(other, &session));
+                self.sessions.lock().retain(|other| !Arc::ptr_eq(other, &session));
                 let reason = session.end_reason().filter(|reason| !reason.is_empty());
                 tell(&format!(
                     "{what}: ended{}",
@@ -323,7 +324,7 @@ impl Member<'_> {
             Session::begin(&self.connection, incoming, from, (Seal::None, opener))
                 .map_err(|error| error.to_string())?;
         let session = Arc::new(session);
-        self.sessions().push(Arc::clone(&session));
+        self.sessions.lock().push(Arc::clone(&session));
         if self.is_stopped() {
             // May have missed the shutdown of the other sessions.
             self.end_all();
@@ -331,12 +332,8 @@ impl Member<'_> {
         Ok(Begun { session, agent, reader, writer })
     }
 
-    fn sessions(&self) -> MutexGuard<'_, Vec<Arc<Session>>> {
-        self.sessions.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     fn end_all(&self) {
-        let sessions = self.sessions().clone();
+        let sessions = self.sessions.lock().clone();
         for session in &sessions {
             session.abort("the member was stopped");
         }

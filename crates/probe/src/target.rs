@@ -79,7 +79,7 @@ fn all() -> impl Iterator<Item = Process> {
     process::all_processes().into_iter().flatten().filter_map(Result::ok)
 }
 
-fn open(pid: u32) -> Option<Process> {
+pub(crate) fn open(pid: u32) -> Option<Process> {
     Process::new(i32::try_from(pid).ok()?).ok()
 }
 

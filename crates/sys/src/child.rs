@@ -5,13 +5,13 @@
 use std::convert::Infallible;
 use std::ffi::CStr;
 use std::io;
-use std::ops::{Deref, DerefMut};
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::process::CommandExt;
 use std::process::{Child, Command};
 use std::sync::mpsc::{self, Sender};
 use std::thread;
 
+use derive_more::{Deref, DerefMut};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 use rustix::mount::{MountFlags, MountPropagationFlags, mount, mount_change};
@@ -56,25 +56,13 @@ pub fn spawn_confined(mut command: Command, confines: Confines, label: &str) -> 
     Ok(ConfinedChild { child, _keep: keep })
 }
 
-#[derive(Debug)]
+#[derive(Debug, Deref, DerefMut)]
 pub struct ConfinedChild {
+    #[deref]
+    #[deref_mut]
     child: Child,
     /// Dropping this ends the starting thread, so the kernel kills the child.
     _keep: Sender<Infallible>,
-}
-
-impl Deref for ConfinedChild {
-    type Target = Child;
-
-    fn deref(&self) -> &Child {
-        &self.child
-    }
-}
-
-impl DerefMut for ConfinedChild {
-    fn deref_mut(&mut self) -> &mut Child {
-        &mut self.child
-    }
 }
 
 #[derive(Debug)]

@@ -3,13 +3,16 @@
 //! A number in a greeting over UDP. Over TCP, a state and usually an error number, as iperf3's servers send.
 
 use codecs::iperf3::{ErrorCode, NOT_ALLOWED, State};
+use strum::FromRepr;
 use thiserror::Error;
 
 pub(crate) const LONGEST: usize = 9;
 /// Error numbers that iperf3 does not use.
 const OURS: i32 = 9000;
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Error, FromRepr)]
+#[cfg_attr(test, derive(strum::VariantArray))]
+#[repr(u64)]
 pub enum RefusalCode {
     #[error("it gave no reason; it may limit time, bytes or rate, or was stopped: see its output")]
     Unsaid,
@@ -39,26 +42,13 @@ pub enum RefusalCode {
 }
 
 impl RefusalCode {
-    const ALL: [Self; 10] = [
-        Self::Unsaid,
-        Self::Busy,
-        Self::Address,
-        Self::Login,
-        Self::Duration,
-        Self::Bytes,
-        Self::Rate,
-        Self::Ended,
-        Self::Kind,
-        Self::AddressBusy,
-    ];
-
     pub(crate) const fn code(self) -> u64 {
         self as u64
     }
 
     /// Unknown numbers only mean a refusal.
     pub(crate) fn from_code(code: u64) -> Self {
-        Self::ALL.into_iter().find(|refused| refused.code() == code).unwrap_or(Self::Unsaid)
+        Self::from_repr(code).unwrap_or(Self::Unsaid)
     }
 
     pub(crate) fn encode(self) -> Vec<u8> {
@@ -91,7 +81,8 @@ mod tests {
 
     #[test]
     fn reasons_round_trip_over_udp_and_tcp() {
-        for refused in RefusalCode::ALL {
+        for refused in <RefusalCode as strum::VariantArray>::VARIANTS {
+            let refused = *refused;
             assert_eq!(RefusalCode::from_code(refused.code()), refused);
             assert_eq!(RefusalCode::decode(&refused.encode()), Some(refused));
             assert!(refused.encode().len() <= LONGEST);

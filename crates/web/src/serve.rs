@@ -107,7 +107,7 @@ pub fn serve(
         // Fails without a receiver.
         let _ = ends.send(true);
         let _ = timeout(GRACE, connections.ended()).await;
-        let _ = timeout(READING, task::spawn_blocking(move || site.idle().clear())).await;
+        let _ = timeout(READING, task::spawn_blocking(move || site.idle.lock().clear())).await;
         Ok(())
     });
     runtime.shutdown_timeout(READING);
