@@ -1,6 +1,6 @@
 //! Creates a lab, one batch of messages per namespace and step.
 //!
-//! Elements that the kernel does not support are missing, along with what depends on them. Any other error ends the creation.
+//! Elements that the kernel does not support are missing, along with what depends on them. Further errors end the creation.
 
 mod verdict;
 mod verify;
