@@ -1,6 +1,6 @@
 //! Creates a lab, one batch of messages per namespace and step.
 //!
-//! Elements that the kernel does not support are missing, along with what depends on them. Any other error ends the creation.
+//! Elements that the kernel does not support are missing, along with what depends on them. Further errors end the creation.
 
 mod verdict;
 mod verify;
@@ -36,9 +36,8 @@ impl Topology {
         creator.run()
     }
 
-    /// In a guest, configures the devices of `host`, found by their MAC addresses, and verifies them by reading back.
-    /// On an existing host, in whose own namespace the calling thread is, creates the part of the lab on it, in
-    /// namespaces removed with this value.
+    /// On an existing host, the calling thread is in the host's own namespace, and the part of the lab is removed with this
+    /// value.
     pub fn inside(lab: &Lab, host: &HostName) -> Result<Self, CreateError> {
         let lab = lab.inside(host);
         match lab.existing(host) {

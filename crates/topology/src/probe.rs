@@ -54,7 +54,6 @@ fn run(trial: &Trial) -> Capability {
     Capability { name, available, detail, needed_for, remedy, required }
 }
 
-/// Checks that all of `lab` can be created.
 fn check_lab(lab: &Lab) -> Result<(), String> {
     let topology = Topology::create(lab).map_err(|error| error.to_string())?;
     match topology.missing() {

@@ -6,7 +6,6 @@ use codecs::iperf3::{ErrorCode, NOT_ALLOWED, State};
 use strum::FromRepr;
 use thiserror::Error;
 
-/// Maximum length over TCP.
 pub(crate) const LONGEST: usize = 9;
 /// Error numbers that iperf3 does not use.
 const OURS: i32 = 9000;
@@ -52,7 +51,6 @@ impl RefusalCode {
         Self::from_repr(code).unwrap_or(Self::Unspecified)
     }
 
-    /// Bytes over TCP.
     pub(crate) fn encode(self) -> Vec<u8> {
         let (code, errno) = match self {
             Self::Busy => return vec![State::AccessDenied.byte()],

@@ -4,14 +4,13 @@ use samples::CpuConsumer;
 
 use crate::target::{is_machine, is_vcpu, is_vhost};
 
-/// Attributes that distinguish tasks.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub(super) struct Names {
     pub(super) subject: Option<CpuConsumer>,
     pub(super) kernel: bool,
-    /// Process name; empty for kernel threads.
+    /// Empty for kernel threads.
     pub(super) process: String,
-    /// Thread name; empty if threads are not distinguished.
+    /// Empty if threads are not distinguished.
     pub(super) thread: String,
 }
 
@@ -24,7 +23,6 @@ pub(super) struct ConsumerName {
 }
 
 impl ConsumerName {
-    /// All time of an owner, without details.
     pub(super) const fn all_of(consumer: CpuConsumer) -> Self {
         Self { consumer, process: None, thread: None, cpu: None }
     }
@@ -68,7 +66,6 @@ fn per_cpu(thread: &str) -> Option<u32> {
     thread.rsplit_once('/').and_then(|(_, cpu)| cpu.parse().ok())
 }
 
-/// Merges all kworkers.
 fn pool(thread: &str) -> Option<String> {
     match thread.starts_with("kworker/") {
         true => named("kworker"),

@@ -49,7 +49,7 @@ impl FlowSocket {
 #[derive(Debug, Clone, Copy)]
 pub enum Start {
     Go,
-    /// The client starts, over UDP, with this opening, which the server knows.
+    /// Over UDP, the client starts with this opening.
     Opening(Opening),
     Now,
 }
