@@ -175,20 +175,9 @@ fn measure(
     stop: &Stop,
 ) -> anyhow::Result<Vec<SkippedResult>> {
     let mut progress = Shown::of(job, args.plain, args.keep_disturbed, stop);
-    if rights == Some(Rights::UserNamespace) {
-        progress.notice("running without root, in a user namespace; `plumb doctor` lists missing features");
-    }
     // Best effort: only other runs' warnings depend on it.
     let _presence = Presence::announce(&job.id.0);
-    for other in Presence::beside(&job.id.0) {
-        progress.notice(&format!("{other} is also measuring on this machine and shares its CPUs"));
-    }
-    for warning in scenario::uneven_networks(&job.source.scenario.lab) {
-        progress.notice(&warning);
-    }
-    if let Some(warning) = super::scenario::too_few_trials(&job.plan) {
-        progress.notice(&warning);
-    }
+    show_notices(job, rights, &mut progress);
     let request = Request {
         scenario: &job.source.scenario,
         text: &job.source.text,
@@ -219,6 +208,21 @@ fn measure(
     };
     drop(progress);
     Ok(outcome?.skipped)
+}
+
+fn show_notices(job: &Job, rights: Option<Rights>, progress: &mut Shown) {
+    if rights == Some(Rights::UserNamespace) {
+        progress.notice("running without root, in a user namespace; `plumb doctor` lists missing features");
+    }
+    for other in Presence::beside(&job.id.0) {
+        progress.notice(&format!("{other} is also measuring on this machine and shares its CPUs"));
+    }
+    for warning in scenario::uneven_networks(&job.source.scenario.lab) {
+        progress.notice(&warning);
+    }
+    if let Some(warning) = super::scenario::too_few_trials(&job.plan) {
+        progress.notice(&warning);
+    }
 }
 
 fn fleet_of(scenario: &Scenario, stop: &Stop) -> anyhow::Result<Option<Arc<Controller>>> {
