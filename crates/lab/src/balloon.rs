@@ -132,6 +132,14 @@ fn of_guest(error: RunError) -> MemoryError {
 }
 
 impl TrialRunner<'_> {
+    fn find_balloon(&mut self, host: &HostName) -> Result<(), RunError> {
+        if !self.balloons.contains_key(host) {
+            let vm = self.lab_handle.lab.vm(host).cloned().unwrap_or_default();
+            self.balloons.insert(host.clone(), VmBalloon::of(host, &vm, self.agents)?);
+        }
+        Ok(())
+    }
+
     /// Moves memory once, then restores it.
     pub(crate) fn move_memory(
         &mut self,
@@ -141,11 +149,8 @@ impl TrialRunner<'_> {
     ) -> Result<Reports, RunError> {
         let host = &exchange.path.from.host;
         let ends = self.ends(exchange.path);
-        if !self.balloons.contains_key(host) {
-            let vm = self.lab_handle.lab.vm(host).cloned().unwrap_or_default();
-            self.balloons.insert(host.clone(), VmBalloon::of(host, &vm, self.agents)?);
-        }
-        let VmBalloon { method, balloon, resident } = self.balloons.get_mut(host).expect("inserted above");
+        self.find_balloon(host)?;
+        let VmBalloon { method, balloon, resident } = self.balloons.get_mut(host).expect("just found");
         let balloon = balloon.as_mut();
         let mut agent = VmAgent { host, agents: self.agents, observer, load, last_shown: Duration::ZERO };
         let to = agent.prepare(balloon)?;
@@ -164,19 +169,19 @@ impl TrialRunner<'_> {
         agent.ask(MemoryOrder::Release)?;
         agent.resize(balloon, Bytes(0))?;
         let Resize { moved, first, elapsed, intervals } = moved;
-        let data = BalloonData {
-            method: *method,
-            direction: load.direction,
+        let (method, direction, elapsed) = (*method, load.direction, elapsed + touching);
+        let measured = EndMeasurement::Balloon(BalloonData {
+            method,
+            direction,
             moved,
             first,
-            elapsed: elapsed + touching,
+            elapsed,
             touching,
             resident_before,
             resident_after,
             stall,
             intervals,
-        };
-        let measured = EndMeasurement::Balloon(data);
+        });
         let client = EndReport { measured, threads: Vec::new(), machine, softnet: None, stalled: Nanos(0) };
         Ok(Reports { client, server: None, seen })
     }

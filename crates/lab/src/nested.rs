@@ -163,8 +163,7 @@ fn follow<S: Sink>(
     stop: &Stop,
 ) -> Result<Outcome, RunError> {
     let mut ledger = Ledger { request, sink, observer, header: None };
-    let (mut patience, mut asked) = (hypervisor.machine.boot().patience, false);
-    let mut boot = None;
+    let (mut patience, mut asked, mut boot) = (hypervisor.machine.boot().patience, false, None);
     // Time of the last message, and the total CPU starvation then.
     let mut last = (Instant::now(), Duration::ZERO);
     loop {

@@ -141,22 +141,15 @@ impl Qemu {
         }
         let [agent, qmp, console] = [UnixStream::pair()?, UnixStream::pair()?, UnixStream::pair()?];
         let memory = self.vm.balloon.map(|_| UnixStream::pair()).transpose()?;
-        let image = self.image.file().try_clone()?;
-        let mut inherited: Vec<(i32, OwnedFd)> = vec![
-            (Descriptor::Image as i32, image.into()),
+        let (monitor, of_monitor) = memory.unzip();
+        let mut inherited = vec![
+            (Descriptor::Image as i32, self.image.file().try_clone()?.into()),
             (Descriptor::Agent as i32, agent.1.into()),
             (Descriptor::Qmp as i32, qmp.1.into()),
             (Descriptor::Console as i32, console.1.into()),
         ];
-        let (monitor, of_monitor) = memory.unzip();
         inherited.extend(of_monitor.map(|end| (Descriptor::Memory as i32, end.into())));
-        for (number, queue) in
-            (Descriptor::FirstQueue as i32..).zip(self.nic.iter().flat_map(|nic| &nic.queues))
-        {
-            // After a hung guest, QEMU leaves all queues but the first detached.
-            sys::tap::attach(queue).map_err(QemuError::Start)?;
-            inherited.push((number, queue.try_clone()?.into()));
-        }
+        self.inherit_queues(&mut inherited)?;
         let mut command = crate::without_environment(PROGRAM);
         command.args(arguments::of(self)).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped());
         let mappings =
@@ -182,6 +175,16 @@ impl Qemu {
             }
             Err(error) => Err(self.explain(error, end(&mut child))),
         }
+    }
+
+    fn inherit_queues(&self, inherited: &mut Vec<(i32, OwnedFd)>) -> Result<(), QemuError> {
+        let queues = self.nic.iter().flat_map(|nic| &nic.queues);
+        for (number, queue) in (Descriptor::FirstQueue as i32..).zip(queues) {
+            // After a hung guest, QEMU leaves all queues but the first detached.
+            sys::tap::attach(queue).map_err(QemuError::Start)?;
+            inherited.push((number, queue.try_clone()?.into()));
+        }
+        Ok(())
     }
 
     /// Connects to QEMU's monitor and pins its threads.

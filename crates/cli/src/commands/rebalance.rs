@@ -117,9 +117,7 @@ pub(crate) fn run(args: &RebalanceArgs) -> anyhow::Result<Exit> {
             replace_text(file, &metrics::text(&round.seen, Some(&round.decision)))?;
         }
         if let Some(file) = args.state.as_deref().filter(|_| !args.dry_run) {
-            let saved =
-                StateFile { schema: StateFile::SCHEMA, state: rebalance.rebalancer().state().clone() };
-            replace_text(file, &(serde_json::to_string(&saved)? + "\n"))?;
+            save_state(file, rebalance.rebalancer().state().clone())?;
         }
         finished += 1;
         if args.rounds == Some(finished) {
@@ -130,6 +128,11 @@ pub(crate) fn run(args: &RebalanceArgs) -> anyhow::Result<Exit> {
         }
     }
     Ok(if finished == 0 { Exit::Interrupted } else { Exit::Success })
+}
+
+fn save_state(file: &Path, state: State) -> anyhow::Result<()> {
+    let saved = StateFile { schema: StateFile::SCHEMA, state };
+    replace_text(file, &(serde_json::to_string(&saved)? + "\n"))
 }
 
 fn read_state(file: &Path) -> anyhow::Result<State> {

@@ -199,14 +199,12 @@ fn measure(
     }
     let progress = RefCell::new(progress);
     let mut observer = |event: &lab::Event<'_>| progress.borrow_mut().event(event);
-    let notify = |text: &str| progress.borrow_mut().notice(text);
-    let is_stopped = || stop.is_asked();
+    let (notify, is_stopped) = (|text: &str| progress.borrow_mut().notice(text), || stop.is_asked());
     let mut store = PatientStore::new(store, &notify, &is_stopped);
     let outcome = match inside {
         Some(reason) => lab::run_inside(&request, &reason, &mut store, &mut observer, stop),
         None => lab::run(&request, &mut store, &mut observer, stop),
     };
-    drop(progress);
     Ok(outcome?.skipped)
 }
 

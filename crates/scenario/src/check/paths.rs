@@ -70,13 +70,7 @@ fn path(entry: &Entry<PathTable>, draft: &Draft, world: &World<'_>) -> Result<Pa
         }
         [from_exists, _] => {
             let (existing, lab_end) = if from_exists { (&from, &to) } else { (&to, &from) };
-            let message = format!(
-                "no connection between the lab device `{}` and the existing host `{}`",
-                lab_end.device, existing.host
-            );
-            let help = "use two hosts with `ssh`, `member` or `local`, or two devices created on such hosts; for this \
-                        machine, add a host with `local = true`";
-            return Err(vec![Problem::new(table.to.span(), message, "not connected").help(help)]);
+            return Err(vec![unconnected(table, existing, lab_end)]);
         }
     };
     let problems = declared(entry, &trip.layers);
@@ -92,6 +86,16 @@ fn path(entry: &Entry<PathTable>, draft: &Draft, world: &World<'_>) -> Result<Pa
         devices: trip.devices,
         baseline: table.baseline.as_ref().is_some_and(|mark| *mark.get_ref()),
     })
+}
+
+fn unconnected(table: &PathTable, existing: &PathEnd, lab_end: &PathEnd) -> Problem {
+    let message = format!(
+        "no connection between the lab device `{}` and the existing host `{}`",
+        lab_end.device, existing.host
+    );
+    let help = "use two hosts with `ssh`, `member` or `local`, or two devices created on such hosts; for this \
+                machine, add a host with `local = true`";
+    Problem::new(table.to.span(), message, "not connected").help(help)
 }
 
 /// Traces a packet and its reply. The flag is true if only the reply fails.

@@ -37,10 +37,14 @@ pub(super) fn run(args: &DrainArgs) -> anyhow::Result<Exit> {
         output::line(format_args!("{name} accepts new agents again"))?;
         return Ok(Exit::Success);
     }
+    wait(name, *no_wait, &controller, &stop)
+}
+
+fn wait(name: &str, no_wait: bool, controller: &Controller, stop: &Stop) -> anyhow::Result<Exit> {
     let (mut announced, mut absent) = (false, 0);
     loop {
         let members = controller.members()?;
-        match members.iter().find(|member| member.name == *name) {
+        match members.iter().find(|member| member.name == name) {
             Some(member) if !member.drained => {
                 bail!("{name} restarted and is no longer drained; run `plumb fleet drain {name}` again");
             }
@@ -60,7 +64,7 @@ pub(super) fn run(args: &DrainArgs) -> anyhow::Result<Exit> {
             None if absent < PATIENCE => absent += 1,
             None => bail!("{name} stopped responding; agents may still be running there"),
         }
-        if *no_wait {
+        if no_wait {
             return Ok(Exit::Success);
         }
         if stop.is_asked() {
