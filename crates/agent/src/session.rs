@@ -7,12 +7,14 @@ mod serve;
 use std::{
     ffi::CStr,
     io::{Read, Write},
+    net::Ipv4Addr,
     thread::{self, Scope},
     time::SystemTime,
 };
 
 use anyhow::Context;
 use protocol::{ChannelError, FromAgent, Hello, HostPolicy, Order, Receiver, Reply, ToAgent};
+use scenario::{DeviceName, HostName};
 use units::Nanos;
 
 use crate::{
@@ -139,10 +141,7 @@ impl<'scope> Session<'scope, '_> {
             }
             Order::Dress { lab, host } => answer(network.dress(&lab, &host)),
             Order::FindInterface { host, address, interface } => {
-                let unsaid = address.is_none() && interface.is_none();
-                let address = address.or(policy.address.filter(|_| unsaid));
-                let found = network.find(&host, address, interface.as_ref());
-                answer(found.and_then(|found| self.allowed(found)));
+                answer(self.find(&host, address, interface.as_ref()));
             }
             Order::Reserve { by } => {
                 let may = policy.check_hours(now()).map_err(Refusal::new);
@@ -172,8 +171,15 @@ impl<'scope> Session<'scope, '_> {
         }
     }
 
-    /// The interface, once traffic may use it.
-    fn allowed(self, found: Reply) -> Result<Reply, Refusal> {
+    /// Finds the interface, once traffic may use it.
+    fn find(
+        self,
+        host: &HostName,
+        address: Option<Ipv4Addr>,
+        interface: Option<&DeviceName>,
+    ) -> Result<Reply, Refusal> {
+        let address = address.or(self.policy.address.filter(|_| interface.is_none()));
+        let found = self.network.find(host, address, interface)?;
         if let Reply::Interface { end, .. } = &found {
             self.policy.check_interface(&end.device.device).map_err(Refusal::new)?;
         }

@@ -151,36 +151,33 @@ impl TrialRunner<'_> {
         let ends = self.ends(exchange.path);
         self.find_balloon(host)?;
         let VmBalloon { method, balloon, resident } = self.balloons.get_mut(host).expect("just found");
-        let balloon = balloon.as_mut();
         let mut agent = VmAgent { host, agents: self.agents, observer, load, last_shown: Duration::ZERO };
-        let to = agent.prepare(balloon)?;
+        let to = agent.prepare(&mut **balloon)?;
         let now = |resident: &Resident| resident.now().map_err(|error| failed(host, error));
         let resident_before = now(resident)?;
         if let Some(watcher) = &mut self.watcher {
             watcher.begin(token(), exchange, 0, ends)?;
         }
         agent.ask(MemoryOrder::Watch { compact: load.compact })?;
-        let moved = agent.resize(balloon, to)?;
+        let moved = agent.resize(&mut **balloon, to)?;
         let measures_touching = load.touched && load.direction == BalloonMove::Grow;
         let touching = if measures_touching { agent.touch(load.memory)? } else { Nanos(0) };
         let (stall, machine) = agent.watched()?;
         let seen = self.watcher.as_mut().map_or(Ok(None), Watcher::end)?;
         let resident_after = now(resident)?;
         agent.ask(MemoryOrder::Release)?;
-        agent.resize(balloon, Bytes(0))?;
-        let Resize { moved, first, elapsed, intervals } = moved;
-        let (method, direction, elapsed) = (*method, load.direction, elapsed + touching);
+        agent.resize(&mut **balloon, Bytes(0))?;
         let measured = EndMeasurement::Balloon(BalloonData {
-            method,
-            direction,
-            moved,
-            first,
-            elapsed,
+            method: *method,
+            direction: load.direction,
+            moved: moved.moved,
+            first: moved.first,
+            elapsed: moved.elapsed + touching,
             touching,
             resident_before,
             resident_after,
             stall,
-            intervals,
+            intervals: moved.intervals,
         });
         let client = EndReport { measured, threads: Vec::new(), machine, softnet: None, stalled: Nanos(0) };
         Ok(Reports { client, server: None, seen })

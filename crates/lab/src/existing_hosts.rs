@@ -109,8 +109,7 @@ pub(crate) fn reserve(
         let hosts: Vec<_> = scenario.lab.hosts.iter().filter(exists).map(|host| &host.name).collect();
         let (taken, host, holder) = match reserve_each(&hosts, agents, by) {
             Ok(Reservation::Granted { notices }) => {
-                notices.iter().for_each(|text| observer.event(&Event::Notice(text)));
-                return Ok(());
+                return Ok(notices.iter().for_each(|text| observer.event(&Event::Notice(text))));
             }
             Ok(Reservation::Refused { taken, host, by }) => (taken, host, by),
             Err(error) => {
@@ -119,8 +118,7 @@ pub(crate) fn reserve(
                 continue;
             }
         };
-        let interface = scenario.lab.existing(host).and_then(|existing| existing.interface.as_ref());
-        let interface = interface.map(ToString::to_string).unwrap_or_default();
+        let interface = interface_of(&scenario.lab, host);
         let is_own = holder.starts_with(&format!("{by} ("));
         if !wait && !is_own {
             return Err(RunError::Occupied { host: host.to_string(), interface, by: holder });
@@ -139,6 +137,11 @@ pub(crate) fn reserve(
             return Err(RunError::InterruptedWaiting { what: format!("{interface} of host {host}") });
         }
     }
+}
+
+fn interface_of(lab: &Lab, host: &HostName) -> String {
+    let interface = lab.existing(host).and_then(|existing| existing.interface.as_ref());
+    interface.map(ToString::to_string).unwrap_or_default()
 }
 
 fn release(hosts: &[&HostName], agents: &mut Agents, observer: &mut dyn Observer) -> Result<(), RunError> {

@@ -183,10 +183,10 @@ fn follow<S: Sink>(
             (patience, last) = (PATIENCE.max(boot * BOOTS), hypervisor.now());
         }
         match message {
-            FromConductor::Hello(hello) => {
-                hello.accept().map_err(|source| hypervisor.lost(source))?;
-                ledger.booted(hypervisor.started.elapsed());
-            }
+            FromConductor::Hello(hello) => match hello.accept() {
+                Ok(()) => ledger.booted(hypervisor.started.elapsed()),
+                Err(source) => return Err(hypervisor.lost(source)),
+            },
             FromConductor::Over { completed, skipped } => {
                 return Ok(Outcome { id: request.id.clone(), completed, skipped });
             }

@@ -152,13 +152,12 @@ impl Qemu {
         self.inherit_queues(&mut inherited)?;
         let mut command = crate::without_environment(PROGRAM);
         command.args(arguments::of(self)).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped());
-        let mappings =
-            inherited.into_iter().map(|(child, parent_fd)| FdMapping { parent_fd, child_fd: child });
+        let mappings = inherited.into_iter().map(|(child_fd, parent_fd)| FdMapping { parent_fd, child_fd });
         command.fd_mappings(mappings.collect()).expect("descriptor numbers are unique");
         let started = Instant::now();
         let confines = confinement::of(self).map_err(QemuError::Start)?;
-        let child = sys::child::spawn_confined(command, confines, PROGRAM);
-        let mut child = child.map_err(QemuError::of_start)?;
+        let mut child =
+            sys::child::spawn_confined(command, confines, PROGRAM).map_err(QemuError::of_start)?;
         let first_process = Arc::new(OnceLock::new());
         self.words.keep(child.stderr.take().expect("it is a pipe"), |line| !line.contains(NO_CPU_FEATURE));
         self.listen(console.0, &first_process);

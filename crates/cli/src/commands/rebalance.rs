@@ -96,9 +96,7 @@ pub(crate) fn run(args: &RebalanceArgs) -> anyhow::Result<Exit> {
     let mut recorder = args.record.as_deref().map(Recorder::open).transpose()?;
     let stop = Stop::new();
     interrupt::set_on_signal(&stop.flag())?;
-    let named = env::var_os("XDG_RUNTIME_DIR").map(PathBuf::from);
-    let locks = machine::runtime_folder(named, &env::temp_dir()).join("plumb");
-    let mut vms = config.attach((!args.dry_run).then_some(&*locks), &stop)?;
+    let mut vms = config.attach((!args.dry_run).then(lock_folder).as_deref(), &stop)?;
     let settings = config.settings(&config.extents(&mut vms)?)?;
     let facts = document::facts(&mut vms);
     let state = args.state.as_deref().map(read_state).transpose()?.unwrap_or_default();
@@ -128,6 +126,11 @@ pub(crate) fn run(args: &RebalanceArgs) -> anyhow::Result<Exit> {
         }
     }
     Ok(if finished == 0 { Exit::Interrupted } else { Exit::Success })
+}
+
+fn lock_folder() -> PathBuf {
+    let named = env::var_os("XDG_RUNTIME_DIR").map(PathBuf::from);
+    machine::runtime_folder(named, &env::temp_dir()).join("plumb")
 }
 
 fn save_state(file: &Path, state: State) -> anyhow::Result<()> {
