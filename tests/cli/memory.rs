@@ -1,4 +1,4 @@
-//! Records of virtual machines' memory: replayed by the rebalancer and shown as a page. No machine is needed.
+//! Records of virtual machines' memory: replayed by the rebalancer and shown as a page.
 
 use std::fs;
 
@@ -13,8 +13,7 @@ pub(crate) const CONFIG: &str = "capacity = \"2GiB\"\n\
     [vms.busy]\nqmp = \"/nowhere/busy\"\nslow-nodes = [1]\nfloor = \"512MiB\"\n\
     [vms.idle]\nqmp = \"/nowhere/idle\"\nslow-nodes = [1]\nfloor = \"512MiB\"\n";
 
-/// A machine with 1 GiB of its 1.5 GiB in fast memory and a constant access rate; half of the accessed memory is on
-/// the slow node.
+/// 1 GiB of 1.5 GiB in fast memory and a constant access rate; half of the accessed memory is on the slow node.
 fn machine(name: &str, accessed: u64) -> Value {
     let node = |node: u64| {
         let classes =
@@ -22,7 +21,7 @@ fn machine(name: &str, accessed: u64) -> Value {
         json!({ "node": node, "slow": node == 1, "size": 1024 * MIB, "free": 0, "accesses": classes })
     };
     json!({
-        "name": name, "error": null, "method": "virtio-mem", "whole": 1536 * MIB, "fast": 1024 * MIB, "slow": 1024 * MIB,
+        "name": name, "error": null, "method": "virtio-mem", "total": 1536 * MIB, "fast": 1024 * MIB, "slow": 1024 * MIB,
         "resident": null, "free": 0, "available": 100 * MIB, "swap_used": 0, "refaults_per_second": 0.0, "pressure": 0.0,
         "source": "damon", "no_accesses_reason": null, "dram_hits": 0.5, "telemetry_cpu": 0.01, "telemetry_host_cpu": null,
         "nodes": [node(0), node(1)],
@@ -41,8 +40,6 @@ fn record(sandbox: &Sandbox) -> String {
     sandbox.file("record.jsonl", &(lines.join("\n") + "\n{\"schema\":1,\"at\":"))
 }
 
-/// The busier machine gets fast memory from the other. The record is unchanged, and unknown machines are not
-/// mentioned.
 pub(crate) fn replays_a_record() {
     let sandbox = sandbox();
     let (record, config) = (record(&sandbox), sandbox.file("vms.toml", CONFIG));
@@ -63,7 +60,6 @@ pub(crate) fn replays_a_record() {
     assert!(refused.status == Some(1) && refused.err.contains("line 1 of"), "{refused:?}");
 }
 
-/// Sets each number of a record in turn to the largest JSON number.
 pub(crate) fn refuses_impossible_numbers() {
     let sandbox = sandbox();
     let config = sandbox.file("vms.toml", CONFIG);
@@ -76,7 +72,7 @@ pub(crate) fn refuses_impossible_numbers() {
     for (field, value) in [
         ("fast", &most),
         ("slow", &most),
-        ("whole", &most),
+        ("total", &most),
         ("free", &most),
         ("available", &most),
         ("swap_used", &most),
@@ -105,7 +101,6 @@ pub(crate) fn refuses_impossible_numbers() {
     }
 }
 
-/// As text and as a page with pictures.
 pub(crate) fn shows_a_record() {
     let sandbox = sandbox();
     let record = record(&sandbox);

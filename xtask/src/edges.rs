@@ -1,7 +1,6 @@
-//! The edge table: which crate may use which, and which crate keeps which heavy crate to itself. Everything else is
-//! forbidden; rules/edges.rs compares it with `cargo metadata`.
+//! Which crate may use which, and which crate keeps which heavy crate to itself.
 
-/// The level of a crate. Tests of a crate may use any crate of a lower level.
+/// Tests of a crate may use any crate of a lower level.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Level {
     Platform,
@@ -11,29 +10,26 @@ pub(crate) enum Level {
     Orchestration,
     Interfaces,
     Entry,
-    /// Outside the workspace: no crate may use these.
+    /// No crate may use these.
     Outside,
 }
 
 use Level::{Adapters, Core, Entry, Interfaces, Model, Orchestration, Outside, Platform};
 
-/// A crate and the crates that it may use.
 pub(crate) struct CrateRule {
     pub(crate) name: &'static str,
     pub(crate) level: Level,
     pub(crate) may_use: &'static [&'static str],
-    /// The reason for the limit.
     pub(crate) why: &'static str,
 }
 
-/// A dependency that only some crates may use.
 pub(crate) struct Restricted {
     pub(crate) krate: &'static str,
     pub(crate) crates: &'static [&'static str],
     pub(crate) why: &'static str,
 }
 
-/// The crates, lowest level first.
+/// Lowest level first.
 #[rustfmt::skip]
 pub(crate) const CRATES: &[CrateRule] = &[
     CrateRule { name: "sys", level: Platform, may_use: &[],
@@ -126,7 +122,7 @@ pub(crate) const CRATES: &[CrateRule] = &[
         why: "the rules must build when the workspace does not" },
 ];
 
-/// Dependencies confined to some crates; all others are allowed anywhere.
+/// All others are allowed anywhere.
 #[rustfmt::skip]
 pub(crate) const RESTRICTED: &[Restricted] = &[
     Restricted { krate: "nlink", crates: &["topology"],

@@ -1,4 +1,4 @@
-//! A session: greetings, then orders until the controller disconnects or another one greets.
+//! A session: orders until the controller disconnects or another one greets.
 
 mod client;
 mod mtu;
@@ -22,14 +22,10 @@ use crate::{
     replies::Replies, trials::Trials,
 };
 
-/// Name of its process and of threads without a name.
 const NAME: &CStr = c"plumb-agent";
 
-/// Serves the controller on `input` and `output`, and controllers that greet after it, within the host's policy,
-/// until the channel closes. Then stops all work.
-///
-/// # Errors
-/// If the controller uses another protocol version, or violates the protocol.
+/// Serves controllers until the channel closes, then stops all work. Fails if the controller uses another protocol version, or
+/// violates the protocol.
 pub fn run(
     input: impl Read + Send,
     output: impl Write + Send + 'static,
@@ -56,8 +52,7 @@ pub fn run(
     }
 }
 
-/// Serves one controller until it disconnects or the next one greets, then stops all its work. Waits for work on
-/// memory.
+/// Serves one controller until it disconnects or the next one greets, then stops all its work.
 fn obey_one(
     orders: &mut Receiver<impl Read>,
     replies: &Replies,
@@ -84,7 +79,7 @@ fn obey_one(
     })
 }
 
-/// Seconds since 1970, because a policy's hours are in wall-clock time.
+/// Seconds since 1970: a policy's hours are in wall-clock time.
 fn now() -> u64 {
     SystemTime::UNIX_EPOCH.elapsed().map_or(0, |time| time.as_secs())
 }
@@ -99,7 +94,6 @@ fn greet(orders: &mut Receiver<impl Read>) -> Result<(), ChannelError> {
     }
 }
 
-/// Resources for all orders.
 #[derive(Clone, Copy)]
 struct Session<'scope, 'env> {
     scope: &'scope Scope<'scope, 'env>,
@@ -111,7 +105,6 @@ struct Session<'scope, 'env> {
     policy: &'env HostPolicy,
 }
 
-/// A request's ID and deadline.
 #[derive(Clone, Copy)]
 struct Ticket {
     id: u64,
@@ -119,7 +112,6 @@ struct Ticket {
 }
 
 impl<'scope> Session<'scope, '_> {
-    /// Serves until another controller greets or the channel closes.
     fn obey(self, orders: &mut Receiver<impl Read>) -> Result<Hello, ChannelError> {
         loop {
             match orders.receive()? {
@@ -186,7 +178,6 @@ impl<'scope> Session<'scope, '_> {
         Ok(found)
     }
 
-    /// Executes the order and replies on a new thread.
     fn apart(self, ticket: Ticket, work: impl FnOnce() -> Result<Reply, Refusal> + Send + 'scope)
     where
         Self: 'scope,

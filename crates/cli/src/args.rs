@@ -11,6 +11,7 @@ use crate::{
     examples,
     exit::Exit,
     global_flags::GlobalFlags,
+    list_format::ListFormat,
     program::TOOL,
     settings::Settings,
 };
@@ -58,6 +59,7 @@ impl Args {
             Command::Ping(args) => ping::run(args, shared),
             Command::Server(args) => server::run(args),
             Command::Scenario(command) => scenario::run(command, shared),
+            Command::List(format) => scenario::run(&scenario::ScenarioCommand::List(*format), shared),
             Command::Schema(args) => schema::run(args),
             Command::Explain(args) => explain::run(args, shared),
             Command::Lab(command) => lab::run(command, shared),
@@ -138,6 +140,9 @@ pub(crate) enum Command {
     Lab(lab::LabCommand),
     /// Trace a running program's system calls and CPU use
     Trace(Box<trace::TraceArgs>),
+    /// List the built-in scenarios
+    #[command(hide = true)]
+    List(ListFormat),
     /// Run a program once plumb trace is ready (started by plumb trace)
     #[command(hide = true)]
     Held(trace::launch::LaunchArgs),

@@ -49,7 +49,7 @@ pub use program::TOOL;
 pub fn main() -> ExitCode {
     let mut args = match args::Args::from_command_line() {
         Ok(args) => args,
-        Err(error) => return failure::usage(&error).into(),
+        Err(error) => return failure::usage(error).into(),
     };
     match settings::Settings::read() {
         Ok(settings) => {

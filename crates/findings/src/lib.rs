@@ -1,7 +1,4 @@
-//! Findings of a run: results, cost breakdowns, effects, and claims with evidence and remedy.
-//!
-//! Produced by `analysis` from a stored run and shown by `report`. Self-contained except for raw samples. Independent of
-//! computation and presentation.
+//! Findings of a run. Produced by `analysis` and shown by `report`.
 
 mod alternatives;
 mod answer;
@@ -44,9 +41,9 @@ pub use memory::{MEMORY_SCHEMA, MemoryArm, MemoryLook, MemoryMove, MemorySummary
 pub use packets::{DataPackets, DevicePackets, PacketCut, PacketSize, PacketSummary};
 pub use pair_matrix::{Contamination, HostPair, PairMatrix};
 pub use probed::{
-    CallRates, ConsumerPart, ConsumerTime, CpuAttribution, CpuProbeCost, EndCalls, GuestTime,
-    LatencyBreakdown, Leg, LostProbe, MachineTimes, ProbeCost, ProbedSummary, ProcessCalls, RunProbes,
-    StepKind, StepSummary,
+    CallRates, ConsumerPart, ConsumerTime, CpuAttribution, CpuProbeCost, EndCalls, FailedProbe, GuestTime,
+    LatencyBreakdown, Leg, MachineTimes, ProbeCost, ProbedSummary, ProcessCalls, RunProbes, StepKind,
+    StepSummary,
 };
 pub use result::*;
 pub use samples::Objective;

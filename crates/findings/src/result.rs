@@ -72,7 +72,7 @@ pub struct ResultSummary {
 }
 
 impl ResultSummary {
-    /// Latency breakdown; `None` without a packet-direction probe.
+    /// `None` without a packet-way probe.
     #[must_use]
     pub fn latency_breakdown(&self) -> Option<&LatencyBreakdown> {
         self.probed.as_ref()?.latency_breakdown.as_ref()
@@ -185,7 +185,7 @@ pub struct BalloonSummary {
 }
 
 impl BalloonSummary {
-    /// The balloon summary of a result with memory taken; `None` for other kinds.
+    /// `None` for kinds other than balloons with memory taken.
     #[must_use]
     pub fn of_shrink(result: &ResultSummary) -> Option<&Self> {
         match &result.measured {

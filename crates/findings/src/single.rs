@@ -15,7 +15,7 @@ use crate::{
     stream::{DatagramSummary, TcpSummary},
 };
 
-/// Schema version of [`SingleMeasurement`]; readers reject others.
+/// Readers reject other versions.
 pub const SINGLE_SCHEMA: u32 = 1;
 
 /// The analysis of a single trial.
@@ -87,7 +87,7 @@ pub struct SingleStream {
 }
 
 impl SingleStream {
-    /// The stream of a trial; `None` for other kinds or without data.
+    /// `None` for other kinds or without data.
     #[must_use]
     pub const fn of(single: &SingleMeasurement) -> Option<&Self> {
         if let Some(SingleOutcome::Stream(stream)) = &single.outcome { Some(stream) } else { None }
@@ -126,7 +126,7 @@ pub struct Spread {
     /// Interval of the mean rate, corrected for autocorrelation.
     pub interval: Interval,
     /// Source of the intervals: `receiver`, `sender` or `client`.
-    pub of: String,
+    pub end: String,
     /// Number of intervals.
     pub intervals: u32,
     pub length: Nanos,
@@ -146,7 +146,7 @@ pub struct SingleConnect {
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct SingleLevels {
     /// `intervals` or `round trips`.
-    pub of: String,
+    pub quantity: String,
     /// Lower level: bits per second, or nanoseconds.
     pub low: f64,
     /// Upper level, in the same unit.

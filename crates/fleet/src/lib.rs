@@ -1,7 +1,4 @@
-//! Shared hosts: reservations of interfaces, locked on the host itself. And fleet members: hosts that connect to a
-//! NATS server and start agents on orders.
-//!
-//! Carries bytes without interpreting them. Asynchronous code is limited to [`connection`].
+//! Reservations of shared hosts, and fleet members, which start agents on orders over NATS.
 
 mod abstract_name;
 mod connection;

@@ -119,7 +119,7 @@ impl TrialRunner<'_> {
         let verdict = self.verdict(exchange, observer);
         let (probed, host) = seen.map_or((None, None), |seen| (Some(seen.observed), seen.host));
         let observed = self.watcher_of(exchange).map(|watcher| ProbeResults {
-            lost: watcher.dropped().to_vec(),
+            failed: watcher.dropped().to_vec(),
             ..probed.filter(|_| verdict == Verdict::Kept).unwrap_or_default()
         });
         let lab = self.lab_handle.lab;

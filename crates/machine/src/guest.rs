@@ -1,5 +1,4 @@
-//! Prepares a guest's boot files: a kernel from the host's packages, and an initramfs with this program as first
-//! process. Independent of the monitor.
+//! A guest's boot files: a kernel from the host's packages, and an initramfs with this program as first process.
 
 use std::path::PathBuf;
 

@@ -1,4 +1,4 @@
-//! A connection to a guest's agent, for orders about the guest's memory. The agent is not trusted to reply.
+//! A connection to a guest's agent. The agent is not trusted to reply.
 
 use std::{
     net::Shutdown,
@@ -18,36 +18,25 @@ use units::Bytes;
 
 use crate::{balloon::GuestAgent, error::MemoryError};
 
-/// Timeout for greeting and replies, on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(20);
-/// Timeout for orders that touch all guest memory.
 const LONG: Duration = Duration::from_secs(120);
-/// Polling interval.
 const GLANCE: Duration = Duration::from_millis(200);
-/// Margin over the agent's own deadline, so that its error arrives first.
+/// Added to the agent's own deadline, so that its error arrives first.
 const GRACE: Duration = Duration::from_secs(2);
 /// Telemetry of 1024 nodes with 9 access classes each takes half of this.
 const LONGEST_MESSAGE: usize = 1 << 20;
-/// Limit for unread messages of an earlier session.
 const MOST_UNASKED: usize = 64;
 
-/// A connected agent.
 pub struct AgentLink {
     client: AgentClient,
     messages: Receiver<Result<FromAgent, ChannelError>>,
-    /// Process ID of the guest's machine.
     pid: Option<u32>,
-    /// Shared with the reader thread.
     socket: Option<UnixStream>,
-    /// Interrupts all waits.
     stop: Arc<AtomicBool>,
 }
 
 impl AgentLink {
-    /// Connects to the agent on the virtio-serial port behind this socket.
-    ///
-    /// # Errors
-    /// If nothing listens, or the agent does not greet in time or has another version.
+    /// Fails if the agent does not greet in time or has another version.
     pub fn connect(
         at: &Path,
         tool: &str,
@@ -65,10 +54,6 @@ impl AgentLink {
         Ok(link)
     }
 
-    /// Connects over this channel. `pid` is the process of the guest's machine.
-    ///
-    /// # Errors
-    /// If it does not greet within `patience`, or has another version.
     pub fn over(
         channel: Channel,
         tool: &str,
@@ -94,10 +79,6 @@ impl AgentLink {
         })
     }
 
-    /// Executes an order.
-    ///
-    /// # Errors
-    /// If the agent refuses, does not reply in time, or has exited.
     pub fn ask(&mut self, work: MemoryOrder) -> Result<MemoryReply, MemoryError> {
         let deadline = match work {
             MemoryOrder::Telemetry { .. }
@@ -118,7 +99,6 @@ impl AgentLink {
         })
     }
 
-    /// Waits up to `patience` in total for a message that `accept` takes.
     fn answer<T>(
         &self,
         patience: Duration,
@@ -133,7 +113,6 @@ impl AgentLink {
         Err(silent("it sends unrequested messages".to_owned()))
     }
 
-    /// Time that the VM's process has waited for a CPU.
     fn starved(&self) -> Duration {
         self.pid.map_or(Duration::ZERO, |pid| machine::longest_wait(&[pid]))
     }
@@ -207,7 +186,6 @@ mod tests {
 
     use super::*;
 
-    /// An agent that replies as scripted, then exits.
     fn scripted(script: impl FnOnce(UnixStream) + Send + 'static) -> Result<AgentLink, MemoryError> {
         let (ours, its) = UnixStream::pair().expect("a pair");
         thread::spawn(move || script(its));

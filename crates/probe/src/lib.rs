@@ -1,7 +1,4 @@
-//! Kernel data on a trial: CPU time, system calls, latency breakdown, environment and capabilities of the machine.
-//!
-//! Reads /proc and /sys and loads BPF programs, outside the path of messages. Independent of workloads, thresholds
-//! and statistics.
+//! Reads kernel data on a trial from /proc, /sys and BPF programs.
 
 mod bpf;
 mod capability;
@@ -31,7 +28,7 @@ pub use observe::{Probe, ProbeError, Watch};
 pub use ptrace::{Slices, ptrace_counter};
 pub use registry::probe;
 pub use target::{
-    Qemu, TargetError, called, control_group, in_control_group, in_namespace, is_alive, is_machine, machine,
-    namespace, namespace_of, process, qemu, qemus,
+    LabelledProcess, Qemu, TargetError, called, control_group, in_control_group, in_namespace, is_alive,
+    is_machine, labelled, machine, namespace, namespace_of, process, qemu, qemus,
 };
 pub use vm::{VmQueue, VmReading};

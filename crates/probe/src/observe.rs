@@ -9,33 +9,20 @@ use thiserror::Error;
 pub trait Probe: Send {
     fn kind(&self) -> ProbeKind;
 
-    /// Clears the results and starts.
-    ///
-    /// # Errors
-    ///
-    /// If the kernel rejects it.
     fn start(&mut self, watch: &Watch) -> Result<(), ProbeError>;
 
-    /// Adds the results since the start without stopping.
-    ///
-    /// # Errors
-    ///
-    /// If the kernel rejects it.
     fn read(&mut self, seen: &mut ProbeResults) -> Result<(), ProbeError>;
 
-    /// Stops; there is no overhead until the next start. Results remain readable.
     fn stop(&mut self);
 }
 
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Watch {
-    /// The observed processes and their owners.
     pub subjects: Vec<Subject>,
-    /// The messages to follow.
     pub latency_breakdown: Option<BreakdownOrder>,
 }
 
-/// Probe errors; never contain the verifier log.
+/// Errors never contain the verifier log.
 #[derive(Debug, Clone, Error, PartialEq, Eq)]
 pub enum ProbeError {
     /// Not possible on this machine.

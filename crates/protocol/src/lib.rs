@@ -1,7 +1,4 @@
-//! The protocol between controller and agents: requests and events as versioned JSON lines over a byte stream.
-//!
-//! The channel never uses the measured path: stdio of a child in a namespace, a virtio-serial port, vsock or SSH. Works
-//! on `Read` and `Write`, opens no connections, and does not execute requests.
+//! The protocol between controller and agents: versioned JSON lines over a byte stream that never uses the measured path.
 
 mod channel;
 pub mod guest;

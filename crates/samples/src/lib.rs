@@ -1,7 +1,4 @@
-//! Records of a run: trials, time series, histograms, provenance.
-//!
-//! Plain, versioned values that are stored and transferred. Values computed from several trials are in `findings`.
-//! Independent of how records are measured or stored.
+//! Records of a run: trials, time series, histograms, provenance. Plain, versioned values that are stored and transferred.
 
 mod affinity;
 mod counters;

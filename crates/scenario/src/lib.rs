@@ -1,7 +1,6 @@
 //! The scenario document: parsing, checking, and expansion into a plan.
 //!
 //! It has three forms: as written (`document`, with source positions), resolved ([`Scenario`]) and expanded ([`Plan`]).
-//! Pure: takes text and returns values or a diagnosis. Independent of netlink, agents and results.
 
 pub mod builtin;
 mod check;

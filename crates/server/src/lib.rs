@@ -1,8 +1,7 @@
 //! The plumb server, and the drivers of the iperf3 and sockperf protocols in `codecs`.
 //!
-//! One port serves all protocols, which are detected by the first bytes. Until then a peer costs a socket and a few
-//! bytes, and has a deadline; it gets no thread and no memory of a size it chose. `traffic` moves the data. The crate
-//! prints nothing and stores no results: it reports events to a [`Watcher`] and provides a log.
+//! One port serves all protocols, which are detected by the first bytes. Until then a peer costs a socket and a few bytes, and
+//! has a deadline.
 
 mod accept_backoff;
 mod admission;

@@ -13,23 +13,20 @@ use super::{
     sockets::{bind_udp, socket, udp},
 };
 
-/// Accept backlog, further limited by the kernel.
 const BACKLOG: i32 = 4096;
-/// Attempts to find a port that is free for both TCP and UDP.
+/// A port must be free for both TCP and UDP.
 const ATTEMPTS: u32 = 16;
 
-/// Nonblocking sockets, in the order of the addresses.
 #[derive(Debug)]
 pub(super) struct Listeners {
     pub(super) tcp: Vec<TcpListener>,
     pub(super) udp: Vec<UdpSocket>,
     pub(super) addresses: Vec<SocketAddr>,
-    /// Opens more UDP sockets after the process has dropped its privileges.
     holder: Option<PortHolder>,
 }
 
 impl Listeners {
-    /// Opens all listeners. If all addresses were requested, a missing IPv6 stack is not an error.
+    /// A missing IPv6 stack is no error if all addresses were requested.
     pub(super) fn open(listen: &[SocketAddr]) -> Result<Self> {
         if listen.is_empty() {
             let (setting, value) = ("listen addresses", "none".to_owned());
@@ -50,13 +47,11 @@ impl Listeners {
         }
     }
 
-    /// Starts the port holder, which keeps its user.
     pub(super) fn start_port_holder(&mut self) -> Result<()> {
         self.holder = Some(PortHolder::start(&self.addresses)?);
         Ok(())
     }
 
-    /// Another UDP socket on a listening address.
     pub(super) fn further_udp(&self, address: SocketAddr) -> Result<UdpSocket> {
         self.holder.as_ref().map_or_else(|| udp(address), |holder| holder.udp(address))
     }
@@ -113,8 +108,8 @@ fn tcp(address: SocketAddr) -> Result<TcpListener> {
     Ok(socket.into())
 }
 
-/// Bound exclusively first, then shared with sockets of the same user (SO_REUSEPORT), so that no other user can ever
-/// bind the port. SO_REUSEADDR would share a UDP port with all users.
+/// Bound exclusively first, then shared with sockets of the same user (SO_REUSEPORT), so that no other user can ever bind the
+/// port. SO_REUSEADDR would share a UDP port with all users.
 fn udp_listener(address: SocketAddr) -> Result<UdpSocket> {
     let socket = socket(address, Type::DGRAM, Protocol::UDP)?;
     bind_udp(&socket, address)?;

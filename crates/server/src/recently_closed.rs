@@ -1,10 +1,9 @@
-//! Remembers recently ended clients. Their late messages are not logged as an unknown protocol.
+//! Remembers recently ended clients, to not log their late messages as an unknown protocol.
 
 use std::{collections::VecDeque, net::SocketAddr};
 
 use super::ingress::Ingress;
 
-/// Remembered clients per kind.
 const CAPACITY: usize = 64;
 
 /// The latest first.
@@ -23,12 +22,10 @@ impl RecentlyClosed {
         }
     }
 
-    /// Whether a client with this token ended recently.
     pub(super) fn has_token(&self, token: u64) -> bool {
         self.tokens.contains(&token)
     }
 
-    /// Whether a UDP client with this address ended recently.
     pub(super) fn has_peer(&self, peer: SocketAddr) -> bool {
         self.peers.contains(&peer)
     }

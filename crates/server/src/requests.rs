@@ -26,10 +26,9 @@ use units::Nanos;
 use workload::ConnectEnd;
 
 const THREADS: usize = 4;
-/// Timeout of a request and its reply.
 const REQUEST: Nanos = Nanos::from_secs(2);
 
-/// Starts the client and serves its connections until it closes the control connection or exceeds `bounds`.
+/// Ends when the client closes the control connection or exceeds `bounds`.
 pub(super) fn serve(
     control: &TcpStream,
     arriving: Receiver<(TcpStream, Handshake)>,
@@ -61,7 +60,6 @@ struct Work {
     arriving: Mutex<Receiver<(TcpStream, Handshake)>>,
     over: AtomicBool,
     connections: AtomicU64,
-    /// Bytes in both directions.
     carried: AtomicU64,
 }
 

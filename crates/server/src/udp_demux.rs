@@ -1,5 +1,4 @@
-//! Handles datagrams on the shared sockets: replies directly or creates a connected socket for the peer.
-//! Replies are never longer than the request, and remembered peers are limited in number.
+//! Handles datagrams on the shared sockets. Replies are never longer than the request.
 
 use std::{
     io::ErrorKind,
@@ -31,19 +30,17 @@ use super::{
 };
 use crate::{iperf3::server::DataConnection, sockperf::cost};
 
-/// Maximum number of datagrams taken from a new socket; the rest belong to its peer.
+/// Datagrams taken from a new socket; the rest belong to its peer.
 const STRAYS: usize = 1024;
 
 #[derive(Debug, Clone, Copy)]
 struct Destination {
-    /// Index of the listening socket.
     place: usize,
-    /// Local address, if the socket is bound to all addresses.
+    /// `None` unless the socket is bound to all addresses.
     here: Option<IpAddr>,
 }
 
 impl EventLoop<'_, '_> {
-    /// Receives pending datagrams of a UDP socket.
     pub(super) fn receive(&mut self, place: usize) {
         // Taken out so that other fields stay accessible.
         let mut buffer = std::mem::take(&mut self.udp.buffer);
@@ -74,7 +71,7 @@ impl EventLoop<'_, '_> {
         }
     }
 
-    /// Plumb clients get a refusal, no longer than their request.
+    /// The refusal is no longer than the request.
     fn deny(&mut self, at: Destination, bytes: &[u8], peer: SocketAddr, now: u64) {
         self.log.refused(peer, Refusal::Address, now);
         if let Datagram::Native(greeting) = opening::of_datagram(bytes)
@@ -84,7 +81,7 @@ impl EventLoop<'_, '_> {
         }
     }
 
-    /// Greets a plumb client. It costs nothing until the client has verified its address.
+    /// Costs nothing until the client has verified its address.
     fn greet_native(&mut self, at: Destination, greeting: Greeting, peer: SocketAddr, now: u64) {
         let served = matches!(greeting.handshake.purpose, Purpose::PingPong | Purpose::Probe);
         match greeting.kind {
@@ -123,7 +120,6 @@ impl EventLoop<'_, '_> {
         }
     }
 
-    /// Datagrams of a running iperf3 test.
     fn give_datagrams(&mut self, at: Destination, word: Connect, peer: SocketAddr) {
         let Some(test) = self.sessions.gathering_datagrams(peer.ip()) else {
             return self.log.refused(peer, Refusal::UnknownProtocol, monotonic());
@@ -140,8 +136,7 @@ impl EventLoop<'_, '_> {
         self.answer_strays(at, strays);
     }
 
-    /// Replies to a sockperf message. A peer that continues gets a thread and a connected socket, if one is left for
-    /// unverified clients.
+    /// A peer that continues gets a thread and a connected socket, if one is left for unverified clients.
     fn answer_sockperf(&mut self, at: Destination, bytes: &mut [u8], peer: SocketAddr, now: u64) {
         let served = self.sessions.conversation(peer).cloned();
         let (is_served, known) = (served.is_some(), self.udp.known.find(peer, now).cloned());
@@ -171,7 +166,6 @@ impl EventLoop<'_, '_> {
         if allowed {
             conversation.counts.note(reply, bytes.len());
         } else {
-            // Dropped, like packet loss.
             self.log.refused(peer, Refusal::Rate, now);
         }
         if allowed && reply == Reply::Answer {
@@ -195,7 +189,6 @@ impl EventLoop<'_, '_> {
         self.answer_strays(at, strays);
     }
 
-    /// Connects a socket to the peer and returns earlier datagrams.
     fn connect(&self, local: SocketAddr, peer: SocketAddr) -> Option<(UdpSocket, Strays)> {
         let tell = |error: &Error| self.context.watcher.event(Event::Trouble { error });
         connect(self.listeners, local, peer).inspect_err(tell).ok()
@@ -209,7 +202,6 @@ impl EventLoop<'_, '_> {
 
     fn send(&self, at: Destination, bytes: &[u8], peer: SocketAddr) {
         let socket = &self.listeners.udp[at.place];
-        // Dropped, like packet loss.
         let _ = match at.here {
             Some(here) => send_addressed(socket, bytes, peer, here),
             None => socket.send_to(bytes, peer),
@@ -221,10 +213,10 @@ fn is_of_a_link(address: IpAddr) -> bool {
     matches!(address, IpAddr::V6(address) if address.is_unicast_link_local())
 }
 
-/// Datagrams received on the wrong socket.
+/// Received on the wrong socket.
 type Strays = Vec<(Vec<u8>, SocketAddr)>;
 
-/// Until connected, a socket receives datagrams from any sender. They are at the front of its queue.
+/// A socket receives datagrams from any sender until it is connected. They are at the front of its queue.
 fn connect(listeners: &Listeners, local: SocketAddr, peer: SocketAddr) -> Result<(UdpSocket, Strays)> {
     let socket = listeners.further_udp(local)?;
     socket.connect(peer).map_err(Error::socket("connect", || format!("a UDP socket to {peer}")))?;
@@ -237,7 +229,6 @@ fn connect(listeners: &Listeners, local: SocketAddr, peer: SocketAddr) -> Result
     Ok((socket, strays))
 }
 
-/// Local address of the peer's socket: the one it used.
 fn local(listeners: SocketAddr, reached: Option<IpAddr>) -> SocketAddr {
     match reached {
         Some(reached) if listeners.ip().is_unspecified() => SocketAddr::new(reached, listeners.port()),

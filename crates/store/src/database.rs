@@ -1,5 +1,4 @@
-//! Common interface of SQLite and PostgreSQL, for SQL that both understand, with `?1` for the first value. Hides their
-//! differences in access; independent of the tables.
+//! Common interface of SQLite and PostgreSQL, for SQL that both understand, with `?1` for the first value.
 
 use std::{ops::Deref, path::PathBuf};
 
@@ -11,7 +10,6 @@ use crate::{
     value::{Row, Value},
 };
 
-/// An open SQLite file or a server connection.
 #[derive(Debug)]
 pub(crate) enum Database {
     File { connection: Connection, path: PathBuf },
@@ -20,14 +18,11 @@ pub(crate) enum Database {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum TransactionKind {
-    /// Reads a consistent snapshot.
     Read,
     Write,
-    /// Writes only to tables of this connection.
     Private,
 }
 
-/// Rolled back unless committed.
 #[derive(Debug)]
 pub(crate) struct Transaction<'a> {
     database: &'a Database,
@@ -35,7 +30,6 @@ pub(crate) struct Transaction<'a> {
 }
 
 impl Database {
-    /// Passes each row to `read`. Returns the number of rows read or written.
     pub(crate) fn ask(
         &self,
         sql: &str,
@@ -56,7 +50,6 @@ impl Database {
         Ok(count)
     }
 
-    /// Collects the results of `read`.
     pub(crate) fn query<T>(
         &self,
         sql: &str,
@@ -74,7 +67,6 @@ impl Database {
         }
     }
 
-    /// Result of `read` for the only row, if there is one.
     pub(crate) fn query_row<T>(
         &self,
         sql: &str,
@@ -84,7 +76,6 @@ impl Database {
         Ok(self.query(sql, values, read)?.pop())
     }
 
-    /// Returns the number of rows written.
     pub(crate) fn execute(&self, sql: &str, values: &[Value<'_>]) -> Result<u64, DatabaseError> {
         match self {
             Self::File { connection, .. } => {
@@ -95,7 +86,6 @@ impl Database {
         }
     }
 
-    /// Runs several statements without parameters.
     pub(crate) fn batch(&self, sql: &str) -> Result<(), DatabaseError> {
         match self {
             Self::File { connection, .. } => Ok(connection.execute_batch(sql)?),
@@ -103,7 +93,6 @@ impl Database {
         }
     }
 
-    /// Starts a transaction, rolled back unless committed.
     pub(crate) fn transaction(&self, access: TransactionKind) -> Result<Transaction<'_>, DatabaseError> {
         match (self, access) {
             (Self::File { connection, .. }, TransactionKind::Write) => {
@@ -123,7 +112,6 @@ impl Database {
         Ok(Transaction { database: self, is_open: true })
     }
 
-    /// SQL condition for a substring match that ignores the case of ASCII letters.
     pub(crate) fn contains(&self, text: &str, part: &str) -> String {
         match self {
             Self::File { .. } => format!("instr(lower({text}), lower({part})) > 0"),
@@ -132,7 +120,6 @@ impl Database {
         }
     }
 
-    /// Column type for integers.
     pub(crate) const fn integer(&self) -> &'static str {
         match self {
             Self::File { .. } => "INTEGER",
@@ -140,7 +127,6 @@ impl Database {
         }
     }
 
-    /// The SQLite connection, for operations on files only.
     pub(crate) const fn file(&self) -> Option<&Connection> {
         match self {
             Self::File { connection, .. } => Some(connection),

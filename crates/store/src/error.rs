@@ -7,7 +7,7 @@ use thiserror::Error;
 
 use crate::location::Location;
 
-/// An error of the store. Every message names the location or the run, and a remedy.
+/// Every message names the location or the run, and a remedy.
 #[derive(Debug, Error)]
 pub enum StoreError {
     #[error("cannot create the folder {folder}: {source}; choose a writable location")]
@@ -16,14 +16,9 @@ pub enum StoreError {
         "cannot open {path} ({reason}); check that it is a file that you can read, in a folder \
          that you can write, or choose another file"
     )]
-    CannotOpen {
-        path: PathBuf,
-        /// SQLite's message.
-        reason: String,
-    },
+    CannotOpen { path: PathBuf, reason: String },
     #[error("cannot write to {place}: {}", place.when_read_only())]
     ReadOnly { place: Location },
-    /// Locked by another process for longer than the timeout.
     #[error(
         "{place} is locked by another process (waited {} s); try again later or stop that process",
         waited.as_secs_f64()
@@ -46,18 +41,12 @@ pub enum StoreError {
         "{place} is a database of another program and was not changed; choose another {}", place.kind()
     )]
     Foreign { place: Location },
-    /// A plumb database with an unknown schema object.
     #[error(
         "{path} has an object `{name}` ({kind}) that plumb did not create in this form, which could delete or invent results; nothing was \
          changed in the file. {advice}, or choose another file",
         path = path.display(), name = name.escape_debug(), advice = without(kind)
     )]
-    UnknownObject {
-        path: PathBuf,
-        /// SQLite's object type: `table`, `index`, `trigger` or `view`.
-        kind: String,
-        name: String,
-    },
+    UnknownObject { path: PathBuf, kind: String, name: String },
     #[error(
         "{place} was written by {writer} (format {found}, this plumb reads {known}); use that version, or another \
          {} for this version",
@@ -80,17 +69,13 @@ pub enum StoreError {
     Unkeepable { run: RunId, what: String, reason: String },
     #[error("run {run} already exists; resume it, or start a new run with another name")]
     RunExists { run: RunId },
-    /// The trial exists: another process is writing to the same run.
+    /// Another process is writing to the same run.
     #[error("trial {index} of run {run} already exists; check that no other process is resuming this run")]
     TrialExists { run: RunId, index: u32 },
     #[error("no run is called `{text}`; {hint}")]
     Unknown { text: String, hint: String },
     #[error("`{text}` matches several runs: {matches}; use a longer prefix")]
-    Ambiguous {
-        text: String,
-        /// Matching runs, newest first.
-        matches: String,
-    },
+    Ambiguous { text: String, matches: String },
     #[error("no baseline is called `{name}`; {hint}")]
     NoBaseline { name: String, hint: String },
     #[error(
@@ -106,45 +91,28 @@ pub enum StoreError {
     #[error(
         "cannot reach {place} ({reason}); check that the server is running, allows connections from this machine and has a connection left"
     )]
-    Away {
-        place: Location,
-        /// Message of the server or the system.
-        reason: String,
-    },
+    Away { place: Location, reason: String },
     #[error(
         "access to {place} denied ({reason}); check user, password, database and sslmode in the address. The \
          database must exist and belong to the user who stores the first run"
     )]
-    Denied {
-        place: Location,
-        /// Message of the server or the client.
-        reason: String,
-    },
-    /// Repair is for files only.
+    Denied { place: Location, reason: String },
     #[error(
         "{place} is on a server: repair it by restoring a backup. `plumb runs export` saves single \
          runs to files, and `plumb runs remove` removes damaged runs"
     )]
     NotAFile { place: Location },
-    /// Any other error of SQLite or the server.
     #[error("cannot {doing} {place}: {reason}")]
-    Failed {
-        doing: &'static str,
-        place: Location,
-        /// Message of SQLite or the server.
-        reason: String,
-    },
+    Failed { doing: &'static str, place: Location, reason: String },
 }
 
 impl StoreError {
-    /// Whether the condition may be temporary, so that retrying is worthwhile.
     #[must_use]
     pub const fn may_pass(&self) -> bool {
         matches!(self, Self::Locked { .. } | Self::Moved { .. } | Self::CannotOpen { .. } | Self::Away { .. })
     }
 }
 
-/// Suggests a remedy for an unknown object.
 fn without(kind: &str) -> String {
     match kind {
         "table" => "Restore the file from a backup".to_owned(),

@@ -1,6 +1,4 @@
 //! Stores runs in an SQLite file or in a shared PostgreSQL database, each trial in its own transaction.
-//!
-//! Owns the schemas and migrations of both. Independent of the meaning and presentation of results.
 
 mod address;
 mod baseline;

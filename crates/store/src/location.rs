@@ -4,17 +4,14 @@ use std::{fmt, path::PathBuf};
 
 use tokio_postgres::Config;
 
-/// Location of the store. Displayed without its password.
 #[derive(Debug, Clone)]
 pub enum Location {
     File(PathBuf),
     Server(Box<ServerAddress>),
 }
 
-/// Address and login of a PostgreSQL database.
 #[derive(Debug, Clone)]
 pub struct ServerAddress {
-    /// Everything except the hosts.
     pub(crate) settings: Config,
     /// Hosts and ports in connection order; a path is a socket directory.
     pub(crate) hosts: Vec<(String, u16)>,
@@ -23,11 +20,10 @@ pub struct ServerAddress {
     pub(crate) shown: String,
 }
 
-/// Verification of the server's certificate.
 #[derive(Debug, Clone)]
 pub(crate) enum Certificate {
     Unchecked,
-    /// It must be signed by a CA in this file and match the host name.
+    /// A CA in this file must have signed the certificate, which must match the host name.
     Checked {
         authorities: PathBuf,
     },
@@ -42,7 +38,6 @@ impl Location {
         }
     }
 
-    /// Cause and remedy for a read-only store.
     pub(crate) const fn when_read_only(&self) -> &'static str {
         match self {
             Self::File(_) => "the file or its folder is read-only; make it writable or choose another file",

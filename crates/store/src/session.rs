@@ -1,4 +1,4 @@
-//! A server connection that is re-established after a failure. Independent of the queries.
+//! A server connection that reconnects after a failure outside of transactions, and renews its claims.
 
 use std::{
     cell::{Cell, RefCell},
@@ -72,7 +72,7 @@ impl Session {
         ended
     }
 
-    /// Runs an idempotent operation, and again if the connection turned out to be broken.
+    /// The operation must be idempotent.
     pub(crate) fn with_retry<T>(
         &self,
         work: impl Fn() -> Result<T, DatabaseError>,
@@ -84,7 +84,6 @@ impl Session {
         }
     }
 
-    /// Renews the claim after reconnecting.
     pub(crate) fn remember(&self, claim: &Arc<ServerClaim>) {
         self.claims.borrow_mut().push(Arc::downgrade(claim));
     }

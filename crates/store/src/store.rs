@@ -1,5 +1,4 @@
-//! The open store and its writes, one transaction per record. Owns the connection settings; independent of reading and
-//! name resolution.
+//! The open store and its writes, one transaction per record.
 
 use std::{
     fs,
@@ -24,13 +23,10 @@ use crate::{
     value::values,
 };
 
-/// Default lock timeout.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// Runs in an SQLite file or a PostgreSQL database. Several processes may open it at once.
-///
-/// Files use a rollback journal instead of a write-ahead log. The file is complete whenever no process writes, so it
-/// can be copied, sent and read from a read-only location. Commits between trials need not be fast.
+/// Several processes may open a store at once. Files use a rollback journal: the file is complete whenever no process writes,
+/// so it can be copied and read from a read-only location.
 #[derive(Debug)]
 pub struct Store {
     pub(crate) database: Database,
@@ -38,20 +34,12 @@ pub struct Store {
 }
 
 impl Store {
-    /// Opens or creates the file and its folder, or opens the database of an address (`postgres://...`), and migrates
-    /// it to the current format.
-    ///
-    /// # Errors
-    /// When it cannot be created or opened, is locked for 5 s, damaged, another program's, or written by a newer
-    /// version.
+    /// Creates the file if it is missing, and migrates it to the current format. Fails if it is locked for 5 s, damaged,
+    /// another program's, or written by a newer version.
     pub fn open(place: impl AsRef<Path>) -> Result<Self, StoreError> {
         Self::open_with_patience(place, PATIENCE)
     }
 
-    /// Like [`Store::open`], with another lock timeout.
-    ///
-    /// # Errors
-    /// Like [`Store::open`].
     pub fn open_with_patience(place: impl AsRef<Path>, patience: Duration) -> Result<Self, StoreError> {
         Self::open_at(Place { location: Location::parse(place.as_ref())?, patience })
     }
@@ -66,16 +54,11 @@ impl Store {
         Ok(Self { database, place })
     }
 
-    /// The file, or the database of a server.
     #[must_use]
     pub const fn location(&self) -> &Location {
         &self.place.location
     }
 
-    /// Stores a complete run from elsewhere. Appends a number to its name if that is taken, and returns the name.
-    ///
-    /// # Errors
-    /// When it cannot be stored; nothing is stored then.
     pub fn keep(&mut self, record: &RunRecord) -> Result<RunId, StoreError> {
         let mut header = record.header.clone();
         self.write("store a run in", |transaction| {
@@ -85,11 +68,8 @@ impl Store {
         Ok(header.id)
     }
 
-    /// Reopens the path after the file was deleted, moved or replaced, and copies this run from the old file, which
-    /// remains readable.
-    ///
-    /// # Errors
-    /// When it cannot be read, or the new file cannot be written; the store is unchanged then.
+    /// Reopens the path after the file was deleted, moved or replaced, and copies this run from the old file, which remains
+    /// readable.
     pub fn follow_path(&mut self, run: &RunId) -> Result<(), StoreError> {
         let is_stored = self.runs()?.iter().any(|listed| listed.id == *run);
         let record = if is_stored { Some(self.load(run)?) } else { None };
@@ -102,7 +82,6 @@ impl Store {
         Ok(())
     }
 
-    /// Runs `work` in a transaction, which is rolled back on failure.
     pub(crate) fn write<T>(
         &mut self,
         doing: &'static str,

@@ -22,20 +22,19 @@ use crate::confine::{self, User};
 use crate::error::{Context, Error, Result};
 use crate::netns::NetNs;
 
-/// Starts `command` in `ns` (or the current namespace) as a child that the kernel kills when its parent dies. `label`
-/// names it in errors. The child leads its own process group, so that Ctrl-C on the terminal does not reach it, and
-/// starts with default signal dispositions.
+/// The kernel kills the child when its parent dies. `label` names it in errors. Ctrl-C does not reach the child's process
+/// group.
 ///
-/// **Caution:** the kernel kills the child when the calling *thread* ends, not only when the process does. Call this
-/// from a thread that outlives the child, never from [`NetNs::run_in`] or a pool.
+/// **Caution:** the kernel kills the child when the calling *thread* ends. Call this from a thread that outlives the child,
+/// never from [`NetNs::run_in`] or a pool.
 ///
 /// Use each `command` only once: this adds hooks to it.
 pub fn spawn_in(command: &mut Command, ns: Option<&NetNs>, label: &str) -> Result<Child> {
     spawn(command, ns.map(NetNs::try_clone).transpose()?, None, label)
 }
 
-/// Starts `command` like [`spawn_in`], with fewer privileges. The child gets separate mount, PID and IPC namespaces if
-/// the kernel allows it. It is killed when the returned value is dropped or this process ends.
+/// Gives a child of [`spawn_in`] its own mount, PID and IPC namespaces if the kernel allows it. The child is killed when the
+/// returned value is dropped or this process ends.
 pub fn spawn_confined(mut command: Command, confines: Confines, label: &str) -> Result<ConfinedChild> {
     let Confines { network, identity } = confines;
     let named = label.to_owned();
@@ -57,7 +56,6 @@ pub fn spawn_confined(mut command: Command, confines: Confines, label: &str) -> 
     Ok(ConfinedChild { child, _keep: keep })
 }
 
-/// A confined child. Dropping it kills the process.
 #[derive(Debug)]
 pub struct ConfinedChild {
     child: Child,
@@ -79,19 +77,16 @@ impl DerefMut for ConfinedChild {
     }
 }
 
-/// Restrictions of a child.
 #[derive(Debug)]
 pub struct Confines {
-    /// Its network namespace.
     pub network: NetNs,
-    /// Its user; programs that it starts gain no privileges.
+    /// Programs that it starts gain no privileges.
     pub identity: Identity,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Identity {
     Same,
-    /// Another user, with supplementary groups.
     Other(User, Vec<u32>),
 }
 
@@ -128,8 +123,7 @@ fn spawn(command: &mut Command, ns: Option<NetNs>, identity: Option<Identity>, l
     command.spawn().named("start", || label)
 }
 
-/// Starts `command` in a new session, where it outlives the caller. The caller chooses its standard streams; inherited
-/// ones keep a terminal or pipe open.
+/// Starts a new session that outlives the caller. Inherited standard streams would keep a terminal or pipe open.
 pub fn spawn_detached(command: &mut Command, label: &str) -> Result<Child> {
     let prepare = || {
         reset_signals();
@@ -141,8 +135,8 @@ pub fn spawn_detached(command: &mut Command, label: &str) -> Result<Child> {
     command.spawn().named("start detached", || label)
 }
 
-/// Kills the process group of a child started by [`spawn_in`] (SIGKILL). Call this before waiting for the child,
-/// because its PID may be reused afterwards. Succeeds if the group has already ended.
+/// Started by [`spawn_in`]. Call this before waiting for the child, because its PID may be reused afterwards. Succeeds if the
+/// group has already ended.
 pub fn kill_group(child: &Child) -> Result<()> {
     match rustix::process::kill_process_group(Pid::from_child(child), Signal::KILL) {
         Err(Errno::SRCH) => Ok(()),
@@ -156,10 +150,8 @@ pub fn name_own(name: &CStr) -> Result<()> {
     rustix::thread::set_name(name).named("name", || "the calling thread")
 }
 
-/// Lets a child check whether its parent is still running.
 struct Parent {
     pid: Pid,
-    /// `None` before Linux 5.3.
     pidfd: Option<OwnedFd>,
 }
 
@@ -197,8 +189,7 @@ fn die_with(parent: &Parent) -> io::Result<()> {
     Ok(())
 }
 
-/// Creates mount and IPC namespaces and mounts /proc for the current PID namespace. Runs between fork and exec: system
-/// calls only.
+/// Runs between fork and exec: system calls only.
 fn unshare_mounts() -> rustix::io::Result<()> {
     // SAFETY: neither flag affects the descriptor table, which is the reason for the unsafe function.
     unsafe { rustix::thread::unshare_unsafe(UnshareFlags::NEWNS | UnshareFlags::NEWIPC) }?;

@@ -11,7 +11,6 @@ use rustix::process::Signal;
 
 use crate::error::{Context, Error, Result};
 
-/// Effective user ID of this process, in its user namespace.
 #[must_use]
 pub fn user() -> u32 {
     rustix::process::geteuid().as_raw()
@@ -19,13 +18,13 @@ pub fn user() -> u32 {
 
 #[derive(Debug)]
 pub struct Process {
-    /// Its /proc folder, which refers to this process only and serves as a pidfd.
+    /// Refers to this process only and serves as a pidfd.
     folder: OwnedFd,
     pid: u32,
 }
 
 impl Process {
-    /// Opens process `pid` started at `start_time`; `None` if it has ended. Fails for processes of other users.
+    /// `None` if it has ended. Fails for processes of other users.
     pub fn own(pid: u32, start_time: u64) -> Result<Option<Self>> {
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
         let folder = match rustix::fs::openat(CWD, format!("/proc/{pid}"), flags, Mode::empty()) {
@@ -41,17 +40,15 @@ impl Process {
         Ok(Some(process))
     }
 
-    /// Sends SIGTERM. Succeeds if it has already ended.
+    /// Succeeds if it has already ended.
     pub fn terminate(&self) -> Result<()> {
         self.send(Signal::TERM, "terminate")
     }
 
-    /// Sends SIGKILL. Succeeds if it has already ended.
     pub fn kill(&self) -> Result<()> {
         self.send(Signal::KILL, "kill")
     }
 
-    /// Opens a file in its /proc folder.
     pub(crate) fn open(&self, file: &str) -> Result<OwnedFd> {
         let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::CLOEXEC;
         rustix::fs::openat(&self.folder, file, flags, Mode::empty())
@@ -72,7 +69,7 @@ impl Process {
         Ok(text)
     }
 
-    /// Checks its credentials, not the folder's owner, which is root for all processes that cannot be traced.
+    /// The folder's owner is root for all processes that cannot be traced.
     fn require_own(&self) -> Result<()> {
         let user = user().to_string();
         let status = self.read("status")?;

@@ -1,7 +1,6 @@
-//! Creates a lab in a fixed order of steps, and handles errors of the kernel.
+//! Creates a lab, one batch of messages per namespace and step.
 //!
-//! Each step is one batch of messages per namespace. If the kernel does not support an element, the element is missing,
-//! and parts that depend on its devices are left out. Any other error ends the creation.
+//! Elements that the kernel does not support are missing, along with what depends on them. Any other error ends the creation.
 
 mod verdict;
 mod verify;
@@ -55,14 +54,12 @@ struct Creator<'a> {
 }
 
 impl<'a> Creator<'a> {
-    /// In new namespaces, one per host of the lab.
     fn outside(lab: &'a Lab) -> Result<Self, CreateError> {
         let devices = Devices::of(lab)?;
         check_hosts(lab)?;
         Ok(Self::at(lab, devices, Namespaces::create(lab)?))
     }
 
-    /// In the namespace of this process, which is the guest `host`.
     fn inside(lab: &'a Lab, host: &HostName) -> Result<Self, CreateError> {
         let mut devices = Devices::of(lab)?;
         let namespaces = Namespaces::own(lab)?;
@@ -70,8 +67,6 @@ impl<'a> Creator<'a> {
         Ok(Self::at(lab, devices, namespaces))
     }
 
-    /// In new namespaces on the existing host `host`, where this process runs. The rest of the lab is on other existing
-    /// hosts.
     fn on_existing(lab: &'a Lab, host: &HostName) -> Result<Self, CreateError> {
         Ok(Self::at(lab, Devices::of(lab)?, Namespaces::on_existing(lab, host)?))
     }
@@ -91,7 +86,6 @@ impl<'a> Creator<'a> {
         self.finish()
     }
 
-    /// Links with a device in a local namespace.
     fn links(&self) -> impl Iterator<Item = &'a Link> {
         let is_local = |link: &&Link| link.devices().iter().any(|device| self.is_local(&device.at.host));
         self.site.lab.links.iter().filter(is_local)
@@ -101,7 +95,7 @@ impl<'a> Creator<'a> {
         self.site.namespaces.get(host).is_some()
     }
 
-    /// One batch per level of nesting, bottom-up. An end of a wire is created by the batch of the other host.
+    /// Bottom-up. An end of a wire is created by the batch of the other host.
     fn make_links(&mut self) -> Result<(), CreateError> {
         let mut by_depth: BTreeMap<usize, Vec<&Link>> = BTreeMap::new();
         for link in self.links() {
@@ -123,8 +117,7 @@ impl<'a> Creator<'a> {
         Ok(())
     }
 
-    /// First ports, addresses and tunnel ends, then brings devices up, so that nothing is sent before everything is
-    /// configured.
+    /// Devices come up last, so that nothing is sent before everything is configured.
     fn connect(&mut self) -> Result<(), CreateError> {
         let mut requests = Vec::new();
         for link in self.links() {
@@ -223,7 +216,6 @@ fn check_hosts(lab: &Lab) -> Result<(), CreateError> {
 }
 
 fn loopback_up(host: &HostName) -> Request {
-    /// `lo` is always the first device.
     const LOOPBACK: u32 = 1;
     Request {
         host: host.clone(),
@@ -251,7 +243,6 @@ mod tests {
     use super::*;
     use crate::scratch;
 
-    /// A tunnel over a wire, with a bridge on one host and an address on the other, and a route through it.
     fn lab() -> Lab {
         let mut lab = link::smallest_overlay();
         let Some(Link::Vxlan(overlay)) = lab.links.last_mut() else { panic!("the overlay comes last") };

@@ -1,7 +1,4 @@
-//! The devices of a lab, with their indexes and MAC addresses.
-//!
-//! Both are chosen here and set at creation. So no device has to be looked up, and forwarding tables of tunnels can be
-//! filled before the first packet. Does not create devices.
+//! Chooses the indexes and MAC addresses of devices, so that forwarding tables of tunnels are filled before the first packet.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,7 +6,6 @@ use scenario::{DeviceName, DeviceRef, HostName, Link};
 
 use crate::{device_kind::DeviceKind, error::CreateError, missing_capabilities::Element};
 
-/// A device to be created.
 #[derive(Debug, Clone)]
 pub(crate) struct Device {
     pub(crate) at: DeviceRef,
@@ -17,13 +13,9 @@ pub(crate) struct Device {
     pub(crate) index: u32,
     pub(crate) mac: [u8; 6],
     pub(crate) mtu: u32,
-    /// The element that creates it.
     pub(crate) element: Element,
-    /// The bridge that it is a port of.
     pub(crate) master: Option<DeviceRef>,
-    /// Index of the link that creates it.
     pub(crate) link: usize,
-    /// Number of devices below it.
     pub(crate) depth: usize,
 }
 
@@ -40,19 +32,16 @@ impl Devices {
         Self { by_ref: BTreeMap::from([(device.at.clone(), device)]), behind: BTreeMap::new() }
     }
 
-    /// The nesting depth of a link, which is created after those below it.
     pub(crate) fn depth_of(&self, link: &Link) -> usize {
         let devices = link.devices();
         devices.iter().filter_map(|device| Some(self.find(device.at)?.depth)).max().unwrap_or(0)
     }
 
-    /// The device at `at`, named by `element`.
     pub(crate) fn get(&self, at: &DeviceRef, element: &Element) -> Result<&Device, CreateError> {
         self.find(at)
             .ok_or_else(|| CreateError::Unknown { element: element.clone(), what: format!("device `{at}`") })
     }
 
-    /// The device `name` of `host`, named by `element`.
     pub(crate) fn get_in(
         &self,
         host: &HostName,
@@ -74,13 +63,11 @@ impl Devices {
         self.all().filter(move |device| device.at.host == *host)
     }
 
-    /// The devices that `element` creates.
     pub(crate) fn created_by(&self, element: &Element) -> Vec<DeviceRef> {
         self.all().filter(|device| device.element == *element).map(|device| device.at.clone()).collect()
     }
 
-    /// The MAC addresses reachable through the tunnel device: its own, or those of its bridge and behind the bridge's
-    /// other ports.
+    /// Includes the bridge's other ports.
     pub(crate) fn macs_behind(&self, tunnel: &Device) -> Vec<[u8; 6]> {
         let Some(bridge) = &tunnel.master else { return vec![tunnel.mac] };
         let mut seen = BTreeSet::from([tunnel.at.clone()]);
@@ -109,7 +96,6 @@ impl Devices {
         macs
     }
 
-    /// Sets the index of a device that already existed.
     pub(crate) fn set_index(&mut self, at: &DeviceRef, index: u32) {
         if let Some(device) = self.by_ref.get_mut(at) {
             device.index = index;

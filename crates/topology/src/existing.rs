@@ -1,5 +1,4 @@
-//! Existing hosts: finds the device for traffic in the namespace of this process, to be read like those of a lab.
-//! Changes nothing on the host.
+//! Finds the device for traffic of an existing host. Changes nothing on it.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -22,11 +21,10 @@ use crate::{
     topology::Topology,
 };
 
-/// The interface of an existing host.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FoundInterface {
     pub end: PathEnd,
-    /// MTU of the device, in bytes of IP packet.
+    /// Bytes of IP packet.
     pub mtu: u32,
 }
 

@@ -1,6 +1,4 @@
-//! Egress gateways: the policy route into the tunnel at the node, and the egress address at the far end.
-//!
-//! Source NAT is in `snat`. Attributes: linux/fib_rules.h.
+//! The policy route of an egress gateway, and its address at the far end. Attributes: linux/fib_rules.h.
 
 use ipnet::Ipv4Net;
 use nlink::netlink::{MessageBuilder, rule::RuleBuilder};
@@ -18,7 +16,6 @@ use crate::{
     trial::{Attempt, Trial},
 };
 
-/// Names of the capabilities that a gateway needs.
 pub const NEEDS: [&str; 3] = [TRIALS[0].name, TRIALS[1].name, TRIALS[2].name];
 
 pub(crate) const TRIALS: [Trial; 3] = [
@@ -65,12 +62,11 @@ fn translation() -> Result<(), String> {
 /// Between the kernel's rules for the local table (0) and the main table (32766).
 const FIRST_PRIORITY: u32 = 1_000;
 
-/// The device used only because of the gateway; the tunnel also carries other traffic.
+/// The tunnel also carries other traffic.
 pub(crate) fn device(gateway: &Gateway) -> DeviceRef {
     DeviceRef { host: gateway.egress.clone(), device: gateway.egress_device.clone() }
 }
 
-/// Adds the egress address, unless a link of the lab already has it.
 pub(crate) fn address(gateway: &Gateway, lab: &Lab, devices: &Devices) -> Result<Vec<Request>, CreateError> {
     let element = Element::Gateway(gateway.name.clone());
     let device = devices.get_in(&gateway.egress, &gateway.egress_device, &element)?;
@@ -82,8 +78,7 @@ pub(crate) fn address(gateway: &Gateway, lab: &Lab, devices: &Devices) -> Result
     Ok(vec![address::add(device, Ipv4Net::from(gateway.egress_address), &element)])
 }
 
-/// Diverts the gateway's traffic into the tunnel: a table with one route, and a rule for the table. `number` is the
-/// gateway's index.
+/// A table with one route, and a rule for the table. `number` is the gateway's index.
 pub(crate) fn divert(gateway: &Gateway, number: u32, devices: &Devices) -> Result<Vec<Request>, CreateError> {
     let element = Element::Gateway(gateway.name.clone());
     let tunnel = devices.get_in(&gateway.node, &gateway.tunnel, &element)?;

@@ -1,7 +1,6 @@
-//! Network namespaces and links over netlink: creates a lab, configures its devices, and reads back the result.
+//! Creates network namespaces and links over netlink.
 //!
-//! One file per link kind. Namespaces are unnamed and exist only as file descriptors, so closing these removes the lab.
-//! Independent of traffic, trials and reports.
+//! Namespaces exist only as file descriptors, so closing these removes the lab.
 
 mod address;
 mod affinity;

@@ -1,5 +1,4 @@
-//! The kinds of link, one file each: the requests to the kernel and the checks. CONTRIBUTING.md, walk 1,
-//! describes how to add one.
+//! The kinds of link, one file each. CONTRIBUTING.md, walk 1, describes how to add one.
 
 mod attachment;
 mod bridge;
@@ -42,23 +41,18 @@ pub(crate) struct Site<'a> {
     pub(crate) by_name: BTreeSet<HostName>,
 }
 
-/// A kind of link in the kernel.
 pub(crate) trait LinkKind {
-    /// For messages, followed by its name.
     fn noun(&self) -> &'static str;
 
-    /// Names of the capabilities that it needs.
     fn needs(&self) -> Vec<&'static str>;
 
-    /// The kind of device `at`; `None` if another kernel creates it.
     fn device(&self, at: &DeviceRef, lab: &Lab) -> Option<DeviceKind>;
 
-    /// The MAC address of `at`, if it is not the generated one.
+    /// `None` for a generated address.
     fn mac(&self, _at: &DeviceRef) -> Option<[u8; 6]> {
         None
     }
 
-    /// The peer of `at`, if known.
     fn behind(&self, _at: &DeviceRef) -> Option<Peer> {
         None
     }
@@ -67,25 +61,22 @@ pub(crate) trait LinkKind {
         Vec::new()
     }
 
-    /// Creates its devices. Devices below exist.
+    /// Devices below exist.
     fn create(&self, element: &Element, site: &mut Site<'_>) -> Result<Vec<Request>, CreateError>;
 
-    /// Connects devices, after all exist and before any is up.
+    /// Runs after all devices exist and before any is up.
     fn connect(&self, _element: &Element, _site: &Site<'_>) -> Result<Vec<Request>, CreateError> {
         Ok(vec![])
     }
 
-    /// Sets rate limits, after devices are up.
     fn limit(&self, _site: &Site<'_>) -> Result<Vec<Request>, CreateError> {
         Ok(vec![])
     }
 
-    /// The expected attributes of `at` that are specific to this kind.
     fn expected(&self, _at: &DeviceRef) -> String {
         String::new()
     }
 
-    /// The same attributes as reported in `IFLA_INFO_DATA`.
     fn reported(&self, _data: &[u8]) -> String {
         String::new()
     }
@@ -95,7 +86,6 @@ pub(crate) trait LinkKind {
         carries(device, link)
     }
 
-    /// Verifies properties outside the link, once all links have a carrier.
     fn verify(&self, _site: &Site<'_>) -> Result<(), CreateError> {
         Ok(())
     }
@@ -113,7 +103,6 @@ pub(crate) fn kind(link: &Link) -> &dyn LinkKind {
     }
 }
 
-/// Tests of whether this kernel supports a layer.
 pub(crate) fn trials(layer: Layer) -> &'static [Trial] {
     match layer {
         Layer::Wire => &[veth::TRIAL, rate::TRIAL],
@@ -132,7 +121,6 @@ pub(crate) fn element(link: &Link) -> Element {
     Element::Link { noun: kind(link).noun(), name: link.name().to_owned() }
 }
 
-/// Names of the capabilities that a link needs.
 #[must_use]
 pub fn needs(link: &Link) -> Vec<&'static str> {
     kind(link).needs()

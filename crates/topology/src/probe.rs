@@ -1,6 +1,4 @@
-//! Capabilities of this kernel and process, detected by trying each in scratch namespaces.
-//!
-//! Uses the same code as a real lab, so that the result is the same. Leaves nothing behind. Independent of scenarios.
+//! Detects what this kernel and process can do, by trying each in scratch namespaces.
 
 use scenario::{Lab, Layer};
 
@@ -10,17 +8,13 @@ use crate::{
     trial::{Attempt, Trial},
 };
 
-/// Something that a lab may need.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Capability {
-    /// For messages, e.g. `vxlan`.
     pub name: &'static str,
     pub available: bool,
-    /// The operation, or why it failed.
     pub detail: String,
     pub needed_for: &'static str,
     pub remedy: &'static str,
-    /// Whether some paths cannot work without it.
     pub required: bool,
 }
 
@@ -33,7 +27,6 @@ const NAMESPACES: Trial = Trial {
     attempt: Attempt::Lab(scratch::host),
 };
 
-/// Tests all capabilities of layers and settings, each once.
 #[must_use]
 pub fn probe() -> Vec<Capability> {
     let settings: Vec<Trial> = configure::trials().collect();

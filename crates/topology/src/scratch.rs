@@ -24,7 +24,6 @@ pub(crate) fn wire() -> Lab {
     wire_with(|_| {})
 }
 
-/// Two hosts with a wire modified by `change`.
 pub(crate) fn wire_with(change: impl FnOnce(&mut Wire)) -> Lab {
     let end = |at, address| LinkEnd::new(at, Some(in_net(address)));
     let mut wire = Wire::new("wire", [end(near(), NEAR), end(DeviceRef::new("far", "eth0"), FAR)], MTU);
@@ -41,7 +40,6 @@ pub(crate) fn near() -> DeviceRef {
     DeviceRef::new("near", "eth0")
 }
 
-/// A gateway for the near end, at the far end of the wire.
 pub(crate) fn gateway() -> Gateway {
     let elsewhere = |third| Ipv4Net::new_assert(Ipv4Addr::new(198, 18, third, 0), 24);
     Gateway {
@@ -66,7 +64,6 @@ fn in_net(address: Ipv4Addr) -> Ipv4Net {
     Ipv4Net::new_assert(address, 24)
 }
 
-/// Whether this process can create namespaces. Prints a message if not.
 #[cfg(test)]
 #[expect(clippy::disallowed_macros, reason = "reports a skipped test")]
 pub(crate) fn can_create_namespaces(test: &str) -> bool {

@@ -9,7 +9,6 @@ use store::StoreError;
 
 use crate::{links, shell};
 
-/// An error to show as a page.
 #[derive(Debug)]
 pub(crate) struct Failure {
     status: StatusCode,

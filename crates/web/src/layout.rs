@@ -11,17 +11,15 @@ use crate::{
     site::Site,
 };
 
-/// Style of the bar. Inlined into reports, because their policy allows no files.
+/// Inlined into reports, because their policy allows no files.
 pub(crate) const BAR_STYLE: &str = include_str!("../assets/bar.css");
 
-/// Entries of the bar.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Entry {
     Runs,
     Compare,
 }
 
-/// Pages of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum RunEntry {
     Report,
@@ -29,17 +27,14 @@ pub(crate) enum RunEntry {
     History,
 }
 
-/// A page of the site.
 pub(crate) fn page(site: &Site, title: &str, entry: Option<Entry>, content: &Markup) -> Response {
     shell(title, &bar(site, entry, None), content)
 }
 
-/// A page of a run.
 pub(crate) fn run_page(site: &Site, title: &str, run: &RunId, entry: RunEntry, content: &Markup) -> Response {
     shell(title, &bar(site, None, Some((run, entry))), content)
 }
 
-/// The navigation bar.
 pub(crate) fn bar(site: &Site, current: Option<Entry>, run: Option<(&RunId, RunEntry)>) -> Markup {
     let entry = |entry: Entry, link: &str, text: &str| {
         let here = (current == Some(entry)).then_some("page");

@@ -1,8 +1,4 @@
-//! Workloads and their measurements: settings of each kind, one end's record, and the combined record of both ends. One
-//! module per kind.
-//!
-//! Plain values used in scenarios, protocol messages and records. Independent of hosts and paths, and of statistics
-//! over several trials.
+//! Workloads and their measurements, one module per kind.
 
 mod column;
 mod histogram;

@@ -42,7 +42,7 @@ impl Metric {
         }
     }
 
-    /// As a table heading: `Median round trip`.
+    /// The table heading: `Median round trip`.
     #[must_use]
     pub const fn title(self) -> &'static str {
         match self {
@@ -57,7 +57,7 @@ impl Metric {
         }
     }
 
-    /// With the better direction: `median round trip, less is better`.
+    /// The name with the better direction: `median round trip, less is better`.
     #[must_use]
     pub const fn measured_in(self) -> &'static str {
         match self {
@@ -84,7 +84,7 @@ impl Metric {
         }
     }
 
-    /// Whether higher is better; `None` if neither is.
+    /// `None` if neither is.
     #[must_use]
     pub const fn more_is_better(self) -> Option<bool> {
         match self {
@@ -98,7 +98,6 @@ impl Metric {
         }
     }
 
-    /// The quantity, which determines the unit.
     #[must_use]
     pub const fn quantity(self) -> Quantity {
         match self {
@@ -110,7 +109,7 @@ impl Metric {
         }
     }
 
-    /// A value in a sentence: `9.41 Gbit/s`, `49.3 µs`, `512 connections/s`.
+    /// E.g. `9.41 Gbit/s`, `49.3 µs`, `512 connections/s`.
     #[must_use]
     pub fn show(self, value: f64) -> String {
         match self.quantity() {

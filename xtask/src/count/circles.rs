@@ -1,9 +1,8 @@
-//! Cycles of modules inside a crate: sets in which each module depends on each other one by the paths it uses. Owns
-//! the dependency graph.
+//! Cycles of modules inside a crate.
 //!
 //! A module is one with a file. It depends on the module in which one of its paths ends, if the path starts with `crate`,
-//! `super`, `self` or the name of a child module. Names that a module only re-exports (`use`) are followed to their
-//! origin. The use of child modules does not count, because a module consists of them.
+//! `super`, `self` or the name of a child module. Re-exports (`use`) are followed to their origin. The use of child modules
+//! does not count.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -43,16 +42,13 @@ fn shown(name: &Name) -> String {
     if name.is_empty() { "lib".to_owned() } else { name.join("::") }
 }
 
-/// The modules of a crate and the paths that each uses.
 struct CrateMap {
     modules: BTreeMap<Name, Uses>,
 }
 
 #[derive(Default)]
 struct Uses {
-    /// Full paths below the crate's root.
     paths: BTreeSet<Name>,
-    /// The target of each imported name.
     brought: BTreeMap<String, Name>,
 }
 
@@ -106,13 +102,11 @@ fn used(module: &Module) -> Uses {
 
 struct Finder<'a> {
     module: &'a Module,
-    /// The current module, including modules inside the file.
     at: Name,
     uses: Uses,
 }
 
 impl Finder<'_> {
-    /// The path below the crate's root, unless it leaves the crate.
     fn full(&self, path: &[String]) -> Option<Name> {
         let supers = path.iter().take_while(|word| *word == "super").count();
         match path.first()?.as_str() {

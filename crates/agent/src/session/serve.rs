@@ -18,7 +18,6 @@ use crate::{
     watch::Watch,
 };
 
-/// Starts a server on a new thread, until it is collected or abandoned.
 pub(crate) fn open(session: Session<'_, '_>, order: ServerOrder) -> Result<Reply, Refusal> {
     let token = order.token;
     let server = listen(session, order)?;
@@ -38,7 +37,6 @@ pub(crate) fn open(session: Session<'_, '_>, order: ServerOrder) -> Result<Reply
     Ok(Reply::Listening { port })
 }
 
-/// Listens on the first free port allowed by the policy.
 fn listen(session: Session<'_, '_>, order: ServerOrder) -> Result<Server, Refusal> {
     let ServerOrder { token, bind, mut load, cpus } = order;
     let asked = load.kind_mut().socket_mut().and_then(|socket| socket.server_port);
@@ -57,7 +55,6 @@ fn listen(session: Session<'_, '_>, order: ServerOrder) -> Result<Server, Refusa
     Err(Refusal::new("its policy allows no port to listen on"))
 }
 
-/// Waits for the end of the server's trial.
 pub(crate) fn collect(session: Session<'_, '_>, deadline: Nanos, token: Token) -> Result<Reply, Refusal> {
     let (stop, outcome) = session.trials.collect(token)?;
     let result = match outcome.recv_timeout(deadline.into()) {

@@ -44,8 +44,8 @@ pub(crate) struct ImportArgs {
     /// A table column to treat as a metric (may be repeated)
     #[arg(long, value_name = "COLUMN")]
     metric: Vec<String>,
-    /// Merge tests with equal settings from different files into one result, instead of treating the file
-    /// as a factor
+    /// Treat all tests with equal settings as trials of one result, also from different files and parts of a
+    /// file
     #[arg(long)]
     together: bool,
     /// Also import tables from files with the tools' own logs, which the tables usually repeat

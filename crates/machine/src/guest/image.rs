@@ -1,5 +1,5 @@
-//! Builds the guest's file system, an initramfs in memory. Source of the format:
-//! Documentation/driver-api/early-userspace/buffer-format.rst of Linux (newc).
+//! Builds the guest's file system, an initramfs in memory (newc; Documentation/driver-api/early-userspace/buffer-format.rst of
+//! Linux).
 
 use std::{
     collections::BTreeSet,
@@ -20,18 +20,13 @@ const FOLDER_MODE: u32 = 0o040_755;
 const PROGRAM_MODE: u32 = 0o100_755;
 const FILE_MODE: u32 = 0o100_644;
 
-/// An initramfs in a memory file. Several guests can share it.
+/// Several guests can share it.
 #[derive(Debug)]
 pub struct Image {
     file: File,
 }
 
 impl Image {
-    /// Builds an image with `program` as first process, the `modules` of `kernel` with their dependencies, and
-    /// `files`.
-    ///
-    /// # Errors
-    /// If a part is missing or memory runs out.
     pub fn build(
         kernel: &Kernel,
         program: &Path,
@@ -62,7 +57,6 @@ impl Image {
         Ok(Self { file: archive.finish()? })
     }
 
-    /// The file, for a monitor to inherit.
     #[must_use]
     pub fn file(&self) -> &File {
         &self.file
@@ -80,7 +74,6 @@ struct Archive {
 }
 
 impl Archive {
-    /// Adds a file and its parent folders.
     fn add(&mut self, path: &Path, mode: u32, bytes: &[u8]) -> Result<(), GuestError> {
         if let Some(folder) = path.parent() {
             self.add_folder(folder)?;

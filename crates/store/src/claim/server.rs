@@ -1,5 +1,5 @@
-//! Claims on a PostgreSQL server: an advisory lock of a separate connection, released by the server when the connection
-//! ends (<https://www.postgresql.org/docs/current/explicit-locking.html#ADVISORY-LOCKS>).
+//! Claims on a PostgreSQL server: an advisory lock of a separate connection
+//! (<https://www.postgresql.org/docs/current/explicit-locking.html#ADVISORY-LOCKS>).
 
 use std::{
     fmt,
@@ -18,7 +18,6 @@ use crate::{
     value::values,
 };
 
-/// Lock key of a run.
 const KEY: &str = "hashtextextended('plumb run ' || ?1, 0)";
 
 pub(crate) struct ServerClaim {
@@ -30,7 +29,6 @@ pub(crate) struct ServerClaim {
 
 struct HeldLock {
     client: Client,
-    /// PID of the server process of this connection.
     backend: i64,
 }
 

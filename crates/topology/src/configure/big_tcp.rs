@@ -1,6 +1,6 @@
-//! BIG TCP: the maximum packet size of segmentation and receive offload, as link attributes.
+//! BIG TCP: the maximum packet size of segmentation and receive offload.
 //!
-//! IPv4 has separate attributes since Linux 6.3; before, one size applied to IPv4 and IPv6.
+//! IPv4 has separate attributes since Linux 6.3; before, one size applied to both families.
 
 use std::fmt;
 
@@ -18,7 +18,7 @@ use crate::{
     trial::{Attempt, Trial},
 };
 
-/// `GSO_MAX_SIZE` in linux/netdevice.h: eight times the previous maximum.
+/// `GSO_MAX_SIZE` in linux/netdevice.h.
 const LARGEST: Bytes = Bytes(8 * 65_535);
 
 pub(super) struct BigTcp;
@@ -85,12 +85,10 @@ impl DeviceSetting for BigTcp {
 }
 
 impl Sizes {
-    /// `bytes` for all sizes, on a device with the limit `most`.
     pub(crate) fn all(bytes: u32, most: u32) -> Self {
         Self { gso: bytes, gro: bytes, gso_ipv4: bytes, gro_ipv4: bytes, most }
     }
 
-    /// The effective sizes for IPv4 (segmentation, receive offload). Older kernels have no separate ones.
     pub(crate) fn ipv4_sizes(&self) -> (u32, u32) {
         let or = |own: u32, both: u32| if own == 0 { both } else { own };
         (or(self.gso_ipv4, self.gso), or(self.gro_ipv4, self.gro))

@@ -16,7 +16,6 @@ use crate::{
 
 pub(super) struct Switches;
 
-/// The changeable features, and whether each is wanted.
 #[derive(Clone, PartialEq, Eq)]
 pub(super) struct Features(BTreeMap<String, bool>);
 
@@ -73,7 +72,6 @@ impl DeviceSetting for Switches {
         switched.map_err(|refusal| refused(device, Self::KIND, &changes, refusal))
     }
 
-    /// Compares the active features with all requested offloads.
     fn verify(
         kernel: &mut Kernel<'_>,
         device: &Device,
@@ -124,7 +122,6 @@ fn compare(
     Err(differs(device, name, &word(on), &word(found)))
 }
 
-/// All changeable features with their target values.
 fn target(original: &Features, requested: Offloads) -> BTreeMap<String, bool> {
     let mut target = original.0.clone();
     for offload in offloads(requested) {
@@ -137,8 +134,8 @@ fn target(original: &Features, requested: Offloads) -> BTreeMap<String, bool> {
     target
 }
 
-/// The features to enable for an offload: those enabled at creation, because a device may have others that the kernel
-/// never enables by default (`tx-tcp-mangleid-segmentation`). All, if none was enabled.
+/// Enables the features that were enabled at creation: a device may have others that the kernel never enables by default
+/// (`tx-tcp-mangleid-segmentation`). All, if none was enabled.
 fn selected<'a>(original: &'a Features, offload: &Offload) -> Vec<&'a str> {
     let own: Vec<_> = original.0.iter().filter(|(name, _)| (offload.is)(name)).collect();
     let enabled: Vec<_> = own.iter().filter(|(_, on)| **on).map(|(name, _)| name.as_str()).collect();

@@ -1,5 +1,4 @@
-//! Queues, over ethtool channels. A device has combined channels, or separate receive and transmit channels, which are
-//! set to the same number here.
+//! Queues, over ethtool channels. Separate receive and transmit channels are set to the same number.
 
 use std::{fmt, time::Duration};
 
@@ -21,7 +20,6 @@ const LOOK_AGAIN_AFTER: Duration = Duration::from_millis(10);
 
 pub(super) struct Queues;
 
-/// Queues per direction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Count {
     now: u32,
@@ -99,7 +97,7 @@ impl DeviceSetting for Queues {
         set.map_err(|refusal| refused(device, Self::KIND, setting(), refusal))
     }
 
-    /// Waits until all pairs have a carrier: it is lost on both ends while queues change.
+    /// The carrier is lost on both ends while queues change.
     fn settle(kernel: &Kernel<'_>, devices: &Devices) -> Result<(), ConfigureError> {
         let namespaces = kernel.namespaces;
         for (host, _) in namespaces.iter() {

@@ -23,7 +23,6 @@ pub(super) const TRIAL: Trial = Trial {
     attempt: Attempt::Lab(smallest),
 };
 
-/// A wire whose near end is a bridge port.
 pub(super) fn smallest() -> Lab {
     let mut address = None;
     let mut lab = scratch::wire_with(|wire| address = wire.ends[0].address.take());
@@ -74,8 +73,7 @@ impl LinkKind for Bridge {
         ])
     }
 
-    /// Adds the ports to the bridge. The request belongs to the port's element, so that an error does not affect the
-    /// other ports.
+    /// The request belongs to the port's element, so that an error does not affect the other ports.
     fn connect(&self, element: &Element, site: &Site<'_>) -> Result<Vec<Request>, CreateError> {
         let master = site.devices.get(&self.at, element)?.index;
         let ports = self.port_devices().map(|port| {

@@ -32,7 +32,6 @@ pub(super) const TRIAL: Trial = Trial {
     attempt: Attempt::Lab(smallest),
 };
 
-/// A macvlan on the near end of a wire.
 fn smallest() -> Lab {
     let (at, over) = (DeviceRef::new("near", "mv0"), DeviceName::new("eth0"));
     let address = Ipv4Net::new_assert(Ipv4Addr::new(198, 18, 1, 1), 24);

@@ -36,7 +36,6 @@ pub(super) const TRIAL: Trial = Trial {
     attempt: Attempt::Lab(|| scratch::wire_with(|wire| wire.rate = Some(BitRate(1e9)))),
 };
 
-/// Limits the rate of both ends, if the wire has a rate.
 pub(super) fn limit(wire: &Wire, devices: &Devices) -> Result<Vec<Request>, CreateError> {
     let Some(rate) = wire.rate else { return Ok(vec![]) };
     // A rate is far below 2^64 bytes per second; fractions are dropped.

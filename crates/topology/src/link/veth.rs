@@ -1,7 +1,4 @@
-//! Veth pairs, for wires between hosts and attachments of guests and pods.
-//!
-//! One message creates both ends in their namespaces; the far namespace is passed as a file descriptor. Attributes:
-//! linux/if_link.h, linux/veth.h.
+//! Veth pairs, created by one message for both ends. Attributes: linux/if_link.h, linux/veth.h.
 
 use std::os::fd::{AsFd, AsRawFd};
 
@@ -33,7 +30,6 @@ pub(super) const TRIAL: Trial = Trial {
     attempt: Attempt::Lab(scratch::wire),
 };
 
-/// Creates both ends, with a request to the second one's host.
 pub(super) fn create(
     [far, near]: [&DeviceRef; 2],
     element: &Element,

@@ -28,7 +28,6 @@ pub(super) const TRIAL: Trial = Trial {
     attempt: Attempt::Lab(smallest),
 };
 
-/// A VLAN device on the near end of a wire.
 fn smallest() -> Lab {
     let (at, over) = (DeviceRef::new("near", "vlan2"), DeviceName::new("eth0"));
     let vlan = Vlan { name: "vlan2".into(), at, over, id: 2, address: None, mtu: scratch::MTU };

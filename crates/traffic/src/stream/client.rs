@@ -16,11 +16,7 @@ use crate::{
     workers::cpu_of,
 };
 
-/// Opens all connections, runs the flows after the server's start signal, and waits for all to end.
-///
-/// # Errors
-///
-/// If the server cannot be reached or lacks the congestion control, or a connection fails or stalls.
+/// Fails if the server cannot be reached or lacks the congestion control, or a connection fails or stalls.
 pub(crate) fn run_client(
     spec: &ClientSpec<StreamSettings>,
     stop: &Stop,

@@ -13,36 +13,24 @@ use crate::{
     socket::{tcp_facts, udp_facts},
 };
 
-/// Name of the connecting end.
 pub const CLIENT: &str = "client";
-/// Name of the listening end.
 pub const SERVER: &str = "server";
 
-/// One end of a connection.
 #[derive(Debug)]
 pub struct Flow<'a> {
-    /// Index within its direction, from 0.
     pub id: u32,
     /// Never `both`.
     pub direction: Direction,
-    /// [`CLIENT`] or [`SERVER`].
     pub end: &'static str,
-    /// For errors.
     pub name: String,
     pub socket: FlowSocket,
-    /// Settings; direction and number of streams are ignored.
     pub load: &'a StreamSettings,
-    /// CPU to which its thread is pinned.
     pub cpu: Option<u32>,
-    /// Bytes to transfer, if the load has a byte limit.
     pub share: Option<u64>,
-    /// Handshake before the first byte.
     pub start: Start,
-    /// How it ends.
     pub finish: Finish<'a>,
 }
 
-/// Socket of a flow. Use `try_clone` to keep access to it.
 #[derive(Debug)]
 pub enum FlowSocket {
     Tcp(TcpStream),
@@ -58,35 +46,28 @@ impl FlowSocket {
     }
 }
 
-/// Handshake before the first byte.
 #[derive(Debug, Clone, Copy)]
 pub enum Start {
-    /// The server starts the client, with one byte over TCP.
     Go,
     /// The client starts, over UDP, with this opening, which the server knows.
     Opening(Opening),
-    /// None: both ends start by themselves.
     Now,
 }
 
-/// How a connection ends.
 #[derive(Debug, Clone, Copy)]
 pub enum Finish<'a> {
-    /// In-band: the sender half-closes or sends the number of datagrams, then waits until the receiver has
-    /// everything.
+    /// The sender half-closes or sends the number of datagrams, then waits until the receiver has everything.
     HalfClose,
-    /// By a control connection. A sender ends with its load or when the flag is set. A receiver ends when the flag is
-    /// set and data in flight has arrived, or when the sender has closed. The socket stays open.
+    /// A control connection ends the stream. The sender stops with its load or when the flag is set; the receiver stops when
+    /// the flag is set and data in flight has arrived, or when the sender has closed. The socket stays open.
     External(&'a EndFlag),
 }
 
-/// Flag by which a protocol's control connection ends its streams. Set it after the peer was asked to stop: a
-/// receiver continues while data arrives, for at most half a second.
+/// A receiver continues while data arrives, for at most half a second.
 #[derive(Debug, Default)]
 pub struct EndFlag(AtomicBool);
 
 impl EndFlag {
-    /// Sets the flag; streams end within 100 ms.
     pub fn raise(&self) {
         self.0.store(true, Ordering::Relaxed);
     }
@@ -97,7 +78,6 @@ impl EndFlag {
 }
 
 impl Flow<'_> {
-    /// Name of a connection in errors.
     pub fn name_of(direction: Direction, id: u32, peer: Option<SocketAddr>) -> String {
         let peer = peer.map_or_else(|| "its peer".into(), |peer| peer.to_string());
         let way = if direction == Direction::Reverse { "reverse" } else { "forward" };

@@ -20,11 +20,9 @@ use crate::{
     site::Site,
 };
 
-/// The form's fields.
 #[derive(Deserialize)]
 pub(crate) struct SignIn {
     token: String,
-    /// The page to return to.
     #[serde(default)]
     wanted: String,
 }
@@ -33,7 +31,6 @@ pub(crate) async fn page() -> Response {
     form(links::RUNS, None)
 }
 
-/// The form, which leads to `wanted`.
 pub(crate) fn form(wanted: &str, refusal: Option<SignInRefusal>) -> Response {
     let problem = refusal.and_then(|refusal| match refusal {
         SignInRefusal::NoToken => None,
@@ -56,7 +53,6 @@ pub(crate) fn form(wanted: &str, refusal: Option<SignInRefusal>) -> Response {
     shell::bare("Sign in", &content)
 }
 
-/// Sets a cookie if the token is correct.
 pub(crate) async fn sign_in(
     State(site): State<Arc<Site>>,
     extensions: Extensions,
@@ -84,7 +80,6 @@ pub(crate) async fn sign_out_page(State(site): State<Arc<Site>>) -> Response {
     layout::page(&site, "Sign out", None, &content)
 }
 
-/// Deletes the cookie on the server and in the browser.
 pub(crate) async fn sign_out(State(site): State<Arc<Site>>, headers: HeaderMap) -> Response {
     if site.config.token.is_none() {
         return Redirect::to(links::RUNS).into_response();
@@ -93,7 +88,6 @@ pub(crate) async fn sign_out(State(site): State<Arc<Site>>, headers: HeaderMap) 
     with_cookie(&site, "; Max-Age=0; ", links::SIGN_IN)
 }
 
-/// Sets the session cookie and redirects. `value` includes further attributes.
 fn with_cookie(site: &Site, value: &str, next: &str) -> Response {
     let name = reader::cookie_name(site.config.listen.port());
     let secure = if site.config.tls.is_some() { "; Secure" } else { "" };
@@ -101,7 +95,7 @@ fn with_cookie(site: &Site, value: &str, next: &str) -> Response {
     ([(header::SET_COOKIE, cookie)], Redirect::to(next)).into_response()
 }
 
-/// Whether it is a path on this site. Browsers treat two leading slashes as another host.
+/// A path on this site. Browsers treat two leading slashes as another host.
 fn is_here(wanted: &str) -> bool {
     let plain = |sign: char| sign.is_ascii_graphic() && sign != '\\';
     wanted.starts_with('/') && !wanted.starts_with("//") && wanted.chars().all(plain)

@@ -1,6 +1,4 @@
-//! Ballooning: memory reclaimed from a running virtual machine, or given back to it. Single-ended, in the virtual
-//! machine. Timed on the host, from the request until the last byte has moved, or until the guest has touched memory
-//! given back.
+//! Ballooning: memory reclaimed from a running virtual machine, or given back to it, timed on the host.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -13,9 +11,9 @@ use crate::{
     work::Work,
 };
 
-/// Typical rate in emulated guests, in bytes per second. For time estimates only.
+/// Bytes per second in emulated guests, for time estimates only.
 const USUAL_RATE: f64 = 0.3e9;
-/// Relative time of a trial: memory is also touched before the measurement and moved back after it.
+/// Memory is also touched before the measurement and moved back after it.
 const ROUNDS: f64 = 4.0;
 
 /// How memory is reclaimed from a virtual machine.
@@ -32,7 +30,6 @@ pub enum BalloonMethod {
 }
 
 impl BalloonMethod {
-    /// The word used in scenarios and reports.
     #[must_use]
     pub const fn word(self) -> &'static str {
         match self {
@@ -75,7 +72,6 @@ const fn is_off(switch: &bool) -> bool {
 }
 
 impl BalloonSettings {
-    /// `None` for another kind.
     #[must_use]
     pub const fn of(load: &WorkloadSettings) -> Option<&Self> {
         if let WorkloadSettings::Balloon(settings) = load { Some(settings) } else { None }
@@ -123,19 +119,18 @@ impl BalloonInterval {
 }
 
 impl BalloonData {
-    /// `None` for another kind.
     #[must_use]
     pub const fn of(measurement: &Measurement) -> Option<&Self> {
         if let Measurement::Balloon(data) = measurement { Some(data) } else { None }
     }
 
-    /// Bytes per second from the request to the end; `None` if nothing moved.
+    /// Bytes per second; `None` if nothing moved.
     #[must_use]
     pub fn rate(&self) -> Option<f64> {
         (self.moved.0 > 0 && self.elapsed.0 > 0).then(|| self.moved.0 as f64 / self.elapsed.seconds())
     }
 
-    /// Memory that the host has freed; negative if it had to allocate memory.
+    /// Negative if the host had to allocate memory.
     #[must_use]
     pub const fn freed(&self) -> i64 {
         self.resident_before.0.cast_signed() - self.resident_after.0.cast_signed()
@@ -151,7 +146,7 @@ impl KindSettings for BalloonSettings {
         None
     }
 
-    /// An estimate, because the test ends when all memory has moved.
+    /// The test ends when all memory has moved.
     fn flows_for(&self) -> Option<Nanos> {
         Some(Nanos((self.memory.0 as f64 * ROUNDS / USUAL_RATE * 1e9) as u64))
     }

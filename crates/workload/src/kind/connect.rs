@@ -82,13 +82,11 @@ pub(crate) const COLUMNS: &[Column<ConnectData>] = &[
 ];
 
 impl ConnectData {
-    /// `None` for another kind.
     #[must_use]
     pub const fn of(measurement: &Measurement) -> Option<&Self> {
         if let Measurement::Connect(data) = measurement { Some(data) } else { None }
     }
 
-    /// Completed connections, including those in the warm-up.
     fn connections(&self) -> u64 {
         let all: u64 = self.intervals.iter().map(|interval| interval.done).sum();
         all.max(self.exchanges.count())

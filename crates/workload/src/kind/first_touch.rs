@@ -1,5 +1,4 @@
-//! First touch of memory: each thread maps anonymous memory, writes to each page once, unmaps it and starts again.
-//! Single-ended, on a host. The rate counts only the time for touching; mapping and unmapping add to the CPU time.
+//! First touch of memory. The rate counts only the time for touching.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -84,19 +83,18 @@ impl FirstTouchInterval {
 }
 
 impl FirstTouchData {
-    /// `None` for another kind.
     #[must_use]
     pub const fn of(measurement: &Measurement) -> Option<&Self> {
         if let Measurement::FirstTouch(data) = measurement { Some(data) } else { None }
     }
 
-    /// Bytes per second of all threads together, over the time spent touching; `None` if nothing was touched.
+    /// All threads together, over the time spent touching; `None` if nothing was touched.
     #[must_use]
     pub fn rate(&self) -> Option<f64> {
         rate(self.touched, self.touching)
     }
 
-    /// Page faults per GiB; 262144 with one per page of 4 KiB.
+    /// 262144 with one per page of 4 KiB.
     #[must_use]
     pub fn faults_per_gib(&self) -> Option<f64> {
         let faults = self.minor_faults + self.major_faults;

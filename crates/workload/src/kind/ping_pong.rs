@@ -19,7 +19,6 @@ use crate::{
 };
 
 impl PingPongSettings {
-    /// `None` for another kind.
     #[must_use]
     pub const fn of(settings: &WorkloadSettings) -> Option<&Self> {
         if let WorkloadSettings::PingPong(ping) = settings { Some(ping) } else { None }
@@ -29,8 +28,7 @@ impl PingPongSettings {
         if let WorkloadSettings::PingPong(ping) = settings { Some(ping) } else { None }
     }
 
-    /// Whether a message can be followed on its path: no other message is in flight, and a background stream uses
-    /// another protocol.
+    /// No other message is in flight, and a background stream uses another protocol.
     #[must_use]
     pub fn is_one_at_a_time(&self) -> bool {
         self.schedule == Schedule::Closed && (self.under.is_none() || self.transport == Transport::Udp)
@@ -142,20 +140,18 @@ fn at(times: &LatencyHistogram, share: f64) -> Option<String> {
 }
 
 impl PingPongData {
-    /// `None` for another kind.
     #[must_use]
     pub const fn of(measurement: &Measurement) -> Option<&Self> {
         if let Measurement::PingPong(data) = measurement { Some(data) } else { None }
     }
 
-    /// The times that determine the result: in an open loop from the intended send times, because otherwise a stall
-    /// would count only once.
+    /// An open loop uses the intended send times, because otherwise a stall would count only once.
     #[must_use]
     pub fn judged(&self) -> &LatencyHistogram {
         self.open_loop.as_ref().map_or(&self.round_trips, |open| &open.since_intended)
     }
 
-    /// Returned messages, including the warm-up if there are intervals.
+    /// Includes the warm-up if there are intervals.
     fn messages(&self) -> u64 {
         let all: u64 = self.intervals.iter().map(|interval| interval.round_trips.count()).sum();
         all.max(self.round_trips.count())

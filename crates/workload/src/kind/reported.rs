@@ -18,7 +18,6 @@ pub struct ReportedData {
 }
 
 impl ReportedData {
-    /// The first value of a quantity.
     #[must_use]
     pub fn first(&self, quantity: Quantity) -> Option<&ReportedValue> {
         self.values.iter().find(|value| value.quantity == quantity)
@@ -41,7 +40,7 @@ impl ReportedData {
         if let Measurement::Reported(data) = measurement { Some(data) } else { None }
     }
 
-    /// The value that determines the result: the first rate, else the first time, else the first number.
+    /// The first rate, else the first time, else the first number.
     #[must_use]
     pub fn judged(values: &[ReportedValue]) -> Option<(Metric, &ReportedValue)> {
         let by = [

@@ -17,7 +17,6 @@ use crate::{
 };
 
 impl StreamSettings {
-    /// `None` for another kind.
     #[must_use]
     pub const fn of(settings: &WorkloadSettings) -> Option<&Self> {
         if let WorkloadSettings::Stream(stream) = settings { Some(stream) } else { None }
@@ -111,7 +110,7 @@ impl KindSettings for StreamSettings {
     }
 }
 
-/// As in `4 TCP streams each way`.
+/// E.g. `4 TCP streams each way`.
 pub(crate) fn streams_in_words(count: u32, name: &str, direction: Direction) -> String {
     let streams = if count == 1 { "stream" } else { "streams" };
     let direction = match direction {
@@ -122,7 +121,7 @@ pub(crate) fn streams_in_words(count: u32, name: &str, direction: Direction) -> 
     format!("{count} {name} {streams} {direction}")
 }
 
-/// As in `limit mode (no copy)`.
+/// E.g. `limit mode (no copy)`.
 pub(crate) const fn mode_in_words(transport: Transport, mode: Mode) -> &'static str {
     match (transport, mode) {
         (_, Mode::App) => "app mode",
@@ -131,7 +130,6 @@ pub(crate) const fn mode_in_words(transport: Transport, mode: Mode) -> &'static 
     }
 }
 
-/// Suffix for a rate that applies to each connection.
 pub(crate) fn each(streams: u32, direction: Direction) -> &'static str {
     if streams == 1 && direction != Direction::Both { "" } else { " each" }
 }
@@ -159,19 +157,18 @@ pub(crate) const COLUMNS: &[Column<StreamData>] = &[
 ];
 
 impl StreamData {
-    /// `None` for another kind.
     #[must_use]
     pub const fn of(measurement: &Measurement) -> Option<&Self> {
         if let Measurement::Stream(data) = measurement { Some(data) } else { None }
     }
 
-    /// The ends that determine the result: the receivers, or the senders if no receiver has a time.
+    /// The receivers, or the senders if no receiver has a time.
     fn judged(&self) -> impl Iterator<Item = &EndSeries> + Clone {
         let received = self.flows.iter().any(|flow| flow.receiver.elapsed().0 > 0);
         self.flows.iter().map(move |flow| if received { &flow.receiver } else { &flow.sender })
     }
 
-    /// A sum over one side; `None` if no end has a time.
+    /// `None` if no end has a time.
     fn known(&self, end: fn(&Flow) -> &EndSeries, of: fn(&EndSeries) -> Bytes) -> Option<String> {
         let ends = || self.flows.iter().map(end);
         let known = ends().any(|series| series.elapsed().0 > 0);
@@ -189,7 +186,7 @@ impl KindMeasurement for StreamData {
         Metric::Throughput
     }
 
-    /// Without a receiver's record, this is the sender's rate.
+    /// The sender's rate if there is no receiver's record.
     fn value(&self) -> Option<f64> {
         let known = self.judged().any(|series| series.elapsed().0 > 0);
         known.then(|| EndSeries::rate_together(self.judged()).0)
@@ -201,7 +198,7 @@ impl KindMeasurement for StreamData {
         (bytes > 0.0).then_some((Work::Bytes, bytes))
     }
 
-    /// Without a sender's record, uses what was received.
+    /// The received bytes if there is no sender's record.
     fn sent(&self, _: &WorkloadSettings) -> Bytes {
         let all = |end: &EndSeries| end.intervals.iter().map(|interval| interval.bytes).sum::<Bytes>();
         self.flows.iter().map(|flow| all(&flow.sender).max(all(&flow.receiver))).sum()

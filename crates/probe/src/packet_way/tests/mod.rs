@@ -17,8 +17,6 @@ use crate::bpf::load_or_panic;
 use lab::{Lab, skip};
 use play::Play;
 
-/// `None`, with a message, if programs cannot be loaded. A program that the verifier rejects fails the test with its
-/// log.
 fn probe_here() -> Option<LatencyBreakdownProbe> {
     let Some(loaded) = load_or_panic(OBJECT, &HOOKS) else {
         skip(&"eBPF programs cannot be loaded here");
@@ -27,7 +25,6 @@ fn probe_here() -> Option<LatencyBreakdownProbe> {
     Some(LatencyBreakdownProbe { loaded, following: None })
 }
 
-/// Exchanges messages while the probe follows them.
 fn follow(probe: &mut LatencyBreakdownProbe, lab: &Lab, ends: [&str; 2], play: &Play) -> MessagePath {
     let results = follow_all(probe, lab, ends, play);
     assert_eq!(results.overflowed, []);
@@ -76,5 +73,8 @@ fn show(latency_breakdown: &MessagePath, measured: u64) {
     let sum = latency_breakdown.sum_of_medians().map_or(0, |sum| sum.0);
     let followed =
         format!("{} followed, {} strayed", latency_breakdown.followed, latency_breakdown.not_followed);
-    line(&latency_breakdown.whole, &format!("whole; sum of medians {sum}; measured {measured}; {followed}"));
+    line(
+        &latency_breakdown.round_trip,
+        &format!("whole; sum of medians {sum}; measured {measured}; {followed}"),
+    );
 }

@@ -23,7 +23,7 @@ pub struct ConnectData {
 }
 
 impl ConnectData {
-    /// Completed connections per second after the warm-up; `None` if there are none or no time passed.
+    /// Connections per second after the warm-up; `None` if there are none or no time passed.
     #[must_use]
     pub fn rate(&self) -> Option<f64> {
         let done = self.exchanges.count();
@@ -36,7 +36,7 @@ impl ConnectData {
 #[expect(clippy::large_enum_variant, reason = "one per trial and end: boxing would save nothing")]
 pub enum ConnectEnd {
     Client(ConnectData),
-    /// The server records nothing.
+    /// Records nothing.
     Server,
 }
 

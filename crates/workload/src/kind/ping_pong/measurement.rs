@@ -36,30 +36,24 @@ pub struct PingPongData {
     pub under: Option<StreamData>,
 }
 
-/// One end's record of a ping-pong.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct PingPongEnd {
     pub messages: MessagesEnd,
-    /// The background stream; empty if there is none.
     pub beside: StreamEnd,
 }
 
-/// One end's record of the messages.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 #[expect(clippy::large_enum_variant, reason = "one per trial and end: boxing would save nothing")]
 pub enum MessagesEnd {
     /// The round trips, without data of the server and of the background stream.
     Client(PingPongData),
-    /// The server's socket. The server measures no times.
+    /// The server measures no times.
     Server(SocketFacts),
 }
 
 impl PingPongEnd {
-    /// Combines the records of both ends.
-    ///
-    /// # Errors
-    /// If the records are not from a client and a server, or have different background connections.
+    /// Fails if the records are not from a client and a server, or have different background connections.
     pub fn together(self, server: Self) -> Result<PingPongData, String> {
         let under = (!self.beside.flows.is_empty())
             .then(|| StreamData::of_ends(&self.beside, &server.beside))
@@ -72,7 +66,6 @@ impl PingPongEnd {
         }
     }
 
-    /// The measurement if the other end has no record.
     #[must_use]
     pub fn alone(self) -> PingPongData {
         match self.messages {

@@ -26,14 +26,12 @@ pub struct Flow {
     pub receiver: EndSeries,
 }
 
-/// One end's record of a stream.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct StreamEnd {
     /// Forward connections first.
     pub flows: Vec<FlowEnd>,
 }
 
-/// One end of a connection.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct FlowEnd {
     pub id: u32,
@@ -43,10 +41,7 @@ pub struct FlowEnd {
 }
 
 impl StreamData {
-    /// Combines the records of both ends.
-    ///
-    /// # Errors
-    /// If the server has no record of a client's connection.
+    /// Fails if the server has no record of a client's connection.
     pub fn of_ends(client: &StreamEnd, server: &StreamEnd) -> Result<Self, String> {
         match client.flows.iter().find(|flow| server.same(flow).is_none()) {
             Some(FlowEnd { id, direction, .. }) => {
@@ -56,7 +51,7 @@ impl StreamData {
         }
     }
 
-    /// Like [`of_ends`](Self::of_ends), but a connection without a server record has no intervals there.
+    /// A connection without a server record has no intervals there.
     #[must_use]
     pub fn as_far_as_told(client: &StreamEnd, server: &StreamEnd) -> Self {
         let pair = |flow: &FlowEnd| {
@@ -70,14 +65,13 @@ impl StreamData {
 }
 
 impl StreamEnd {
-    /// This end's record of the other end's connection.
     fn same(&self, other: &FlowEnd) -> Option<&FlowEnd> {
         self.flows.iter().find(|flow| (flow.id, flow.direction) == (other.id, other.direction))
     }
 }
 
 impl Flow {
-    /// Assigns the ends: the client is the sender, except in reverse.
+    /// The client is the sender, except in reverse.
     #[must_use]
     pub fn of_ends(id: u32, direction: Direction, client: EndSeries, server: EndSeries) -> Self {
         let (sender, receiver) =
@@ -110,7 +104,7 @@ const fn is_false(flag: &bool) -> bool {
     !*flag
 }
 
-/// Without spare capacity, which would double the memory of many short lists.
+/// Avoids spare capacity, which would double the memory of many short lists.
 fn read_without_room<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<Interval>, D::Error> {
     let mut intervals = Vec::deserialize(from)?;
     intervals.shrink_to_fit();
@@ -118,31 +112,26 @@ fn read_without_room<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<Interval>
 }
 
 impl EndSeries {
-    /// The intervals after the warm-up.
     pub fn measured(&self) -> impl Iterator<Item = &Interval> {
         self.intervals.iter().filter(|interval| !interval.warmup)
     }
 
-    /// Bytes after the warm-up.
     #[must_use]
     pub fn bytes(&self) -> Bytes {
         self.measured().map(|interval| interval.bytes).sum()
     }
 
-    /// Time after the warm-up.
     #[must_use]
     pub fn elapsed(&self) -> Nanos {
         self.measured().map(|interval| interval.end - interval.start).sum()
     }
 
-    /// The rate after the warm-up.
     #[must_use]
     pub fn rate(&self) -> BitRate {
         BitRate::of(self.bytes(), self.elapsed())
     }
 
-    /// The combined time of several ends after the warm-up: from the first start to the last end, or their longest time
-    /// if the starts are not comparable.
+    /// The time from the first start to the last end, or the longest time if the starts are not comparable.
     #[must_use]
     pub fn time_together<'a>(ends: impl Iterator<Item = &'a Self> + Clone) -> Nanos {
         if !ends.clone().all(|end| end.has_common_start) {
@@ -153,20 +142,18 @@ impl EndSeries {
         start.zip(end).map_or(Nanos(0), |(start, end)| end - start)
     }
 
-    /// The combined rate of several ends after the warm-up: all bytes over the combined time. Otherwise connections
-    /// that start late or end early would count too much.
+    /// All bytes over the combined time. Otherwise connections that start late or end early would count too much.
     #[must_use]
     pub fn rate_together<'a>(ends: impl Iterator<Item = &'a Self> + Clone) -> BitRate {
         BitRate::of(ends.clone().map(Self::bytes).sum(), Self::time_together(ends))
     }
 
-    /// Retransmitted segments after the warm-up.
     #[must_use]
     pub fn retransmits(&self) -> u64 {
         self.measured().filter_map(|interval| interval.tcp).map(|tcp| u64::from(tcp.retransmits)).sum()
     }
 
-    /// UDP datagrams after the warm-up: the sum of counts, and the jitter of the last interval.
+    /// The sum of counts, and the jitter of the last interval.
     #[must_use]
     pub fn datagrams(&self) -> Option<DatagramSample> {
         self.measured().filter_map(|interval| interval.datagrams).reduce(|before, after| before.and(&after))
@@ -195,7 +182,7 @@ impl Interval {
         BitRate::of(self.bytes, self.end - self.start)
     }
 
-    /// Merges with the following interval. Part of the warm-up only if both are.
+    /// Part of the warm-up only if both are.
     #[must_use]
     pub fn and(&self, after: &Self) -> Self {
         Self {
@@ -244,14 +231,13 @@ pub struct TcpSample {
 }
 
 impl TcpSample {
-    /// Whether the kernel's complete TCP_INFO was read. Other tools report only some fields; zeros in the others mean
-    /// unknown.
+    /// Other tools report only some fields; zeros in the others mean unknown.
     #[must_use]
     pub const fn is_whole(&self) -> bool {
         self.least_rtt.is_some() || self.delivery.is_some() || self.offered_window.0 > 0 || self.segments > 0
     }
 
-    /// Merges with the following sample: adds counts and times, and keeps the later state.
+    /// Adds counts and times, and keeps the later state.
     #[must_use]
     pub fn and(&self, after: &Self) -> Self {
         Self {
@@ -285,7 +271,6 @@ pub struct DatagramSample {
 }
 
 impl DatagramSample {
-    /// Merges with the following sample.
     #[must_use]
     pub const fn and(&self, after: &Self) -> Self {
         Self {

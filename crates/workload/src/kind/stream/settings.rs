@@ -30,7 +30,6 @@ pub enum Direction {
 }
 
 impl Direction {
-    /// The single directions with traffic.
     #[must_use]
     pub fn flows(self) -> &'static [Self] {
         match self {
