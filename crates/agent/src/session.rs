@@ -13,7 +13,8 @@ use std::{
 };
 
 use anyhow::Context;
-use protocol::{ChannelError, FromAgent, Hello, HostPolicy, Order, Receiver, Reply, ToAgent};
+use machine::HostPolicy;
+use protocol::{ChannelError, FromAgent, Hello, Order, Receiver, Reply, ToAgent};
 use scenario::{DeviceName, HostName};
 use units::Nanos;
 
@@ -123,7 +124,7 @@ impl<'scope> Session<'scope, '_> {
 
     fn begin(self, ticket: Ticket, order: Order) {
         let Self { policy, network, trials, probes, .. } = self;
-        let answer = |reply| self.replies.answer(ticket.id, reply);
+        let (answer, deadline) = (|reply| self.replies.answer(ticket.id, reply), ticket.deadline);
         match order {
             Order::Describe => answer(Ok(describe::environment())),
             Order::Abandon { token } => {
@@ -150,16 +151,15 @@ impl<'scope> Session<'scope, '_> {
                 let may = policy.check(&order.load, now()).map_err(Refusal::new);
                 answer(may.and_then(|()| network.at(order.bind, || serve::open(self, order))));
             }
-            Order::Collect { token } => {
-                self.apart(ticket, move || serve::collect(self, ticket.deadline, token));
-            }
+            Order::Collect { token } => self.apart(ticket, move || serve::collect(self, deadline, token)),
             Order::Run(order) => self.apart(ticket, move || {
                 policy.check(&order.load, now()).map_err(Refusal::new)?;
-                network.at(order.bind, || client::run(self, ticket.deadline, &order))
+                network.at(order.bind, || client::run(self, deadline, &order))
             }),
             Order::Memory { work } => self.apart(ticket, move || self.memory.obey(work)),
-            Order::ProbeMtu(order) => self
-                .apart(ticket, move || network.at(order.bind, || mtu::probe(self, ticket.deadline, &order))),
+            Order::ProbeMtu(order) => {
+                self.apart(ticket, move || network.at(order.bind, || mtu::probe(self, deadline, &order)))
+            }
         }
     }
 

@@ -155,9 +155,7 @@ impl TrialRunner<'_> {
         let to = agent.prepare(&mut **balloon)?;
         let now = |resident: &Resident| resident.now().map_err(|error| failed(host, error));
         let resident_before = now(resident)?;
-        if let Some(watcher) = &mut self.watcher {
-            watcher.begin(token(), exchange, 0, ends)?;
-        }
+        self.watcher.as_mut().map_or(Ok(()), |watcher| watcher.begin(token(), exchange, 0, ends))?;
         agent.ask(MemoryOrder::Watch { compact: load.compact })?;
         let moved = agent.resize(&mut **balloon, to)?;
         let measures_touching = load.touched && load.direction == BalloonMove::Grow;

@@ -109,7 +109,8 @@ pub(crate) fn reserve(
         let hosts: Vec<_> = scenario.lab.hosts.iter().filter(exists).map(|host| &host.name).collect();
         let (taken, host, holder) = match reserve_each(&hosts, agents, by) {
             Ok(Reservation::Granted { notices }) => {
-                return Ok(notices.iter().for_each(|text| observer.event(&Event::Notice(text))));
+                notices.iter().for_each(|text| observer.event(&Event::Notice(text)));
+                return Ok(());
             }
             Ok(Reservation::Refused { taken, host, by }) => (taken, host, by),
             Err(error) => {
@@ -132,11 +133,13 @@ pub(crate) fn reserve(
             let text = format!("waiting for {interface} of host {host}, which {holder} has reserved");
             observer.event(&Event::Notice(&text));
         }
-        thread::sleep(RETRY + RETRY.mul_f64(token().0 as f64 / u64::MAX as f64));
-        if agents.is_stopped() {
-            return Err(RunError::InterruptedWaiting { what: format!("{interface} of host {host}") });
-        }
+        pause(agents, || format!("{interface} of host {host}"))?;
     }
+}
+
+fn pause(agents: &Agents, what: impl Fn() -> String) -> Result<(), RunError> {
+    thread::sleep(RETRY + RETRY.mul_f64(token().0 as f64 / u64::MAX as f64));
+    if agents.is_stopped() { Err(RunError::InterruptedWaiting { what: what() }) } else { Ok(()) }
 }
 
 fn interface_of(lab: &Lab, host: &HostName) -> String {
