@@ -1,6 +1,6 @@
 //! `cargo xtask count`: prints figures that show whether the code gets simpler.
 
-mod circles;
+pub(crate) mod circles;
 mod names;
 
 use std::path::PathBuf;

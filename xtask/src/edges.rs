@@ -97,9 +97,10 @@ pub(crate) const CRATES: &[CrateRule] = &[
         why: "writes results to a sink and gives orders to agents; it neither stores, analyses nor sends" },
 
     CrateRule { name: "agent", level: Interfaces,
-        may_use: &["fleet", "protocol", "topology", "traffic", "probe", "memory", "workload", "samples", "scenario", "sys", "units"],
-        why: "executes orders next to the traffic; in a guest it also configures devices and reads memory; it has no \
-              statistics" },
+        may_use: &["fleet", "machine", "protocol", "topology", "traffic", "probe", "memory", "workload", "samples", "scenario", "sys",
+            "units"],
+        why: "executes orders next to the traffic, within the policy of its machine; in a guest it also configures devices and reads \
+              memory; it has no statistics" },
     CrateRule { name: "web", level: Interfaces,
         may_use: &["analysis", "budgets", "findings", "report", "samples", "scenario", "store", "sys"],
         why: "pages show stored runs and start nothing; the command line writes \

@@ -1,5 +1,6 @@
 //! The list of the house rules, one file each.
 
+mod cycles;
 mod deny;
 mod edges;
 mod file_size;
@@ -38,6 +39,7 @@ pub(crate) const RULES: &[Rule] = &[
     Rule { name: "unsafe", hold: unsafe_code::hold },
     Rule { name: "kinds", hold: kinds::hold },
     Rule { name: "shapes", hold: shapes::hold },
+    Rule { name: "cycles", hold: cycles::hold },
     Rule { name: "links", hold: links::hold },
     Rule { name: "tokens", hold: tokens::hold },
     Rule { name: "machine-paths", hold: machine_paths::hold },

@@ -17,9 +17,9 @@ use std::{
 };
 
 use anyhow::Context;
-use machine::{Accelerator, Channel, Image, Kernel, Machine, Qemu};
+use machine::{Accelerator, Channel, HostPolicy, Image, Kernel, Machine, Qemu};
 use memory::{AgentLink, AttachedVm, RunningVm, VmAccess};
-use protocol::{AccessClass, AccessSourceKind, HostPolicy};
+use protocol::{AccessClass, AccessSourceKind};
 use scenario::{HostName, Vm};
 use units::{Bytes, Share};
 use workload::BalloonMethod;

@@ -18,5 +18,6 @@ mod watch;
 mod tests;
 
 pub use first_process::run_as_first_process;
+pub use machine::HostPolicy;
 pub use port::serve_port;
 pub use session::run;

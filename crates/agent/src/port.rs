@@ -11,7 +11,7 @@ use std::{
 };
 
 use anyhow::{Context, bail};
-use protocol::HostPolicy;
+use machine::HostPolicy;
 
 const PORTS: &str = "/sys/class/virtio-ports";
 const DEVICES: &str = "/dev";

@@ -7,12 +7,15 @@ mod serve;
 use std::{
     ffi::CStr,
     io::{Read, Write},
+    net::Ipv4Addr,
     thread::{self, Scope},
     time::SystemTime,
 };
 
 use anyhow::Context;
-use protocol::{ChannelError, FromAgent, Hello, HostPolicy, Order, Receiver, Reply, ToAgent};
+use machine::HostPolicy;
+use protocol::{ChannelError, FromAgent, Hello, Order, Receiver, Reply, ToAgent};
+use scenario::{DeviceName, HostName};
 use units::Nanos;
 
 use crate::{
@@ -120,55 +123,55 @@ impl<'scope> Session<'scope, '_> {
     }
 
     fn begin(self, ticket: Ticket, order: Order) {
+        let Self { policy, network, trials, probes, .. } = self;
+        let (answer, deadline) = (|reply| self.replies.answer(ticket.id, reply), ticket.deadline);
         match order {
-            Order::Describe => self.replies.answer(ticket.id, Ok(describe::environment())),
+            Order::Describe => answer(Ok(describe::environment())),
             Order::Abandon { token } => {
-                self.trials.abandon(token);
-                self.probes.abandon(token);
-                self.replies.answer(ticket.id, Ok(Reply::Done));
+                trials.abandon(token);
+                probes.abandon(token);
+                answer(Ok(Reply::Done));
             }
-            Order::ConfigureNetwork { lab, host } => {
-                self.replies.answer(ticket.id, self.network.configure_network(&lab, &host))
-            }
+            Order::ConfigureNetwork { lab, host } => answer(network.configure_network(&lab, &host)),
             Order::FindInterface { host, address, interface } => {
-                let unsaid = address.is_none() && interface.is_none();
-                let address = address.or(self.policy.address.filter(|_| unsaid));
-                let found = self.network.find(&host, address, interface.as_ref());
-                self.replies.answer(ticket.id, found.and_then(|found| self.allowed(found)));
+                answer(self.find(&host, address, interface.as_ref()));
             }
             Order::Reserve { by } => {
-                let may = self.policy.check_hours(now()).map_err(Refusal::new);
-                self.replies.answer(ticket.id, may.and_then(|()| self.network.reserve(&by)));
+                let may = policy.check_hours(now()).map_err(Refusal::new);
+                answer(may.and_then(|()| network.reserve(&by)));
             }
-            Order::Release => self.replies.answer(ticket.id, self.network.release()),
-            Order::Configure { devices } => self.replies.answer(ticket.id, self.network.configure(&devices)),
-            Order::ReadStates { devices } => self.replies.answer(ticket.id, self.network.states(&devices)),
-            Order::ReadCounters { devices } => {
-                self.replies.answer(ticket.id, self.network.counters(&devices));
-            }
+            Order::Release => answer(network.release()),
+            Order::Configure { devices } => answer(network.configure(&devices)),
+            Order::ReadStates { devices } => answer(network.states(&devices)),
+            Order::ReadCounters { devices } => answer(network.counters(&devices)),
             // In order, so that none starts after it is abandoned.
-            Order::Observe(order) => self.replies.answer(ticket.id, self.probes.observe(&order)),
-            Order::Observed { token } => self.replies.answer(ticket.id, self.probes.observed(token)),
+            Order::Observe(order) => answer(probes.observe(&order)),
+            Order::Observed { token } => answer(probes.observed(token)),
             Order::Serve(order) => {
-                let may = self.policy.check(&order.load, now()).map_err(Refusal::new);
-                let open = || self.network.at(order.bind, || serve::open(self, order));
-                self.replies.answer(ticket.id, may.and_then(|()| open()));
+                let may = policy.check(&order.load, now()).map_err(Refusal::new);
+                answer(may.and_then(|()| network.at(order.bind, || serve::open(self, order))));
             }
-            Order::Collect { token } => {
-                self.apart(ticket, move || serve::collect(self, ticket.deadline, token));
-            }
+            Order::Collect { token } => self.apart(ticket, move || serve::collect(self, deadline, token)),
             Order::Run(order) => self.apart(ticket, move || {
-                self.policy.check(&order.load, now()).map_err(Refusal::new)?;
-                self.network.at(order.bind, || client::run(self, ticket.deadline, &order))
+                policy.check(&order.load, now()).map_err(Refusal::new)?;
+                network.at(order.bind, || client::run(self, deadline, &order))
             }),
             Order::Memory { work } => self.apart(ticket, move || self.memory.obey(work)),
-            Order::ProbeMtu(order) => self.apart(ticket, move || {
-                self.network.at(order.bind, || mtu::probe(self, ticket.deadline, &order))
-            }),
+            Order::ProbeMtu(order) => {
+                self.apart(ticket, move || network.at(order.bind, || mtu::probe(self, deadline, &order)))
+            }
         }
     }
 
-    fn allowed(self, found: Reply) -> Result<Reply, Refusal> {
+    /// Finds the interface, once traffic may use it.
+    fn find(
+        self,
+        host: &HostName,
+        address: Option<Ipv4Addr>,
+        interface: Option<&DeviceName>,
+    ) -> Result<Reply, Refusal> {
+        let address = address.or(self.policy.address.filter(|_| interface.is_none()));
+        let found = self.network.find(host, address, interface)?;
         if let Reply::Interface { end, .. } = &found {
             self.policy.check_interface(&end.device.device).map_err(Refusal::new)?;
         }

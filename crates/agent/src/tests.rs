@@ -9,10 +9,11 @@ use std::{
     time::Duration,
 };
 
+use machine::{HostPolicy, Hours};
 use plumb_tests::{in_one_of_five, on_loopback};
 use protocol::{
-    ChannelError, ClientOrder, EndReport, FromAgent, Hello, HostPolicy, Hours, MtuProbe, MtuResult, Order,
-    Progress, Receiver, Reply, Sender, ServerOrder, ToAgent, Token,
+    ChannelError, ClientOrder, EndReport, FromAgent, Hello, MtuProbe, MtuResult, Order, Progress, Receiver,
+    Reply, Sender, ServerOrder, ToAgent, Token,
 };
 use sys::clock::monotonic;
 use units::{BitRate, Bytes, Nanos};

@@ -16,8 +16,9 @@ use samples::RunRecord;
 
 use crate::{analyse, noise::Noise, observations};
 
-pub(crate) use environment::{differs, of_machines};
+pub(crate) use environment::of_machines;
 pub use gate::gate;
+pub(crate) use settings::differs;
 
 use history::History;
 

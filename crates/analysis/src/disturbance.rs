@@ -2,23 +2,17 @@
 
 use std::collections::BTreeMap;
 
-use samples::{Disturber, Trial, ValidityWarning};
+use samples::{Disturber, ValidityWarning};
 
-use crate::{observations::Observations, words::list};
+use crate::{
+    observations::{Observations, is_disturbed},
+    words::list,
+};
 
 /// Processes below this share of a CPU are not named.
 const NAMED: f64 = 0.05;
 /// Nor are more than these.
 const MOST_NAMED: usize = 3;
-
-/// Whether a trial was disturbed, judged by the cause and never by its value.
-pub(crate) fn is_disturbed(trial: &Trial) -> bool {
-    trial.warnings.iter().any(disturbs)
-}
-
-fn disturbs(warning: &ValidityWarning) -> bool {
-    matches!(warning, ValidityWarning::Disturbed { .. } | ValidityWarning::Stalled { .. })
-}
 
 /// Whether most trials of a result were disturbed.
 pub(crate) fn is_mostly_disturbed(result: &Observations<'_>) -> bool {

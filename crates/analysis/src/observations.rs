@@ -2,10 +2,8 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use samples::{Arm, PathRecord, ProbeKind, ResultEnd, ResultRecord, RunRecord, Trial};
+use samples::{Arm, PathRecord, ProbeKind, ResultEnd, ResultRecord, RunRecord, Trial, ValidityWarning};
 use workload::{Metric, StreamSettings};
-
-use crate::disturbance::is_disturbed;
 
 /// Fewer trials establish no difference.
 const FEWEST_ALONE: usize = 5;
@@ -155,4 +153,13 @@ fn is_unwatched(trial: &Trial) -> bool {
 /// By the requested workload, or the first trial of an imported one.
 fn metric(result: &ResultRecord, first: &Trial) -> Metric {
     result.sent.load().map_or_else(|| first.measurement.kind().metric(), |load| load.kind().metric())
+}
+
+/// Whether a trial was disturbed, judged by the cause and never by its value.
+pub(crate) fn is_disturbed(trial: &Trial) -> bool {
+    trial.warnings.iter().any(disturbs)
+}
+
+fn disturbs(warning: &ValidityWarning) -> bool {
+    matches!(warning, ValidityWarning::Disturbed { .. } | ValidityWarning::Stalled { .. })
 }

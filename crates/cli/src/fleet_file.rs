@@ -9,7 +9,7 @@ use std::{
 
 use anyhow::Context;
 use fleet::{NKey, PublicKey, ServerAccess};
-use protocol::HostPolicy;
+use machine::HostPolicy;
 use serde::Deserialize;
 use toml::Spanned;
 

@@ -13,8 +13,7 @@ use clap::Args;
 use findings::SingleMeasurement;
 use jiff::Timestamp;
 use samples::{
-    Design, Origin, PathRecord, ResultRecord, RunHeader, RunId, RunState, SCHEMA, ScenarioRecord, Sink,
-    Trial, WorkloadSource,
+    PathRecord, ResultRecord, RunHeader, RunId, SCHEMA, ScenarioRecord, Sink, Trial, WorkloadSource,
 };
 use store::{Claim, PatientStore, Store};
 use traffic::Stop;
@@ -176,23 +175,14 @@ impl StoredTrials {
     }
 
     fn header(&self, id: &RunId, conditions: &trial::Trial, load: &WorkloadSettings) -> RunHeader {
-        // A server address may contain a password.
-        let shown = |word: String| match word.strip_prefix("--db=") {
-            Some(place) => format!("--db={}", store_path::display(Path::new(place))),
-            None if word.contains("://") => store_path::display(Path::new(&word)),
-            None => word,
-        };
-        let words: Vec<String> = env::args().skip(1).map(shown).collect();
-        let text = format!("plumb {}", words.join(" "));
+        let text = command_line();
         let (peer, workload) = (conditions.peer().to_owned(), workload(load));
         let path = PathRecord {
             name: peer.clone(),
-            about: String::new(),
             from: "local host".to_owned(),
             to: peer.clone(),
-            layers: Vec::new(),
             devices: conditions.devices().iter().map(|device| device.device.clone()).collect(),
-            baseline: false,
+            ..PathRecord::default()
         };
         let result = ResultRecord {
             id: result(conditions, load),
@@ -213,21 +203,14 @@ impl StoredTrials {
                 digest: scenario::digest(&text),
                 text,
             },
-            seed: 0,
             blocks: self.planned,
             planned: self.planned,
             started: conditions.started(),
-            state: RunState::Unfinished,
             tool: TOOL.to_owned(),
-            origin: Origin::Measured,
-            design: Design::default(),
-            remedy_trials: None,
-            probes: Vec::new(),
-            missing_probes: Vec::new(),
-            machines: Vec::new(),
             environment: Some(conditions.environment().clone()),
             paths: vec![path],
             results: vec![result],
+            ..RunHeader::default()
         }
     }
 
@@ -258,4 +241,15 @@ fn measured(load: &WorkloadSettings) -> &'static str {
 /// Named after its primary metric.
 fn workload(load: &WorkloadSettings) -> String {
     measured(load).replace(' ', "-")
+}
+
+/// The command line of this process. A server address may contain a password.
+fn command_line() -> String {
+    let shown = |word: String| match word.strip_prefix("--db=") {
+        Some(place) => format!("--db={}", store_path::display(Path::new(place))),
+        None if word.contains("://") => store_path::display(Path::new(&word)),
+        None => word,
+    };
+    let words: Vec<String> = env::args().skip(1).map(shown).collect();
+    format!("plumb {}", words.join(" "))
 }

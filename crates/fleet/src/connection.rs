@@ -119,6 +119,21 @@ pub(crate) enum Answer {
     None,
 }
 
+/// Starts a thread that runs until the returned sender is dropped.
+fn spawn_runtime() -> io::Result<(runtime::Handle, oneshot::Sender<()>)> {
+    let runtime = runtime::Builder::new_current_thread().enable_all().build()?;
+    let handle = runtime.handle().clone();
+    let (driver, ended) = oneshot::channel::<()>();
+    let drive = move || {
+        // Ends with its sender.
+        let _ = runtime.block_on(ended);
+        // A DNS lookup may still be running.
+        runtime.shutdown_background();
+    };
+    thread::Builder::new().name("nats".to_owned()).spawn(drive)?;
+    Ok((handle, driver))
+}
+
 impl Connection {
     /// Waits end soon after `stop` is set.
     pub(crate) fn open(
@@ -127,19 +142,10 @@ impl Connection {
         tell: &Tell,
     ) -> Result<Self, FleetError> {
         let target = Target::new(access)?;
-        let server = access.server.clone();
-        let broken =
-            |error: io::Error| FleetError::Broken { server: server.clone(), reason: error.to_string() };
-        let runtime = runtime::Builder::new_current_thread().enable_all().build().map_err(broken)?;
-        let handle = runtime.handle().clone();
-        let (driver, ended) = oneshot::channel::<()>();
-        let drive = move || {
-            // Ends with its sender.
-            let _ = runtime.block_on(ended);
-            // A DNS lookup may still be running.
-            runtime.shutdown_background();
-        };
-        thread::Builder::new().name("nats".to_owned()).spawn(drive).map_err(broken)?;
+        let (handle, driver) = spawn_runtime().map_err(|error| FleetError::Broken {
+            server: access.server.clone(),
+            reason: error.to_string(),
+        })?;
         let shared = Arc::new(Shared {
             access: Arc::clone(access),
             tell: Arc::clone(tell),

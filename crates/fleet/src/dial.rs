@@ -92,6 +92,26 @@ impl Target {
         Err(last)
     }
 
+    fn connect_message(&self, access: &ServerAccess, nonce: &str) -> io::Result<Vec<u8>> {
+        // A server without users sends no nonce.
+        let key = access.key.as_ref().filter(|_| !nonce.is_empty());
+        let sign = |key: &NKey| io::Result::Ok(URL_SAFE_NO_PAD.encode(key.sign(checked(nonce)?)));
+        Ok(wire::connect(&Connect {
+            name: &format!("plumb {}", access.name),
+            tls_required: self.is_encrypted,
+            nkey: key.map(NKey::public),
+            sig: key.map(sign).transpose()?,
+            verbose: false,
+            pedantic: false,
+            lang: "rust",
+            version: env!("CARGO_PKG_VERSION"),
+            protocol: 1,
+            headers: true,
+            no_responders: true,
+        }))
+    }
+
+    /// INFO, TLS, CONNECT and the first PING.
     async fn introduce(&self, stream: TcpStream, access: &ServerAccess) -> Result<Dialed, FleetError> {
         let server = || access.server.clone();
         let away = |error: io::Error| FleetError::Away { server: server(), reason: error.to_string() };
@@ -108,22 +128,7 @@ impl Target {
             // Bytes received before TLS are discarded.
             dialed = Dialed { stream: Box::new(stream), decoder: Decoder::default() };
         }
-        // A server without users sends no nonce.
-        let key = access.key.as_ref().filter(|_| !nonce.is_empty());
-        let signature = key.map(|key| Ok(URL_SAFE_NO_PAD.encode(key.sign(checked(&nonce)?))));
-        let connect = wire::connect(&Connect {
-            name: &format!("plumb {}", access.name),
-            tls_required: self.is_encrypted,
-            nkey: key.map(NKey::public),
-            sig: signature.transpose().map_err(away)?,
-            verbose: false,
-            pedantic: false,
-            lang: "rust",
-            version: env!("CARGO_PKG_VERSION"),
-            protocol: 1,
-            headers: true,
-            no_responders: true,
-        });
+        let connect = self.connect_message(access, &nonce).map_err(away)?;
         dialed.stream.write_all(&[&connect, wire::PING].concat()).await.map_err(away)?;
         dialed.stream.flush().await.map_err(away)?;
         loop {

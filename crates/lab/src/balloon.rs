@@ -132,6 +132,14 @@ fn of_guest(error: RunError) -> MemoryError {
 }
 
 impl TrialRunner<'_> {
+    fn find_balloon(&mut self, host: &HostName) -> Result<(), RunError> {
+        if !self.balloons.contains_key(host) {
+            let vm = self.lab_handle.lab.vm(host).cloned().unwrap_or_default();
+            self.balloons.insert(host.clone(), VmBalloon::of(host, &vm, self.agents)?);
+        }
+        Ok(())
+    }
+
     /// Moves memory once, then restores it.
     pub(crate) fn move_memory(
         &mut self,
@@ -141,42 +149,34 @@ impl TrialRunner<'_> {
     ) -> Result<Reports, RunError> {
         let host = &exchange.path.from.host;
         let ends = self.ends(exchange.path);
-        if !self.balloons.contains_key(host) {
-            let vm = self.lab_handle.lab.vm(host).cloned().unwrap_or_default();
-            self.balloons.insert(host.clone(), VmBalloon::of(host, &vm, self.agents)?);
-        }
-        let VmBalloon { method, balloon, resident } = self.balloons.get_mut(host).expect("inserted above");
-        let balloon = balloon.as_mut();
+        self.find_balloon(host)?;
+        let VmBalloon { method, balloon, resident } = self.balloons.get_mut(host).expect("just found");
         let mut agent = VmAgent { host, agents: self.agents, observer, load, last_shown: Duration::ZERO };
-        let to = agent.prepare(balloon)?;
+        let to = agent.prepare(&mut **balloon)?;
         let now = |resident: &Resident| resident.now().map_err(|error| failed(host, error));
         let resident_before = now(resident)?;
-        if let Some(watcher) = &mut self.watcher {
-            watcher.begin(token(), exchange, 0, ends)?;
-        }
+        self.watcher.as_mut().map_or(Ok(()), |watcher| watcher.begin(token(), exchange, 0, ends))?;
         agent.ask(MemoryOrder::Watch { compact: load.compact })?;
-        let moved = agent.resize(balloon, to)?;
+        let moved = agent.resize(&mut **balloon, to)?;
         let measures_touching = load.touched && load.direction == BalloonMove::Grow;
         let touching = if measures_touching { agent.touch(load.memory)? } else { Nanos(0) };
         let (stall, machine) = agent.watched()?;
         let seen = self.watcher.as_mut().map_or(Ok(None), Watcher::end)?;
         let resident_after = now(resident)?;
         agent.ask(MemoryOrder::Release)?;
-        agent.resize(balloon, Bytes(0))?;
-        let Resize { moved, first, elapsed, intervals } = moved;
-        let data = BalloonData {
+        agent.resize(&mut **balloon, Bytes(0))?;
+        let measured = EndMeasurement::Balloon(BalloonData {
             method: *method,
             direction: load.direction,
-            moved,
-            first,
-            elapsed: elapsed + touching,
+            moved: moved.moved,
+            first: moved.first,
+            elapsed: moved.elapsed + touching,
             touching,
             resident_before,
             resident_after,
             stall,
-            intervals,
-        };
-        let measured = EndMeasurement::Balloon(data);
+            intervals: moved.intervals,
+        });
         let client = EndReport { measured, threads: Vec::new(), machine, softnet: None, stalled: Nanos(0) };
         Ok(Reports { client, server: None, seen })
     }

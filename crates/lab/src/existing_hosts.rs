@@ -1,9 +1,9 @@
 //! Finds and reserves the interfaces of existing hosts. A run reserves all or nothing.
 
-use std::{collections::BTreeMap, net::Ipv4Addr, thread, time::Duration};
+use std::{collections::BTreeMap, mem, net::Ipv4Addr, thread, time::Duration};
 
 use protocol::{Order, Reply};
-use scenario::{DeviceName, DeviceRef, HostName, Lab, PathEnd, Plan, Scenario};
+use scenario::{DeviceName, DeviceRef, Host, HostName, Lab, PathEnd, Plan, Scenario};
 
 use crate::{
     agents::{Agents, SHORT, token},
@@ -105,9 +105,8 @@ pub(crate) fn reserve(
 ) -> Result<(), RunError> {
     let mut was_shown = false;
     loop {
-        let exist =
-            scenario.lab.hosts.iter().filter(|host| host.existing.is_some() && agents.has(&host.name));
-        let hosts: Vec<&HostName> = exist.map(|host| &host.name).collect();
+        let exists = |host: &&Host| host.existing.is_some() && agents.has(&host.name);
+        let hosts: Vec<_> = scenario.lab.hosts.iter().filter(exists).map(|host| &host.name).collect();
         let (taken, host, holder) = match reserve_each(&hosts, agents, by) {
             Ok(Reservation::Granted { notices }) => {
                 notices.iter().for_each(|text| observer.event(&Event::Notice(text)));
@@ -120,28 +119,32 @@ pub(crate) fn reserve(
                 continue;
             }
         };
-        let interface = scenario.lab.existing(host).and_then(|existing| existing.interface.clone());
-        let interface = interface.map(|name| name.to_string()).unwrap_or_default();
+        let interface = interface_of(&scenario.lab, host);
         let is_own = holder.starts_with(&format!("{by} ("));
         if !wait && !is_own {
-            let host = host.to_string();
-            return Err(RunError::Occupied { host, interface, by: holder });
+            return Err(RunError::Occupied { host: host.to_string(), interface, by: holder });
         }
         release(&hosts[..taken], agents, observer)?;
         // Otherwise the agent of a killed controller is about to exit.
         if is_own && matches!(reserve_each(&[host], agents, by)?, Reservation::Granted { .. }) {
             return Err(same_machine(host, &hosts[..taken]));
         }
-        if !was_shown {
+        if !mem::replace(&mut was_shown, true) {
             let text = format!("waiting for {interface} of host {host}, which {holder} has reserved");
             observer.event(&Event::Notice(&text));
-            was_shown = true;
         }
-        thread::sleep(RETRY + RETRY.mul_f64(token().0 as f64 / u64::MAX as f64));
-        if agents.is_stopped() {
-            return Err(RunError::InterruptedWaiting { what: format!("{interface} of host {host}") });
-        }
+        pause(agents, || format!("{interface} of host {host}"))?;
     }
+}
+
+fn pause(agents: &Agents, what: impl Fn() -> String) -> Result<(), RunError> {
+    thread::sleep(RETRY + RETRY.mul_f64(token().0 as f64 / u64::MAX as f64));
+    if agents.is_stopped() { Err(RunError::InterruptedWaiting { what: what() }) } else { Ok(()) }
+}
+
+fn interface_of(lab: &Lab, host: &HostName) -> String {
+    let interface = lab.existing(host).and_then(|existing| existing.interface.as_ref());
+    interface.map(ToString::to_string).unwrap_or_default()
 }
 
 fn release(hosts: &[&HostName], agents: &mut Agents, observer: &mut dyn Observer) -> Result<(), RunError> {

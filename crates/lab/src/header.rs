@@ -1,8 +1,6 @@
 //! Writes the header of a run's record.
 
-use samples::{
-    BootedMachine, Environment, MachineChange, MissingProbe, Origin, RunHeader, RunState, SCHEMA, Sink,
-};
+use samples::{BootedMachine, Environment, MachineChange, MissingProbe, RunHeader, SCHEMA, Sink};
 
 use crate::{
     error::RunError,
@@ -52,16 +50,14 @@ fn header(request: &Request<'_>, environment: &Environment, missing: &[MissingPr
         blocks: request.plan.trials.iter().map(|trial| trial.block + 1).max().unwrap_or(0),
         planned: request.plan.trials.len() as u32,
         started: now(),
-        state: RunState::Unfinished,
         tool: request.tool.to_owned(),
-        origin: Origin::Measured,
         design: request.plan.design,
         remedy_trials: request.remedy_trials.cloned(),
         probes: request.plan.probes.clone(),
         missing_probes: missing.to_vec(),
-        machines: Vec::new(),
         environment: Some(environment.clone()),
         paths: planned_paths(request).map(record::path).collect(),
         results: request.plan.results.iter().map(record::result).collect(),
+        ..RunHeader::default()
     }
 }

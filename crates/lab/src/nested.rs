@@ -10,7 +10,7 @@ use std::{
 
 use machine::{Kernel, Machine};
 use protocol::{ChannelError, Commission, FromNestedRun, Hello, LineLimit, RunEvent, ToNestedRun};
-use samples::{RunHeader, Sink};
+use samples::{RunHeader, Sink, SkippedResult};
 use scenario::{HostName, Lab, Path, Plan, Scenario};
 use units::Bytes;
 use workload::LiveRate;
@@ -167,20 +167,19 @@ fn follow<S: Sink>(
     stop: &Stop,
 ) -> Result<Outcome, RunError> {
     let mut ledger = Ledger { request, sink, observer, header: None };
-    let (mut patience, mut asked) = (hypervisor.machine.boot().patience, false);
-    let mut boot = None;
+    let (mut asked, mut boot) = (false, None);
     // Time of the last message, and the total CPU starvation then.
-    let mut last = (Instant::now(), Duration::ZERO);
+    let (mut patience, mut last) = (hypervisor.machine.boot().patience, (Instant::now(), Duration::ZERO));
     loop {
         if stop.is_asked() && !asked {
             hypervisor.send(&ToNestedRun::Stop)?;
             (patience, asked, last) = (LAST_PATIENCE, true, hypervisor.now());
         }
         let Some(message) = hypervisor.receive()? else {
-            match hypervisor.is_late(last, patience) {
-                true if asked => return Err(RunError::Interrupted),
-                true => return Err(hypervisor.silent(last.0.elapsed())),
-                false => continue,
+            match (hypervisor.is_late(last, patience), asked) {
+                (true, true) => return Err(RunError::Interrupted),
+                (true, false) => return Err(hypervisor.silent(last.0.elapsed())),
+                (false, _) => continue,
             }
         };
         if !asked {
@@ -188,13 +187,11 @@ fn follow<S: Sink>(
             (patience, last) = (PATIENCE.max(boot * BOOTS), hypervisor.now());
         }
         match message {
-            FromNestedRun::Hello(hello) => {
-                hello.accept().map_err(|source| hypervisor.lost(source))?;
-                ledger.booted(hypervisor.started.elapsed());
-            }
-            FromNestedRun::Over { completed, skipped } => {
-                return Ok(Outcome { id: request.id.clone(), completed, skipped });
-            }
+            FromNestedRun::Hello(hello) => match hello.accept() {
+                Ok(()) => ledger.booted(hypervisor.started.elapsed()),
+                Err(source) => return Err(hypervisor.lost(source)),
+            },
+            FromNestedRun::Over { completed, skipped } => return Ok(ledger.outcome(completed, skipped)),
             FromNestedRun::Failed { interrupted: true, .. } => return Err(RunError::Interrupted),
             FromNestedRun::Failed { reason, .. } => return Err(RunError::Inside { reason }),
             message => ledger.take(message)?,
@@ -211,6 +208,10 @@ struct Ledger<'a, S> {
 }
 
 impl<S: Sink> Ledger<'_, S> {
+    fn outcome(&self, completed: u32, skipped: Vec<SkippedResult>) -> Outcome {
+        Outcome { id: self.request.id.clone(), completed, skipped }
+    }
+
     fn booted(&mut self, within: Duration) {
         let Request { scenario, plan, resume, .. } = self.request;
         let boots = run_time(scenario, plan, within.into(), true);

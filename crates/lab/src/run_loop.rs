@@ -43,7 +43,7 @@ pub(crate) struct RunLoop<'a, S> {
     pub(crate) paths: Vec<&'a Path>,
 }
 
-impl<S: Sink> RunLoop<'_, S> {
+impl<'a, S: Sink> RunLoop<'a, S> {
     /// Runs all missing trials, and returns their number.
     pub(crate) fn make(&mut self, runner: &mut TrialRunner<'_>, stop: &Stop) -> Result<u32, RunError> {
         for skip in self.skipped.values().cloned().collect::<Vec<_>>() {
@@ -105,26 +105,28 @@ impl<S: Sink> RunLoop<'_, S> {
                 None
             };
             if let Some(reason) = why_not {
-                let text = format!("{reason}; storing the remaining disturbed trials as they are");
-                self.observer.event(&Event::Notice(&text));
+                self.notice(&format!("{reason}; storing the remaining disturbed trials as they are"));
                 break;
             }
             completed += 1;
-            if completed <= MAX_SHOWN
-                && let Some(ValidityWarning::Disturbed { processes, .. }) =
-                    attempts.last().map(|attempt| &attempt.reason)
-            {
-                let result = &self.request.plan.results[planned.result].id;
+            if completed <= MAX_SHOWN {
                 let rest = if completed == MAX_SHOWN { " (further repeats not shown)" } else { "" };
-                let text = format!("repeating {result}: disturbed by {}{rest}", Disturber::all(processes));
-                self.observer.event(&Event::Notice(&text));
+                self.show_repeat(planned, &attempts, rest);
             }
             self.round(runner, design, &[planned], &attempts)?;
         }
         if completed > MAX_SHOWN {
-            self.observer.event(&Event::Notice(&format!("repeated {completed} disturbed trials")));
+            self.notice(&format!("repeated {completed} disturbed trials"));
         }
         Ok(())
+    }
+
+    fn show_repeat(&mut self, planned: &PlannedTrial, attempts: &[DiscardedAttempt], rest: &str) {
+        let last = attempts.last().map(|attempt| &attempt.reason);
+        if let Some(ValidityWarning::Disturbed { processes, .. }) = last {
+            let result = &self.request.plan.results[planned.result].id;
+            self.notice(&format!("repeating {result}: disturbed by {}{rest}", Disturber::all(processes)));
+        }
     }
 
     /// Waits until other processes leave the CPUs idle, at most until `until`. Returns true without CPU data.
@@ -141,8 +143,7 @@ impl<S: Sink> RunLoop<'_, S> {
             }
             let Some(by) = runner.disturbers(IDLE_CHECK)? else { return Ok(true) };
             if !was_shown {
-                let text = format!("waiting for {} to stop using the CPUs", Disturber::all(&by));
-                self.observer.event(&Event::Notice(&text));
+                self.notice(&format!("waiting for {} to stop using the CPUs", Disturber::all(&by)));
                 was_shown = true;
             }
         }
@@ -157,39 +158,15 @@ impl<S: Sink> RunLoop<'_, S> {
         round: &[&PlannedTrial],
         attempts: &[DiscardedAttempt],
     ) -> Result<u32, RunError> {
-        let (scenario, mut orders) = (self.request.scenario, Vec::new());
-        for planned in round {
-            let result = &self.request.plan.results[planned.result];
-            let path = self.paths[planned.result];
-            if planned.arm == Arm::Probed && !runner.sees(result, path) {
-                design.leave_out(planned);
-                continue;
-            }
-            self.observer.event(&Event::Trial { planned, result });
-            orders.push(TrialOrder { planned, result, path, mtu: path.mtu(&scenario.lab, &result.devices) });
-        }
+        let orders = self.orders(runner, design, round);
         if orders.is_empty() {
             return Ok(0);
         }
-        let (lab_handle, mut completed) = (runner.lab_handle, 0);
         let outcomes = match runner.make(&orders, self.observer) {
             Ok(outcomes) => outcomes,
-            Err(error) => {
-                let explain =
-                    |error, order: &TrialOrder<'_>| lab_handle.explain(runner.agents, order.path, error);
-                let error = orders.iter().fold(error, explain);
-                let paths: Vec<&Path> = orders.iter().map(|order| order.path).collect();
-                let lost = runner.agents.left_out.hosts();
-                runner.leave_out(error, &paths, self.observer)?;
-                self.skip_left_out(runner, design);
-                thread::sleep(scenario.schedule.pause.into());
-                if runner.agents.left_out.hosts() > lost {
-                    let flows = orders.iter().filter_map(|order| order.result.load.kind().flows_for()).max();
-                    self.wait_for_lost_host(flows.map(Duration::from).unwrap_or_default(), runner)?;
-                }
-                return Ok(0);
-            }
+            Err(error) => return self.leave_out(runner, design, &orders, error).map(|()| 0),
         };
+        let mut completed = 0;
         for outcome in outcomes {
             match outcome {
                 TrialOutcome::Trial(mut trial) => {
@@ -206,15 +183,70 @@ impl<S: Sink> RunLoop<'_, S> {
                 }
             }
         }
-        thread::sleep(scenario.schedule.pause.into());
+        self.pause();
         Ok(completed)
+    }
+
+    /// The trials of a round that can show something.
+    fn orders<'o>(
+        &mut self,
+        runner: &TrialRunner<'_>,
+        design: &mut Design<'_>,
+        round: &[&'o PlannedTrial],
+    ) -> Vec<TrialOrder<'o>>
+    where
+        'a: 'o,
+    {
+        let (request, mut orders) = (self.request, Vec::new());
+        for &planned in round {
+            let result = &request.plan.results[planned.result];
+            let path = self.paths[planned.result];
+            if planned.arm == Arm::Probed && !runner.sees(result, path) {
+                design.leave_out(planned);
+                continue;
+            }
+            self.observer.event(&Event::Trial { planned, result });
+            let mtu = path.mtu(&request.scenario.lab, &result.devices);
+            orders.push(TrialOrder { planned, result, path, mtu });
+        }
+        orders
+    }
+
+    /// Continues without the hosts or paths of a failed round.
+    fn leave_out(
+        &mut self,
+        runner: &mut TrialRunner<'_>,
+        design: &mut Design<'_>,
+        orders: &[TrialOrder<'_>],
+        error: RunError,
+    ) -> Result<(), RunError> {
+        let lab_handle = runner.lab_handle;
+        let explain = |error, order: &TrialOrder<'_>| lab_handle.explain(runner.agents, order.path, error);
+        let error = orders.iter().fold(error, explain);
+        let paths: Vec<&Path> = orders.iter().map(|order| order.path).collect();
+        let lost = runner.agents.left_out.hosts();
+        runner.leave_out(error, &paths, self.observer)?;
+        self.skip_left_out(runner, design);
+        self.pause();
+        if runner.agents.left_out.hosts() > lost {
+            let flows = orders.iter().filter_map(|order| order.result.load.kind().flows_for()).max();
+            self.wait_for_lost_host(flows.map(Duration::from).unwrap_or_default(), runner)?;
+        }
+        Ok(())
+    }
+
+    fn pause(&self) {
+        thread::sleep(self.request.scenario.schedule.pause.into());
+    }
+
+    fn notice(&mut self, text: &str) {
+        self.observer.event(&Event::Notice(text));
     }
 
     /// Waits until a lost host can no longer send: its agent ends with the lease or with the trial.
     fn wait_for_lost_host(&mut self, flows: Duration, runner: &TrialRunner<'_>) -> Result<(), RunError> {
         let wait = fleet::LEASE.max(flows) + GRACE;
-        let text = format!("waiting {} s until a lost host has stopped sending", wait.as_secs());
-        self.observer.event(&Event::Notice(&text));
+        self.notice(&format!("waiting {} s until a lost host has stopped sending", wait.as_secs()));
         let until = Instant::now() + wait;
         while Instant::now() < until {
             if runner.agents.is_stopped() {

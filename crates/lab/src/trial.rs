@@ -2,7 +2,8 @@
 
 use std::{thread, time::Duration};
 
-use protocol::{HostPolicy, MtuProbe, MtuResult, Order, Reply, Token};
+use machine::HostPolicy;
+use protocol::{MtuProbe, MtuResult, Order, Reply, Token};
 use samples::{Arm, DeviceState, Disturber, PathCheck, SkippedResult, Trial, ValidityWarning};
 use scenario::{DeviceRef, HostName, Path, PlannedResult};
 use units::Nanos;

@@ -2,11 +2,12 @@
 
 use std::path::PathBuf;
 
-use protocol::HostPolicy;
 use scenario::HostName;
 use sys::netns::NetNs;
 
-use crate::{Condition, Machine, agent::AgentProcess, channel::Channel, error::MachineError};
+use crate::{
+    Condition, Machine, agent::AgentProcess, channel::Channel, error::MachineError, host_policy::HostPolicy,
+};
 
 #[derive(Debug)]
 pub struct Namespace {

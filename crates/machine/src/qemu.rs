@@ -125,35 +125,27 @@ impl Qemu {
         }
         let [agent, qmp, console] = [UnixStream::pair()?, UnixStream::pair()?, UnixStream::pair()?];
         let memory = self.vm.balloon.map(|_| UnixStream::pair()).transpose()?;
-        let image = self.image.file().try_clone()?;
-        let mut inherited: Vec<(i32, OwnedFd)> = vec![
-            (Descriptor::Image as i32, image.into()),
+        let (monitor, of_monitor) = memory.unzip();
+        let mut inherited = vec![
+            (Descriptor::Image as i32, self.image.file().try_clone()?.into()),
             (Descriptor::Agent as i32, agent.1.into()),
             (Descriptor::Qmp as i32, qmp.1.into()),
             (Descriptor::Console as i32, console.1.into()),
         ];
-        let (monitor, of_monitor) = memory.unzip();
         inherited.extend(of_monitor.map(|end| (Descriptor::Memory as i32, end.into())));
-        for (number, queue) in
-            (Descriptor::FirstQueue as i32..).zip(self.nic.iter().flat_map(|nic| &nic.queues))
-        {
-            // After a hung guest, QEMU leaves all queues but the first detached.
-            sys::tap::attach(queue).map_err(QemuError::Start)?;
-            inherited.push((number, queue.try_clone()?.into()));
-        }
+        self.inherit_queues(&mut inherited)?;
         let mut command = crate::without_environment(PROGRAM);
         command
             .args(arguments::build(self))
             .stdin(Stdio::null())
             .stdout(Stdio::null())
             .stderr(Stdio::piped());
-        let mappings =
-            inherited.into_iter().map(|(child, parent_fd)| FdMapping { parent_fd, child_fd: child });
+        let mappings = inherited.into_iter().map(|(child_fd, parent_fd)| FdMapping { parent_fd, child_fd });
         command.fd_mappings(mappings.collect()).expect("descriptor numbers are unique");
         let started = Instant::now();
         let confines = confinement::prepare(self).map_err(QemuError::Start)?;
-        let child = sys::child::spawn_confined(command, confines, PROGRAM);
-        let mut child = child.map_err(QemuError::of_start)?;
+        let mut child =
+            sys::child::spawn_confined(command, confines, PROGRAM).map_err(QemuError::of_start)?;
         self.words.keep(child.stderr.take().expect("it is a pipe"), |line| !line.contains(NO_CPU_FEATURE));
         let first_process = self.words.keep_console(console.0, UNSURE);
         match self.connect_monitor(qmp.0, child.id()) {
@@ -171,6 +163,17 @@ impl Qemu {
         }
     }
 
+    fn inherit_queues(&self, inherited: &mut Vec<(i32, OwnedFd)>) -> Result<(), QemuError> {
+        let queues = self.nic.iter().flat_map(|nic| &nic.queues);
+        for (number, queue) in (Descriptor::FirstQueue as i32..).zip(queues) {
+            // After a hung guest, QEMU leaves all queues but the first detached.
+            sys::tap::attach(queue).map_err(QemuError::Start)?;
+            inherited.push((number, queue.try_clone()?.into()));
+        }
+        Ok(())
+    }
+
+    /// Connects to QEMU's monitor and pins its threads.
     fn connect_monitor(&self, socket: UnixStream, pid: u32) -> Result<Qmp, QemuError> {
         let mut qmp = Qmp::greet(socket, &self.words)
             .map_err(|source| QemuError::Monitor { source, words: String::new() })?;

@@ -9,7 +9,7 @@ use std::{
     process::{self, ExitCode},
 };
 
-use protocol::HostPolicy;
+use agent::HostPolicy;
 
 /// Path of a guest's first process. In a container, `plumb` may also have PID 1.
 const INIT: &str = "/init";

@@ -2,7 +2,6 @@
 
 mod channel;
 pub mod guest;
-mod host_policy;
 mod memory;
 mod message;
 mod nested_run;
@@ -10,7 +9,6 @@ mod observe;
 mod token;
 
 pub use channel::{ChannelError, LineLimit, MAX_LINE, Receiver, Sender};
-pub use host_policy::{HostPolicy, Hours, Ports};
 pub use memory::{AccessClass, AccessSourceKind, MemoryOrder, MemoryReply, MemoryTelemetry, NodeTelemetry};
 pub use message::{
     ClientOrder, EndReport, FromAgent, Hello, MtuProbe, MtuResult, Order, Progress, Reply, ServerOrder,

@@ -23,7 +23,7 @@ use crate::{
 pub const SCHEMA: u32 = 1;
 
 /// The run's ID: scenario name and start time, such as `quick-20261121-113015`.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(transparent)]
 pub struct RunId(pub String);
 
@@ -34,17 +34,18 @@ impl fmt::Display for RunId {
 }
 
 /// The progress of a run.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum RunState {
     /// In progress, or interrupted. It can be resumed.
+    #[default]
     Unfinished,
     /// All planned trials were run, or skipped with a reason.
     Complete,
 }
 
 /// The context of a run's trials.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct RunHeader {
     /// [`SCHEMA`] at the time of writing.
     pub schema: u32,
@@ -83,7 +84,7 @@ pub struct RunHeader {
 }
 
 /// The complete scenario, so that a run can be resumed without its file.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ScenarioRecord {
     pub name: String,
     pub title: String,
@@ -113,7 +114,7 @@ impl ScenarioRecord {
     }
 }
 
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct PathRecord {
     pub name: String,
     pub about: String,

@@ -156,12 +156,7 @@ impl<'scope> EventLoop<'scope, '_> {
             send_buffers: send_buffers.amount(),
         };
         let (stream_ingress, arriving) = StreamIngress::new(cookie, params.transport(), (peer, local), count);
-        let (gathering, waker) = (stream_ingress.gathering(), self.waker.clone());
-        let load = params.load();
-        let gathered = Box::new(move || {
-            gathering.store(false, std::sync::atomic::Ordering::Relaxed);
-            waker.wake();
-        });
+        let (load, gathered) = (params.load(), self.when_gathered(&stream_ingress));
         let admitted = AdmittedTest {
             control: socket,
             cookie,
@@ -183,6 +178,14 @@ impl<'scope> EventLoop<'scope, '_> {
                 drop((buffers, intervals, send_buffers));
             },
         )
+    }
+
+    fn when_gathered(&self, stream_ingress: &StreamIngress) -> Box<dyn FnOnce() + Send> {
+        let (gathering, waker) = (stream_ingress.gathering(), self.waker.clone());
+        Box::new(move || {
+            gathering.store(false, std::sync::atomic::Ordering::Relaxed);
+            waker.wake();
+        })
     }
 
     fn memory(&self, source: Source, params: &Params) -> std::result::Result<[Share; 3], Exhausted> {

@@ -141,9 +141,8 @@ impl EventLoop<'_, '_> {
         let served = self.sessions.conversation(peer).cloned();
         let (is_served, known) = (served.is_some(), self.udp.known.find(peer, now).cloned());
         let goes_on = !is_served && known.is_some();
-        let conversation = served.or(known);
-        let conversation =
-            conversation.unwrap_or_else(|| Conversation::new(peer, DatagramProtocol::Sockperf));
+        let new = || Conversation::new(peer, DatagramProtocol::Sockperf);
+        let conversation = served.or(known).unwrap_or_else(new);
         if conversation.protocol != DatagramProtocol::Sockperf {
             // Sent before the peer's socket was connected.
             return;
@@ -159,10 +158,7 @@ impl EventLoop<'_, '_> {
         if !self.accepts_unauthenticated() {
             return self.log.refused(peer, Refusal::NoLogin, now);
         }
-        let source = Source::from(peer.ip());
-        let allowed = reply != Reply::Answer
-            || source.is_proven()
-            || self.ledger.replies.spend(source, cost(bytes.len()), now);
+        let allowed = self.may_reply(reply, bytes.len(), peer, now);
         if allowed {
             conversation.counts.note(reply, bytes.len());
         } else {
@@ -180,6 +176,11 @@ impl EventLoop<'_, '_> {
         } else if !is_served {
             self.udp.known.remember(conversation, now);
         }
+    }
+
+    fn may_reply(&mut self, reply: Reply, length: usize, peer: SocketAddr, now: u64) -> bool {
+        let source = Source::from(peer.ip());
+        reply != Reply::Answer || source.is_proven() || self.ledger.replies.spend(source, cost(length), now)
     }
 
     fn promote(&mut self, at: Destination, conversation: Conversation, share: Share) {

@@ -1,6 +1,6 @@
 //! Retries writes to a temporarily unavailable store.
 
-use std::{cell::RefCell, thread, time::Duration};
+use std::{cell::RefCell, mem, thread, time::Duration};
 
 use samples::{MachineChange, ResultEnd, RunHeader, RunId, Sink, SkippedResult, Trial};
 
@@ -53,11 +53,10 @@ impl<'a> PatientStore<'a> {
             if (self.is_stopped)() {
                 return Err(error);
             }
-            if !notified {
+            if !mem::replace(&mut notified, true) {
                 (self.notify)(&format!(
                     "{error}. {what} stays in memory and is retried (Ctrl-C discards it)"
                 ));
-                notified = true;
             }
             thread::sleep(AGAIN);
         }

@@ -106,10 +106,8 @@ impl Store {
         }
         for number in self.numbers("trial") {
             match self.salvaged_trial(number, &headers) {
-                Ok(Some((run, trial))) => match trial {
-                    Ok(trial) => trials.entry(run).or_default().0.push(trial),
-                    Err(part) => trials.entry(run).or_default().1.push(part),
-                },
+                Ok(Some((run, Ok(trial)))) => trials.entry(run).or_default().0.push(trial),
+                Ok(Some((run, Err(part)))) => trials.entry(run).or_default().1.push(part),
                 Ok(None) => {}
                 Err(reason) => lost.push(UnreadablePart { part: format!("trial number {number}"), reason }),
             }

@@ -93,27 +93,37 @@ pub fn serve(
         stop.set_nonblocking(true).map_err(failed)?;
         let stop = tokio::net::UnixStream::from_std(stop).map_err(failed)?;
         let bound = listener.local_addr().map_err(failed)?;
-        let (ends, ended) = watch::channel(false);
-        let site = Arc::new(Site::new(Config { listen: bound, ..config }, documents, ended));
         listening(bound);
-        let (router, mut connections) = (pages::router(&site), Connections::new());
-        tokio::select! {
-            _ = stop.readable() => {}
-            () = accept(&listener, &mut connections, |stream, source| {
-                encrypted_or_plain(stream, source, Arc::clone(&site), router.clone())
-            }) => {}
-        }
-        drop(listener);
-        // Fails without a receiver.
-        let _ = ends.send(true);
-        let _ = timeout(GRACE, connections.ended()).await;
-        let _ = timeout(READING, task::spawn_blocking(move || site.idle.lock().clear())).await;
+        serve_until(stop, listener, Config { listen: bound, ..config }, documents).await;
         Ok(())
     });
     runtime.shutdown_timeout(READING);
     served
 }
 
+async fn serve_until(
+    stop: tokio::net::UnixStream,
+    listener: TcpListener,
+    config: Config,
+    documents: Box<dyn Documents>,
+) {
+    let (ends, ended) = watch::channel(false);
+    let site = Arc::new(Site::new(config, documents, ended));
+    let (router, mut connections) = (pages::router(&site), Connections::new());
+    tokio::select! {
+        _ = stop.readable() => {}
+        () = accept(&listener, &mut connections, |stream, source| {
+            encrypted_or_plain(stream, source, Arc::clone(&site), router.clone())
+        }) => {}
+    }
+    drop(listener);
+    // Fails if the receiver is gone.
+    let _ = ends.send(true);
+    let _ = timeout(GRACE, connections.ended()).await;
+    let _ = timeout(READING, task::spawn_blocking(move || site.idle.lock().clear())).await;
+}
+
+/// Accepts connections until it is dropped.
 pub(crate) async fn accept<Served: Future<Output = ()> + Send + 'static>(
     listener: &TcpListener,
     connections: &mut Connections,

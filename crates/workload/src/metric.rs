@@ -26,128 +26,87 @@ pub enum Metric {
     Count,
 }
 
-#[derive(Debug, Clone, Copy)]
-struct Words {
-    name: &'static str,
-    title: &'static str,
-    measured_in: &'static str,
-    share: &'static str,
-    each: &'static str,
-    more_is_better: Option<bool>,
-    quantity: Quantity,
-}
-
 impl Metric {
-    const fn words(self) -> Words {
-        match self {
-            Self::Throughput => Words {
-                name: "throughput",
-                title: "Received",
-                measured_in: "throughput, more is better",
-                share: "of the throughput",
-                each: "",
-                more_is_better: Some(true),
-                quantity: Quantity::BitRate,
-            },
-            Self::RoundTrip => Words {
-                name: "round trip",
-                title: "Median round trip",
-                measured_in: "median round trip, less is better",
-                share: "of the median round trip",
-                each: "",
-                more_is_better: Some(false),
-                quantity: Quantity::Time,
-            },
-            Self::ConnectionRate => Words {
-                name: "connection rate",
-                title: "Connections",
-                measured_in: "connections per second, more is better",
-                share: "of the rate",
-                each: "connections",
-                more_is_better: Some(true),
-                quantity: Quantity::PerSecond,
-            },
-            Self::TouchRate => Words {
-                name: "touch rate",
-                title: "Touched",
-                measured_in: "memory touched per second, more is better",
-                share: "of the rate",
-                each: "",
-                more_is_better: Some(true),
-                quantity: Quantity::ByteRate,
-            },
-            Self::BalloonRate => Words {
-                name: "balloon rate",
-                title: "Moved",
-                measured_in: "memory moved per second, more is better",
-                share: "of the rate",
-                each: "",
-                more_is_better: Some(true),
-                quantity: Quantity::ByteRate,
-            },
-            Self::Latency => Words {
-                name: "latency",
-                title: "Reported latency",
-                measured_in: "reported latency, less is better",
-                share: "of the median round trip",
-                each: "",
-                more_is_better: Some(false),
-                quantity: Quantity::Time,
-            },
-            Self::MessageRate => Words {
-                name: "message rate",
-                title: "Messages",
-                measured_in: "messages per second, more is better",
-                share: "of the rate",
-                each: "messages",
-                more_is_better: Some(true),
-                quantity: Quantity::PerSecond,
-            },
-            Self::Count => Words {
-                name: "count",
-                title: "Reported count",
-                measured_in: "a reported count",
-                share: "of the rate",
-                each: "",
-                more_is_better: None,
-                quantity: Quantity::Count,
-            },
-        }
-    }
-
-    /// The noun in a sentence: `round trip`.
+    /// In a sentence: `round trip`.
     #[must_use]
     pub const fn name(self) -> &'static str {
-        self.words().name
+        match self {
+            Self::Throughput => "throughput",
+            Self::RoundTrip => "round trip",
+            Self::ConnectionRate => "connection rate",
+            Self::TouchRate => "touch rate",
+            Self::BalloonRate => "balloon rate",
+            Self::Latency => "latency",
+            Self::MessageRate => "message rate",
+            Self::Count => "count",
+        }
     }
 
     /// The table heading: `Median round trip`.
     #[must_use]
     pub const fn title(self) -> &'static str {
-        self.words().title
+        match self {
+            Self::Throughput => "Received",
+            Self::RoundTrip => "Median round trip",
+            Self::ConnectionRate => "Connections",
+            Self::TouchRate => "Touched",
+            Self::BalloonRate => "Moved",
+            Self::Latency => "Reported latency",
+            Self::MessageRate => "Messages",
+            Self::Count => "Reported count",
+        }
     }
 
     /// The name with the better direction: `median round trip, less is better`.
     #[must_use]
     pub const fn measured_in(self) -> &'static str {
-        self.words().measured_in
+        match self {
+            Self::Throughput => "throughput, more is better",
+            Self::RoundTrip => "median round trip, less is better",
+            Self::ConnectionRate => "connections per second, more is better",
+            Self::TouchRate => "memory touched per second, more is better",
+            Self::BalloonRate => "memory moved per second, more is better",
+            Self::Latency => "reported latency, less is better",
+            Self::MessageRate => "messages per second, more is better",
+            Self::Count => "a reported count",
+        }
     }
 
     /// The reference of a share: `of the median round trip`.
     #[must_use]
     pub const fn share(self) -> &'static str {
-        self.words().share
+        match self {
+            Self::Throughput => "of the throughput",
+            Self::RoundTrip | Self::Latency => "of the median round trip",
+            Self::ConnectionRate | Self::TouchRate | Self::BalloonRate | Self::MessageRate | Self::Count => {
+                "of the rate"
+            }
+        }
     }
 
     /// `None` if neither is.
     #[must_use]
     pub const fn more_is_better(self) -> Option<bool> {
-        self.words().more_is_better
+        match self {
+            Self::Throughput
+            | Self::ConnectionRate
+            | Self::TouchRate
+            | Self::BalloonRate
+            | Self::MessageRate => Some(true),
+            Self::RoundTrip | Self::Latency => Some(false),
+            Self::Count => None,
+        }
     }
 
     #[must_use]
     pub const fn quantity(self) -> Quantity {
-        self.words().quantity
+        match self {
+            Self::Throughput => Quantity::BitRate,
+            Self::RoundTrip | Self::Latency => Quantity::Time,
+            Self::ConnectionRate | Self::MessageRate => Quantity::PerSecond,
+            Self::TouchRate | Self::BalloonRate => Quantity::ByteRate,
+            Self::Count => Quantity::Count,
+        }
     }
 
     /// E.g. `9.41 Gbit/s`, `49.3 µs`, `512 connections/s`.
@@ -157,7 +116,10 @@ impl Metric {
             Quantity::BitRate => BitRate(value).to_string(),
             Quantity::ByteRate => format!("{}/s", Bytes(value.max(0.0).round() as u64)),
             Quantity::Time => Nanos(value.max(0.0).round() as u64).to_string(),
-            Quantity::PerSecond => format!("{} {}/s", significant(value, 3), self.words().each),
+            Quantity::PerSecond => {
+                let each = if self == Self::ConnectionRate { "connections" } else { "messages" };
+                format!("{} {each}/s", significant(value, 3))
+            }
             Quantity::Share | Quantity::Count | Quantity::Size | Quantity::Plain => significant(value, 3),
         }
     }

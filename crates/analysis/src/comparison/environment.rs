@@ -6,7 +6,10 @@ use findings::{EnvironmentChange, RunComparison};
 use samples::{Environment, Origin, RunHeader, RunRecord};
 use units::significant;
 
-use super::{matching::Pair, settings};
+use super::{
+    matching::Pair,
+    settings::{self, differs},
+};
 
 /// A difference of the load average, for each CPU, that something else on the machine must have made.
 const MUCH_LOAD: f64 = 0.25;
@@ -51,11 +54,6 @@ pub(super) fn other_machine(comparison: &RunComparison) -> bool {
 /// Whether the scenarios have different names.
 pub(super) fn other_scenario(comparison: &RunComparison) -> bool {
     comparison.environment_changes.iter().any(|change| change.property == SCENARIO)
-}
-
-/// A change, when the two differ.
-pub(crate) fn differs(what: &str, a: String, b: String, important: bool) -> Option<EnvironmentChange> {
-    (a != b).then(|| EnvironmentChange { property: what.to_owned(), a, b, important })
 }
 
 fn of_runs(a: &RunRecord, b: &RunRecord) -> Vec<EnvironmentChange> {

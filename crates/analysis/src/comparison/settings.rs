@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use findings::EnvironmentChange;
 use samples::DeviceState;
 
-use super::{environment::differs, matching::Pair};
+use super::matching::Pair;
 use crate::{
     observations::Observations,
     sockets,
@@ -127,4 +127,9 @@ fn offloads(a: &DeviceState, b: &DeviceState) -> Vec<EnvironmentChange> {
     let important = changed.iter().any(|change| change.important);
     let (a, b) = (words(on(|change| &change.a)), words(on(|change| &change.b)));
     vec![EnvironmentChange { property, a, b, important }]
+}
+
+/// A change, when the two differ.
+pub(crate) fn differs(what: &str, a: String, b: String, important: bool) -> Option<EnvironmentChange> {
+    (a != b).then(|| EnvironmentChange { property: what.to_owned(), a, b, important })
 }

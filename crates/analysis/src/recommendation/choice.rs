@@ -5,20 +5,8 @@ use findings::{FrontierPoint, Knee, Objective, Recommendation};
 use super::{
     reasons,
     separation::Apart,
-    sweep::{Setting, Sweep},
+    sweep::{Choice, Setting, Sweep},
 };
-
-/// The chosen setting for an objective, by index.
-pub(super) struct Choice {
-    pub(super) objective: Objective,
-    pub(super) chosen: usize,
-    /// Settings within the objective's share of the best value.
-    pub(super) considered: Vec<usize>,
-    /// Settings statistically tied with the chosen one.
-    pub(super) ties: Vec<usize>,
-    /// Noise of single measurements; `None` with repeated trials.
-    pub(super) tolerance: Option<f64>,
-}
 
 /// A recommendation for each objective that the numbers suffice for: without CPU time only for the most.
 pub(super) fn recommendations(

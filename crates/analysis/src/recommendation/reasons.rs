@@ -6,9 +6,8 @@ use findings::{ConsumerUnit, FrontierPoint, Knee, Objective};
 use units::significant;
 
 use super::{
-    choice::Choice,
     cpu::Cpu,
-    sweep::{Setting, Sweep},
+    sweep::{Choice, Setting, Sweep},
 };
 use crate::words::{self, count, list, percent};
 

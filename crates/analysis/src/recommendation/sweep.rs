@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use findings::ConsumerUnit;
+use findings::{ConsumerUnit, Objective};
 use samples::ResultRecord;
 use stats::describe;
 use workload::Metric;
@@ -132,4 +132,16 @@ fn factors<'a>(settings: &[Setting<'a>]) -> Vec<Factor<'a>> {
             Factor { name, levels }
         })
         .collect()
+}
+
+/// The chosen setting for an objective, by index.
+pub(super) struct Choice {
+    pub(super) objective: Objective,
+    pub(super) chosen: usize,
+    /// Settings within the objective's share of the best value.
+    pub(super) considered: Vec<usize>,
+    /// Settings statistically tied with the chosen one.
+    pub(super) ties: Vec<usize>,
+    /// Noise of single measurements; `None` with repeated trials.
+    pub(super) tolerance: Option<f64>,
 }

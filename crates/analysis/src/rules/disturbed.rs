@@ -5,7 +5,8 @@ use samples::Trial;
 
 use super::{Context, Rule};
 use crate::{
-    disturbance::{self, by, is_disturbed},
+    disturbance::{self, by},
+    observations::is_disturbed,
     words::{capital, count},
 };
 

@@ -15,8 +15,7 @@ use clap::Args;
 use fleet::{Agent, AgentStarter, MemberPolicy, MemberStatus};
 use jiff::Timestamp;
 use lab::Stop;
-use machine::{Channel, Machine, Namespace};
-use protocol::HostPolicy;
+use machine::{Channel, HostPolicy, Machine, Namespace};
 use scenario::HostName;
 use web::{Exposition, MetricsEndpoint, labels};
 

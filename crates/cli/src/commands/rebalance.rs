@@ -96,9 +96,7 @@ pub(crate) fn run(args: &RebalanceArgs) -> anyhow::Result<Exit> {
     let mut recorder = args.record.as_deref().map(Recorder::open).transpose()?;
     let stop = Stop::new();
     interrupt::set_on_signal(&stop.flag())?;
-    let named = env::var_os("XDG_RUNTIME_DIR").map(PathBuf::from);
-    let locks = machine::runtime_folder(named, &env::temp_dir()).join("plumb");
-    let mut vms = config.attach((!args.dry_run).then_some(&*locks), &stop)?;
+    let mut vms = config.attach((!args.dry_run).then(lock_folder).as_deref(), &stop)?;
     let settings = config.settings(&config.extents(&mut vms)?)?;
     let facts = document::facts(&mut vms);
     let state = args.state.as_deref().map(read_state).transpose()?.unwrap_or_default();
@@ -117,9 +115,7 @@ pub(crate) fn run(args: &RebalanceArgs) -> anyhow::Result<Exit> {
             replace_text(file, &metrics::text(&round.seen, Some(&round.decision)))?;
         }
         if let Some(file) = args.state.as_deref().filter(|_| !args.dry_run) {
-            let saved =
-                StateFile { schema: StateFile::SCHEMA, state: rebalance.rebalancer().state().clone() };
-            replace_text(file, &(serde_json::to_string(&saved)? + "\n"))?;
+            save_state(file, rebalance.rebalancer().state().clone())?;
         }
         finished += 1;
         if args.rounds == Some(finished) {
@@ -130,6 +126,16 @@ pub(crate) fn run(args: &RebalanceArgs) -> anyhow::Result<Exit> {
         }
     }
     Ok(if finished == 0 { Exit::Interrupted } else { Exit::Success })
+}
+
+fn lock_folder() -> PathBuf {
+    let named = env::var_os("XDG_RUNTIME_DIR").map(PathBuf::from);
+    machine::runtime_folder(named, &env::temp_dir()).join("plumb")
+}
+
+fn save_state(file: &Path, state: State) -> anyhow::Result<()> {
+    let saved = StateFile { schema: StateFile::SCHEMA, state };
+    replace_text(file, &(serde_json::to_string(&saved)? + "\n"))
 }
 
 fn read_state(file: &Path) -> anyhow::Result<State> {

@@ -92,16 +92,7 @@ pub(crate) fn run(args: &ReportArgs, shared: &GlobalFlags) -> anyhow::Result<Exi
         (Some(path), None) => Some(Destination::parse(path)?),
         (None, _) => None,
     };
-    let (record, findings) = if let Some(mut record) = run_reference::in_file(&args.run)? {
-        LevelCap::apply(&args.at_most, &mut record)?;
-        let findings = analysis::analyse(&record);
-        (record, findings)
-    } else {
-        let store = store_path::open(shared.db.as_deref())?;
-        let mut record = store.load(&store.resolve(&args.run)?)?;
-        LevelCap::apply(&args.at_most, &mut record)?;
-        remedy_results::findings(&store, record)?
-    };
+    let (record, findings) = args.load(shared)?;
     args.fit(destination.as_ref().map(|to| to.format).or(args.format).unwrap_or(FormatName::Terminal))?;
     let with_flags = |options| Options {
         objective: args.objective,
@@ -133,6 +124,19 @@ pub(crate) fn run(args: &ReportArgs, shared: &GlobalFlags) -> anyhow::Result<Exi
 }
 
 impl ReportArgs {
+    fn load(&self, shared: &GlobalFlags) -> anyhow::Result<(RunRecord, Findings)> {
+        if let Some(mut record) = run_reference::in_file(&self.run)? {
+            LevelCap::apply(&self.at_most, &mut record)?;
+            let findings = analysis::analyse(&record);
+            Ok((record, findings))
+        } else {
+            let store = store_path::open(shared.db.as_deref())?;
+            let mut record = store.load(&store.resolve(&self.run)?)?;
+            LevelCap::apply(&self.at_most, &mut record)?;
+            remedy_results::findings(&store, record)
+        }
+    }
+
     fn fit(&self, format: FormatName) -> Result<(), Misuse> {
         let read = matches!(format, FormatName::Terminal | FormatName::Markdown | FormatName::Html);
         if !self.require.is_empty() && !read {

@@ -175,20 +175,9 @@ fn measure(
     stop: &Stop,
 ) -> anyhow::Result<Vec<SkippedResult>> {
     let mut progress = Shown::of(job, args.plain, args.keep_disturbed, stop);
-    if rights == Some(Rights::UserNamespace) {
-        progress.notice("running without root, in a user namespace; `plumb doctor` lists missing features");
-    }
     // Best effort: only other runs' warnings depend on it.
     let _presence = Presence::announce(&job.id.0);
-    for other in Presence::others(&job.id.0) {
-        progress.notice(&format!("{other} is also measuring on this machine and shares its CPUs"));
-    }
-    for warning in scenario::uneven_networks(&job.source.scenario.lab) {
-        progress.notice(&warning);
-    }
-    if let Some(warning) = super::scenario::too_few_trials(&job.plan) {
-        progress.notice(&warning);
-    }
+    show_notices(job, rights, &mut progress);
     let request = Request {
         scenario: &job.source.scenario,
         text: &job.source.text,
@@ -210,15 +199,28 @@ fn measure(
     }
     let progress = RefCell::new(progress);
     let mut observer = |event: &lab::Event<'_>| progress.borrow_mut().event(event);
-    let notify = |text: &str| progress.borrow_mut().notice(text);
-    let is_stopped = || stop.is_asked();
+    let (notify, is_stopped) = (|text: &str| progress.borrow_mut().notice(text), || stop.is_asked());
     let mut store = PatientStore::new(store, &notify, &is_stopped);
     let outcome = match inside {
         Some(reason) => lab::run_inside(&request, &reason, &mut store, &mut observer, stop),
         None => lab::run(&request, &mut store, &mut observer, stop),
     };
-    drop(progress);
     Ok(outcome?.skipped)
+}
+
+fn show_notices(job: &Job, rights: Option<Rights>, progress: &mut Shown) {
+    if rights == Some(Rights::UserNamespace) {
+        progress.notice("running without root, in a user namespace; `plumb doctor` lists missing features");
+    }
+    for other in Presence::others(&job.id.0) {
+        progress.notice(&format!("{other} is also measuring on this machine and shares its CPUs"));
+    }
+    for warning in scenario::uneven_networks(&job.source.scenario.lab) {
+        progress.notice(&warning);
+    }
+    if let Some(warning) = super::scenario::too_few_trials(&job.plan) {
+        progress.notice(&warning);
+    }
 }
 
 fn fleet_of(scenario: &Scenario, stop: &Stop) -> anyhow::Result<Option<Arc<Controller>>> {

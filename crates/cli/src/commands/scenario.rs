@@ -230,14 +230,7 @@ pub(crate) fn print_plan(scenario: &Scenario, plan: &Plan) -> io::Result<()> {
         plan.results.iter().filter(|result| result.baseline).map(|result| &result.path).collect();
     for path in &scenario.paths {
         let is_baseline = path.baseline || baselines.contains(&path.name);
-        let mark = if is_baseline { "  (baseline)" } else { "" };
-        if path.is_host() {
-            output::line(format_args!("  {}: only the host{mark}", path.name))?;
-            continue;
-        }
-        let layers: Vec<&str> = path.layers.iter().map(|layer| layer.word()).collect();
-        let (from, to) = (&path.from.device, &path.to.device);
-        output::line(format_args!("  {}: {from} -> {to} via {}{mark}", path.name, layers.join(", ")))?;
+        print_path(path, if is_baseline { "  (baseline)" } else { "" })?;
     }
     for warning in scenario::uneven_networks(&scenario.lab) {
         output::line(format_args!("warning: {warning}"))?;
@@ -252,11 +245,28 @@ pub(crate) fn print_plan(scenario: &Scenario, plan: &Plan) -> io::Result<()> {
     for result in &plan.results {
         output::line(format_args!("  {}", result.id))?;
     }
-    let takes = minutes(plan.duration_estimate().seconds());
-    let results = if plan.results.len() == 1 {
-        "1 result".to_owned()
-    } else {
-        format!("{} results", plan.results.len())
+    print_size(plan)?;
+    let boots = match lab::guests(scenario, plan) {
+        0 => return Ok(()),
+        1 => "boot of its guest".to_owned(),
+        some => format!("boots of its {some} guests"),
+    };
+    output::line(format_args!("plus the {boots}: `plumb doctor` boots one and estimates the duration here"))
+}
+
+fn print_path(path: &scenario::Path, mark: &str) -> io::Result<()> {
+    if path.is_host() {
+        return output::line(format_args!("  {}: only the host{mark}", path.name));
+    }
+    let layers: Vec<&str> = path.layers.iter().map(|layer| layer.word()).collect();
+    let (from, to) = (&path.from.device, &path.to.device);
+    output::line(format_args!("  {}: {from} -> {to} via {}{mark}", path.name, layers.join(", ")))
+}
+
+fn print_size(plan: &Plan) -> io::Result<()> {
+    let results = match plan.results.len() {
+        1 => "1 result".to_owned(),
+        some => format!("{some} results"),
     };
     let trials = plan.trials.len();
     let blocks = plan.trials.last().map_or(0, |trial| trial.block + 1);
@@ -266,21 +276,12 @@ pub(crate) fn print_plan(scenario: &Scenario, plan: &Plan) -> io::Result<()> {
             prose(&format!("up to {trials} trials of {results}: {times}"))?;
             print_design(plan, &forecast)
         }
-        None => prose(&format!("{trials} trials of {results}, about {takes}: {times}")),
+        None => {
+            let takes = minutes(plan.duration_estimate().seconds());
+            prose(&format!("{trials} trials of {results}, about {takes}: {times}"))
+        }
     }?;
-    if let Some(warning) = too_few_trials(plan) {
-        output::line(warning)?;
-    }
-    match lab::guests(scenario, plan) {
-        0 => Ok(()),
-        1 => output::line(
-            "plus the boot of its guest: `plumb doctor` boots one and estimates the duration \
-            here",
-        ),
-        some => output::line(format_args!(
-            "plus the boots of its {some} guests: `plumb doctor` boots one and estimates the duration here"
-        )),
-    }
+    too_few_trials(plan).map_or(Ok(()), output::line)
 }
 
 fn prose(text: &str) -> io::Result<()> {

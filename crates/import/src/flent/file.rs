@@ -6,7 +6,10 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use workload::{Direction, Transport};
 
-use super::transform;
+use super::{
+    series::{Kind, Sample, Series},
+    transform,
+};
 
 /// Contents of a data file.
 #[derive(Debug)]
@@ -19,39 +22,6 @@ pub(super) struct File {
     /// Client and server.
     pub(super) hosts: Option<(String, String)>,
     pub(super) series: Vec<Series>,
-}
-
-/// A series with its samples in time order.
-#[derive(Debug)]
-pub(super) struct Series {
-    pub(super) name: String,
-    pub(super) kind: Kind,
-    pub(super) transport: Option<Transport>,
-    pub(super) congestion: Option<String>,
-    /// Bytes received and duration in seconds, if reported.
-    pub(super) received: Option<(f64, f64)>,
-    pub(super) samples: Vec<Sample>,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Kind {
-    /// Throughput of a connection in Mbit/s.
-    Stream { direction: Direction },
-    /// One round trip per sample, in milliseconds.
-    RoundTrips,
-    /// Mean round trip since the previous sample, in milliseconds.
-    MeanRoundTrips,
-    /// Not imported.
-    Other,
-}
-
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Sample {
-    /// Seconds since 1970.
-    pub(super) at: f64,
-    pub(super) value: f64,
-    /// Duration of the sample in seconds, if reported.
-    pub(super) lasts: Option<f64>,
 }
 
 impl File {

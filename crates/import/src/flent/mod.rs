@@ -5,6 +5,7 @@
 
 mod file;
 mod pings;
+mod series;
 mod streams;
 mod transform;
 
@@ -13,10 +14,7 @@ use std::ops::RangeInclusive;
 use samples::{ImportedKind, ImportedSettings, UnixMillis};
 use workload::{Measurement, StreamData};
 
-use self::{
-    file::{File, Kind},
-    streams::Span,
-};
+use self::{file::File, series::Kind, streams::Span};
 use crate::{
     document::Document,
     format::{Claim, Out},
@@ -114,7 +112,7 @@ impl Test<'_> {
     /// Returns the number of round trips measured while no stream was running.
     fn ping(
         &self,
-        series: &file::Series,
+        series: &series::Series,
         span: Option<Span>,
         under: Option<&StreamData>,
         out: &mut Out,

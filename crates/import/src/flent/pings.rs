@@ -4,7 +4,8 @@ use units::Nanos;
 use workload::{LatencyHistogram, PingPongData, Quantity, ReportedData, ReportedValue};
 
 use super::{
-    file::{File, Kind, Sample, Series},
+    file::File,
+    series::{Kind, Sample, Series},
     streams::Span,
 };
 use crate::{quantity::as_written, round_trips::Intervals};

@@ -3,7 +3,10 @@
 use units::{Bytes, Nanos};
 use workload::{Direction, EndSeries, Flow, Interval, Transport};
 
-use super::file::{File, Kind, Series};
+use super::{
+    file::File,
+    series::{Kind, Series},
+};
 
 /// Limit on the length of a series in nanoseconds: 30 years.
 const LONGEST: u64 = 1_000_000_000_000_000_000;

@@ -3,7 +3,7 @@
 
 use serde_json::Value;
 
-use super::file::{Kind, Sample, Series};
+use super::series::{Kind, Sample, Series};
 
 /// Converts a printed value to the unit of the series.
 type Transform = fn(f64) -> f64;

@@ -6,7 +6,6 @@ use std::collections::BTreeMap;
 use units::{BitRate, Bytes};
 use workload::Transport;
 
-use super::messages::Protocol;
 use crate::shell;
 
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -150,6 +149,14 @@ fn with_prefix(text: &str, step: f64) -> Option<f64> {
     };
     let value: f64 = digits.parse().ok()?;
     Some(value * step.powi(power)).filter(|value| value.is_finite() && (0.0..1e15).contains(value))
+}
+
+/// Transport of a test.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Protocol {
+    Known(Transport),
+    /// SCTP.
+    Other,
 }
 
 #[cfg(test)]

@@ -2,7 +2,10 @@
 
 use workload::Transport;
 
-use super::{command, cpu::Cpu};
+use super::{
+    command::{self, Protocol},
+    cpu::Cpu,
+};
 
 /// A parsed line.
 #[derive(Debug, Clone, PartialEq)]
@@ -50,14 +53,6 @@ pub(super) enum Message {
     Else,
     /// A line of iperf 2.
     OlderTool,
-}
-
-/// Transport of a test.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Protocol {
-    Known(Transport),
-    /// SCTP.
-    Other,
 }
 
 /// Parses the whole line and the text after the marker.

@@ -1,5 +1,7 @@
 //! Classifies table columns as settings, repetitions or values by unit and content.
 
+use std::collections::BTreeSet;
+
 use workload::Quantity;
 
 use crate::{
@@ -276,8 +278,18 @@ fn named(wanted: &[String], looks: &Looks) -> bool {
     wanted.iter().any(is)
 }
 
+impl Options {
+    /// Named columns that match none of these headings.
+    #[must_use]
+    pub fn unknown(&self, columns: &BTreeSet<String>) -> Vec<&str> {
+        let known = |wanted: &&String| columns.iter().any(|heading| means(wanted, heading));
+        let named = self.factors.iter().chain(&self.metrics).filter(|wanted| !known(wanted));
+        named.map(String::as_str).collect()
+    }
+}
+
 /// Whether the user's column name matches this heading.
-pub(crate) fn means(wanted: &str, heading: &str) -> bool {
+fn means(wanted: &str, heading: &str) -> bool {
     let (wanted, (name, _)) = (wanted.trim(), heading_unit(heading));
     heading.eq_ignore_ascii_case(wanted) || name.eq_ignore_ascii_case(wanted)
 }

@@ -1,7 +1,7 @@
 //! QEMU's command line. Sources: qemu(1) and docs/system/i386/microvm.rst of QEMU 7.2.
 
 use protocol::guest::{CONDUCT, PORT};
-use scenario::Board;
+use scenario::{Board, Vm};
 use workload::BalloonMethod;
 
 use super::{Qemu, accelerator::Accelerator};
@@ -30,84 +30,105 @@ const EMULATED_CPU: &str = "EPYC";
 /// QEMU emulates virtualization (with nested paging) only for AMD CPUs.
 const EMULATED_HYPERVISOR_CPU: &str = "EPYC,+svm";
 
+/// Options with their values.
+struct Arguments {
+    words: Vec<String>,
+    /// The suffix of device names. With virtio-mmio, they contain the bus.
+    bus: &'static str,
+}
+
 pub(super) fn build(machine: &Qemu) -> Vec<String> {
-    let Qemu { host, vm, accelerator, kernel, nic, nests, .. } = machine;
-    let accelerator = *accelerator;
-    let (board, accel) = (vm.board.word(), accelerator.word());
-    let cpu = match accelerator {
-        Accelerator::Kvm => "host",
-        Accelerator::Tcg if *nests => EMULATED_HYPERVISOR_CPU,
-        Accelerator::Tcg => EMULATED_CPU,
-    };
-    // One thread per emulated CPU. With virtio-mmio, device names contain the bus.
-    let accel =
-        if accelerator == Accelerator::Tcg { format!("{accel},thread=multi") } else { accel.to_owned() };
-    let bus = match vm.board {
-        Board::Q35 => "pci",
-        Board::Microvm => "device",
-    };
-    // A guest without a disk needs no system management mode.
-    let smm = match vm.board {
-        Board::Q35 => ",smm=off",
-        Board::Microvm => "",
-    };
-    let megabytes = vm.memory.0 >> 20;
-    let mut words: Vec<String> =
-        ["-nodefaults", "-no-user-config", "-display", "none", "-no-reboot"].map(str::to_owned).to_vec();
-    let mut add = |option: &str, value: String| words.extend([option.to_owned(), value]);
-    add("-name", format!("guest={host},debug-threads=on"));
-    add("-sandbox", SANDBOX.to_owned());
-    // A machine with NUMA nodes has memory per node.
-    let backend = if vm.slow.0 > 0 { "" } else { ",memory-backend=memory" };
-    add("-machine", format!("{board}{backend}{smm}"));
-    add("-accel", accel);
-    add("-cpu", cpu.to_owned());
-    add("-smp", vm.vcpus.to_string());
-    let pluggable = vm.pluggable().0 >> 20;
-    let slow = vm.slow.0 >> 20;
-    let (fixed, all) = (megabytes - pluggable, megabytes + slow);
-    let most = if pluggable > 0 { format!(",maxmem={all}M") } else { String::new() };
-    add("-m", format!("{}M{most}", fixed + slow));
-    add("-object", format!("memory-backend-memfd,id=memory,size={fixed}M"));
-    if slow > 0 {
-        add("-object", format!("memory-backend-memfd,id=slow,size={slow}M"));
-        add("-numa", format!("node,nodeid=0,memdev=memory,cpus=0-{}", vm.vcpus - 1));
-        add("-numa", "node,nodeid=1,memdev=slow".to_owned());
+    let words = ["-nodefaults", "-no-user-config", "-display", "none", "-no-reboot"].map(str::to_owned);
+    let bus = if machine.vm.board == Board::Q35 { "pci" } else { "device" };
+    let mut arguments = Arguments { words: words.to_vec(), bus };
+    arguments.processors(machine);
+    arguments.memory(&machine.vm);
+    arguments.kernel(machine);
+    arguments.channels(&machine.vm);
+    if let Some(nic) = &machine.nic {
+        let [side_of_tap, side_of_guest] = nic.options(&machine.vm, bus, Descriptor::FirstQueue as i32);
+        arguments.add("-netdev", side_of_tap);
+        arguments.add("-device", side_of_guest);
     }
-    match vm.balloon {
-        Some(BalloonMethod::VirtioMem) => {
-            add("-object", format!("memory-backend-memfd,id=pluggable,size={pluggable}M"));
-            let all = format!("memdev=pluggable,node=0,requested-size={pluggable}M");
-            add("-device", format!("virtio-mem-{bus},id={BALLOON},{all}"));
+    arguments.words
+}
+
+impl Arguments {
+    fn add(&mut self, option: &str, value: impl Into<String>) {
+        self.words.extend([option.to_owned(), value.into()]);
+    }
+
+    fn processors(&mut self, Qemu { host, vm, accelerator, nests, .. }: &Qemu) {
+        // One thread per emulated CPU.
+        let (threads, cpu) = match accelerator {
+            Accelerator::Kvm => ("", "host"),
+            Accelerator::Tcg if *nests => (",thread=multi", EMULATED_HYPERVISOR_CPU),
+            Accelerator::Tcg => (",thread=multi", EMULATED_CPU),
+        };
+        // A guest without a disk needs no system management mode.
+        let smm = if vm.board == Board::Q35 { ",smm=off" } else { "" };
+        // A machine with NUMA nodes has memory per node.
+        let backend = if vm.slow.0 > 0 { "" } else { ",memory-backend=memory" };
+        self.add("-name", format!("guest={host},debug-threads=on"));
+        self.add("-sandbox", SANDBOX);
+        self.add("-machine", format!("{}{backend}{smm}", vm.board.word()));
+        self.add("-accel", format!("{}{threads}", accelerator.word()));
+        self.add("-cpu", cpu);
+        self.add("-smp", vm.vcpus.to_string());
+    }
+
+    /// Sizes in MiB.
+    fn memory(&mut self, vm: &Vm) {
+        let [all, slow, pluggable] = [vm.memory, vm.slow, vm.pluggable()].map(|size| size.0 >> 20);
+        let fixed = all - pluggable;
+        let most = if pluggable > 0 { format!(",maxmem={}M", all + slow) } else { String::new() };
+        self.add("-m", format!("{}M{most}", fixed + slow));
+        self.add("-object", format!("memory-backend-memfd,id=memory,size={fixed}M"));
+        if slow > 0 {
+            self.add("-object", format!("memory-backend-memfd,id=slow,size={slow}M"));
+            self.add("-numa", format!("node,nodeid=0,memdev=memory,cpus=0-{}", vm.vcpus - 1));
+            self.add("-numa", "node,nodeid=1,memdev=slow");
         }
-        Some(BalloonMethod::VirtioBalloon) => add("-device", format!("virtio-balloon-{bus},id={BALLOON}")),
-        Some(BalloonMethod::Agent) | None => {}
+        let bus = self.bus;
+        match vm.balloon {
+            Some(BalloonMethod::VirtioMem) => {
+                self.add("-object", format!("memory-backend-memfd,id=pluggable,size={pluggable}M"));
+                let all = format!("memdev=pluggable,node=0,requested-size={pluggable}M");
+                self.add("-device", format!("virtio-mem-{bus},id={BALLOON},{all}"));
+            }
+            Some(BalloonMethod::VirtioBalloon) => {
+                self.add("-device", format!("virtio-balloon-{bus},id={BALLOON}"));
+            }
+            Some(BalloonMethod::Agent) | None => {}
+        }
     }
-    if vm.balloon.is_some() {
-        add("-chardev", socket("memory-qmp", Descriptor::Memory));
-        add("-mon", "chardev=memory-qmp,mode=control".to_owned());
+
+    fn kernel(&mut self, Qemu { vm, accelerator, kernel, nests, .. }: &Qemu) {
+        self.add("-kernel", kernel.image.display().to_string());
+        self.add("-initrd", format!("/proc/self/fd/{}", Descriptor::Image as i32));
+        // Keeps unmovable pages out of pluggable memory, so that all of it can be unplugged.
+        let online = if vm.pluggable().0 > 0 { "memhp_default_state=online_movable " } else { "" };
+        self.add("-append", format!("{online}{}", kernel_arguments(*accelerator, *nests)));
     }
-    add("-kernel", kernel.image.display().to_string());
-    add("-initrd", format!("/proc/self/fd/{}", Descriptor::Image as i32));
-    let mut arguments = kernel_arguments(accelerator, *nests);
-    if pluggable > 0 {
-        // Keeps unmovable pages out of it, so that all of it can be unplugged.
-        arguments.insert_str(0, "memhp_default_state=online_movable ");
+
+    /// The console, the monitors and the agent's port.
+    fn channels(&mut self, vm: &Vm) {
+        if vm.balloon.is_some() {
+            self.socket("memory-qmp", Descriptor::Memory);
+            self.add("-mon", "chardev=memory-qmp,mode=control");
+        }
+        self.socket("console", Descriptor::Console);
+        self.add("-serial", "chardev:console");
+        self.socket("qmp", Descriptor::Qmp);
+        self.add("-mon", "chardev=qmp,mode=control");
+        self.add("-device", format!("virtio-serial-{}", self.bus));
+        self.socket("agent", Descriptor::Agent);
+        self.add("-device", format!("virtserialport,chardev=agent,name={PORT}"));
     }
-    add("-append", arguments);
-    add("-chardev", socket("console", Descriptor::Console));
-    add("-serial", "chardev:console".to_owned());
-    add("-chardev", socket("qmp", Descriptor::Qmp));
-    add("-mon", "chardev=qmp,mode=control".to_owned());
-    add("-device", format!("virtio-serial-{bus}"));
-    add("-chardev", socket("agent", Descriptor::Agent));
-    add("-device", format!("virtserialport,chardev=agent,name={PORT}"));
-    if let Some(nic) = nic {
-        let [side_of_tap, side_of_guest] = nic.options(vm, bus, Descriptor::FirstQueue as i32);
-        add("-netdev", side_of_tap);
-        add("-device", side_of_guest);
+
+    fn socket(&mut self, id: &str, descriptor: Descriptor) {
+        self.add("-chardev", format!("socket,id={id},fd={}", descriptor as i32));
     }
-    words
 }
 
 fn kernel_arguments(accelerator: Accelerator, nests: bool) -> String {
@@ -119,8 +140,4 @@ fn kernel_arguments(accelerator: Accelerator, nests: bool) -> String {
             format!("{KERNEL_ARGUMENTS} {EMULATED_KERNEL_ARGUMENTS}{}{of_first_process}", counter())
         }
     }
-}
-
-fn socket(id: &str, descriptor: Descriptor) -> String {
-    format!("socket,id={id},fd={}", descriptor as i32)
 }

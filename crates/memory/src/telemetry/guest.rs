@@ -31,27 +31,7 @@ impl GuestTelemetry {
     /// Use is since the previous look.
     pub fn look(&mut self, asked: AccessSourceKind) -> Result<MemoryTelemetry, MemoryError> {
         let begun = thread_cpu();
-        if self.asked.as_ref().is_none_or(|(before, _)| *before != asked) {
-            // Drop the previous source first.
-            self.source = None;
-            let found = source(asked);
-            self.asked = Some((asked, found.as_ref().err().map(reason)));
-            self.source = found.ok();
-        }
-        let mut pending = None;
-        let mut accesses = match self.source.as_mut().map(|source| source.look()) {
-            Some(Ok(Look::Accesses(accesses))) => accesses,
-            Some(Ok(Look::Pending(reason))) => {
-                pending = Some(reason.to_owned());
-                Accesses::new()
-            }
-            Some(Err(error)) => {
-                self.source = None;
-                self.asked = Some((asked, Some(reason(&error))));
-                Accesses::new()
-            }
-            None => Accesses::new(),
-        };
+        let (mut accesses, pending) = self.accesses(asked);
         let memory = Numbers::read("/proc/meminfo")?;
         let events = Numbers::read("/proc/vmstat")?;
         let refaults = ["workingset_refault_anon", "workingset_refault_file"];
@@ -82,6 +62,27 @@ impl GuestTelemetry {
                 .map(|(now, before)| Nanos(now.0.saturating_sub(before.0))),
             cost,
         })
+    }
+
+    /// Accesses since the previous look, or why there are none yet.
+    fn accesses(&mut self, asked: AccessSourceKind) -> (Accesses, Option<String>) {
+        if self.asked.as_ref().is_none_or(|(before, _)| *before != asked) {
+            // Drop the previous source first.
+            self.source = None;
+            let found = source(asked);
+            self.asked = Some((asked, found.as_ref().err().map(reason)));
+            self.source = found.ok();
+        }
+        match self.source.as_mut().map(|source| source.look()) {
+            Some(Ok(Look::Accesses(accesses))) => (accesses, None),
+            Some(Ok(Look::Pending(reason))) => (Accesses::new(), Some(reason.to_owned())),
+            Some(Err(error)) => {
+                self.source = None;
+                self.asked = Some((asked, Some(reason(&error))));
+                (Accesses::new(), None)
+            }
+            None => (Accesses::new(), None),
+        }
     }
 }
 

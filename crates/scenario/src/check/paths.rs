@@ -69,13 +69,7 @@ fn path(entry: &Entry<PathTable>, draft: &Draft, world: &World<'_>) -> Result<Pa
         }
         [from_exists, _] => {
             let (existing, lab_end) = if from_exists { (&from, &to) } else { (&to, &from) };
-            let message = format!(
-                "no connection between the lab device `{}` and the existing host `{}`",
-                lab_end.device, existing.host
-            );
-            let help = "use two hosts with `ssh`, `member` or `local`, or two devices created on such hosts; for this \
-                        machine, add a host with `local = true`";
-            return Err(vec![Problem::new(table.to.span(), message, "not connected").help(help)]);
+            return Err(vec![unconnected(table, existing, lab_end)]);
         }
     };
     let problems = declared(entry, &trip.layers);
@@ -93,7 +87,17 @@ fn path(entry: &Entry<PathTable>, draft: &Draft, world: &World<'_>) -> Result<Pa
     })
 }
 
-/// The flag is true if only the reply fails.
+fn unconnected(table: &PathTable, existing: &PathEnd, lab_end: &PathEnd) -> Problem {
+    let message = format!(
+        "no connection between the lab device `{}` and the existing host `{}`",
+        lab_end.device, existing.host
+    );
+    let help = "use two hosts with `ssh`, `member` or `local`, or two devices created on such hosts; for this \
+                machine, add a host with `local = true`";
+    Problem::new(table.to.span(), message, "not connected").help(help)
+}
+
+/// Traces a packet and its reply. The flag is true if only the reply fails.
 fn both_ways(world: &World<'_>, from: &PathEnd, to: &PathEnd) -> Result<Trip, (bool, Stop)> {
     let trip = world.there(from, to).map_err(|stop| (false, stop))?;
     world.back(from, to, &trip).map_err(|stop| (true, stop))?;

@@ -143,18 +143,11 @@ fn open_jobs<'a, F: Format + 'a>(
         }
         done.map(|round_trips| Part { thread, recorded, histogram: Some(round_trips) })
     };
-    vec![
-        Job {
-            name: format!("the sender of {}", socket.name()),
-            thread: socket.thread_name("ping out"),
-            work: Box::new(send),
-        },
-        Job {
-            name: format!("the receiver of {}", socket.name()),
-            thread: socket.thread_name("ping in"),
-            work: Box::new(receive),
-        },
-    ]
+    let job = |end: &str, thread: &str, work| {
+        let name = format!("the {end} of {}", socket.name());
+        Job { name, thread: socket.thread_name(thread), work }
+    };
+    vec![job("sender", "ping out", Box::new(send)), job("receiver", "ping in", Box::new(receive))]
 }
 
 pub(super) fn pin(cpus: Option<&[u32]>, thread: usize) -> Result<()> {

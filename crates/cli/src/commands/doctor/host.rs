@@ -63,29 +63,22 @@ pub(super) fn run(destination: &str, json: bool) -> anyhow::Result<Exit> {
     Ok(if ready { Exit::Success } else { Exit::Unable })
 }
 
+/// Status, detail and remedy.
+type Judged = (Status, String, Option<&'static str>);
+
+fn check(title: &'static str, needed_for: &'static str, (status, detail, remedy): Judged) -> Check {
+    let remedy = remedy.map(str::to_owned);
+    Check { group: Group::Machine, id: title, title, status, detail, needed_for, remedy, required: false }
+}
+
 fn checks(environment: &Environment, interface: &Result<(PathEnd, u32), String>) -> Vec<Check> {
-    let check = |title, status, detail, needed_for, remedy: Option<&str>| Check {
-        group: Group::Machine,
-        id: title,
-        title,
-        status,
-        detail,
-        needed_for,
-        remedy: remedy.map(str::to_owned),
-        required: false,
-    };
     let traffic = match interface {
         Ok((PathEnd { device, address, .. }, mtu)) => {
             (Status::Works, format!("traffic uses {address} on {}, MTU {mtu}", device.device), None)
         }
-        Err(reason) => (
-            Status::Missing,
-            reason.clone(),
-            Some(
-                "set `address` or `interface` in \
-            [hosts.NAME]",
-            ),
-        ),
+        Err(reason) => {
+            (Status::Missing, reason.clone(), Some("set `address` or `interface` in [hosts.NAME]"))
+        }
     };
     let available = environment.congestion_available.join(", ");
     let congestion = match environment.congestion_available.iter().any(|name| name == "cubic") {
@@ -96,23 +89,12 @@ fn checks(environment: &Environment, interface: &Result<(PathEnd, u32), String>)
         }
     };
     let probes = "only run on the machine that runs `plumb run`, not on hosts reached over SSH".to_owned();
-    let mut checks = vec![check("traffic", traffic.0, traffic.1, "paths that end at this host", traffic.2)];
+    let probes = (Status::Limited, probes, None);
+    let mut checks = vec![check("traffic", "paths that end at this host", traffic)];
     checks.extend(probe::described(environment).into_iter().map(Check::of_machine));
     checks.extend([
-        check(
-            "congestion control",
-            congestion.0,
-            congestion.1,
-            "TCP workloads, which use cubic",
-            congestion.2,
-        ),
-        check(
-            "probes",
-            Status::Limited,
-            probes,
-            "CPU attribution on the host, beyond its own counters",
-            None,
-        ),
+        check("congestion control", "TCP workloads, which use cubic", congestion),
+        check("probes", "CPU attribution on the host, beyond its own counters", probes),
     ]);
     checks
 }

@@ -2,6 +2,7 @@
 
 use std::{thread, time::Duration};
 
+use anyhow::bail;
 use clap::Args;
 use fleet::Controller;
 use lab::Stop;
@@ -36,15 +37,16 @@ pub(super) fn run(args: &DrainArgs) -> anyhow::Result<Exit> {
         output::line(format_args!("{name} accepts new agents again"))?;
         return Ok(Exit::Success);
     }
+    wait(name, *no_wait, &controller, &stop)
+}
+
+fn wait(name: &str, no_wait: bool, controller: &Controller, stop: &Stop) -> anyhow::Result<Exit> {
     let (mut announced, mut absent) = (false, 0);
     loop {
         let members = controller.members()?;
-        match members.iter().find(|member| member.name == *name) {
+        match members.iter().find(|member| member.name == name) {
             Some(member) if !member.drained => {
-                anyhow::bail!(
-                    "{name} restarted and is no longer drained; run `plumb fleet drain {name}` \
-                    again"
-                );
+                bail!("{name} restarted and is no longer drained; run `plumb fleet drain {name}` again");
             }
             Some(member) if member.sessions == 0 => {
                 output::line(format_args!(
@@ -53,18 +55,16 @@ pub(super) fn run(args: &DrainArgs) -> anyhow::Result<Exit> {
                 return Ok(Exit::Success);
             }
             Some(member) if !announced => {
-                output::aside(format_args!(
-                    "{name} starts no further agents; {} still running",
-                    member.sessions
-                ));
+                let sessions = member.sessions;
+                output::aside(format_args!("{name} starts no further agents; {sessions} still running"));
                 announced = true;
             }
             Some(_) => absent = 0,
             // Tolerates a slow answer.
             None if absent < PATIENCE => absent += 1,
-            None => anyhow::bail!("{name} stopped responding; agents may still be running there"),
+            None => bail!("{name} stopped responding; agents may still be running there"),
         }
-        if *no_wait {
+        if no_wait {
             return Ok(Exit::Success);
         }
         if stop.is_asked() {

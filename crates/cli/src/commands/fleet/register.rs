@@ -65,6 +65,24 @@ struct Register {
 }
 
 impl Register {
+    fn check_new(&self, name: &str) -> anyhow::Result<()> {
+        if format!("{name}.toml") == REGISTER {
+            return Err(Misuse::new(format!(
+                "invalid name `{name}`: {REGISTER} is used by the fleet itself"
+            ))
+            .into());
+        }
+        if !fleet::is_name(name) {
+            return Err(Misuse::new(format!("invalid name `{name}`: {}", fleet::NAME_RULE)).into());
+        }
+        if self.users.iter().any(|user| user.name == name) {
+            return Err(Misuse::new(format!("`{name}` already exists"))
+                .hint(format!("to replace its key: plumb fleet remove {name}, then add it again"))
+                .into());
+        }
+        Ok(())
+    }
+
     fn read(folder: &Path) -> anyhow::Result<Self> {
         let file = folder.join(REGISTER);
         if !file.exists() {
@@ -149,19 +167,7 @@ fn server_config(server: &str, folder: &str) -> String {
 pub(super) fn add(args: &AddArgs) -> anyhow::Result<Exit> {
     let (folder, name) = (&args.folder.folder, &args.name);
     let mut register = Register::read(folder)?;
-    if format!("{name}.toml") == REGISTER {
-        return Err(
-            Misuse::new(format!("invalid name `{name}`: {REGISTER} is used by the fleet itself")).into()
-        );
-    }
-    if !fleet::is_name(name) {
-        return Err(Misuse::new(format!("invalid name `{name}`: {}", fleet::NAME_RULE)).into());
-    }
-    if register.users.iter().any(|user| user.name == *name) {
-        return Err(Misuse::new(format!("`{name}` already exists"))
-            .hint(format!("to replace its key: plumb fleet remove {name}, then add it again"))
-            .into());
-    }
+    register.check_new(name)?;
     let (key, role) = (NKey::generate(), if args.controller { Role::Controller } else { Role::Member });
     let file = folder.join(format!("{name}.nk"));
     output_file::write_new(&file, format!("{}\n", key.seed()).as_bytes(), 0o600).map_err(|error| {
@@ -178,8 +184,12 @@ pub(super) fn add(args: &AddArgs) -> anyhow::Result<Exit> {
     if role == Role::Controller {
         register.update_members(folder)?;
     }
-    let place = folder.display();
-    output::prose(&match role {
+    output::prose(&next_steps(&folder.display().to_string(), name, role))?;
+    Ok(Exit::Success)
+}
+
+fn next_steps(place: &str, name: &str, role: Role) -> String {
+    match role {
         Role::Member => format!(
             "Copy {place}/{name}.toml and {name}.nk to its host and start `plumb member {name}.toml` \
                 there. Reload the server's users with `nats-server --signal reload`."
@@ -190,8 +200,7 @@ pub(super) fn add(args: &AddArgs) -> anyhow::Result<Exit> {
                 members accept `{name}`, copy their updated files (`controllers`) from this directory to \
                 their hosts and restart them."
         ),
-    })?;
-    Ok(Exit::Success)
+    }
 }
 
 pub(super) fn remove(args: &RemoveArgs) -> anyhow::Result<Exit> {

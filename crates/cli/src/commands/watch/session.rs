@@ -240,15 +240,7 @@ impl<'a> Session<'a> {
                 return Ok(without_results(Verdict::Skipped, self.no_room(used, expected)));
             }
         }
-        let is_shown = live_view::is_watched();
-        if is_shown {
-            output::passing(&format!("measuring {}", self.watched[place].name));
-        }
-        let ended = run_process::measure(&scenario, resume.as_ref(), self.archive.path(), self.stop);
-        if is_shown {
-            output::erase();
-        }
-        match ended? {
+        match self.run_scenario(place, &scenario, resume.as_ref())? {
             RunEnd::Stored(run) => self.judge(place, run, blank, &remembered),
             RunEnd::Failed(reason) => {
                 // Best effort, if the store can be read.
@@ -259,6 +251,18 @@ impl<'a> Session<'a> {
             }
             RunEnd::Interrupted => Ok(Attempt::Interrupted),
         }
+    }
+
+    fn run_scenario(&self, place: usize, scenario: &str, resume: Option<&RunId>) -> anyhow::Result<RunEnd> {
+        let is_shown = live_view::is_watched();
+        if is_shown {
+            output::passing(&format!("measuring {}", self.watched[place].name));
+        }
+        let ended = run_process::measure(scenario, resume, self.archive.path(), self.stop);
+        if is_shown {
+            output::erase();
+        }
+        ended
     }
 
     /// Resumes only a recent run: the failure may affect only one of many hosts.

@@ -5,7 +5,7 @@ use workload::{Interval, Transport};
 use super::{Gaps, ROUNDED, Test, connection::Connection};
 use crate::{
     imported_test::{End, ImportedTest},
-    iperf3::{agreement::Agreement, log::Log, messages::Protocol, time},
+    iperf3::{agreement::Agreement, command::Protocol, log::Log, time},
 };
 
 /// Sums that exceed their parts by more than this share are not explained by rounding.

@@ -167,7 +167,6 @@ fn run(spec: &ClientSpec, pkcs1: bool, stop: &Stop, observer: &dyn Observer) -> 
         tail::settle(&mut peer, &there, &plan, &here);
     }
     let server_output = spec.options.server_output.then(|| peer::output(&there)).flatten();
-    let cookie = cookie.as_str().to_owned();
     Ok(Report {
         here,
         there,
@@ -177,7 +176,7 @@ fn run(spec: &ClientSpec, pkcs1: bool, stop: &Stop, observer: &dyn Observer) -> 
         params,
         load,
         connections,
-        cookie,
+        cookie: cookie.as_str().to_owned(),
         control_mss,
         started,
         cpu,

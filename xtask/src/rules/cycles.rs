@@ -1,0 +1,20 @@
+//! Rule `cycles`: no more dependency cycles of modules inside crates than today. The limit only falls.
+
+use anyhow::Result;
+
+use super::Verdict;
+use crate::count::circles;
+use crate::source::Source;
+use crate::workspace::Workspace;
+
+const MOST: usize = 9;
+
+pub(crate) fn hold(workspace: &Workspace) -> Result<Verdict> {
+    let circles = circles::find(&Source::read(&workspace.root)?);
+    let places = if circles.len() == MOST { Vec::new() } else { circles };
+    let advice = format!(
+        "move what both modules need into a third, lower one; if there are fewer than {MOST} cycles, lower MOST in \
+         xtask/src/rules/cycles.rs"
+    );
+    Ok(Verdict::broken(&advice, places))
+}
