@@ -10,7 +10,6 @@ use crate::{
     rounds::{self, Bounds},
 };
 
-/// Runs only if it is named, as it takes a quarter of an hour.
 const ON_REQUEST: &str = memory::BENCH.name;
 
 /// Compare plumb with its peers, side by side.
@@ -39,7 +38,7 @@ pub(crate) struct Args {
 }
 
 impl Args {
-    /// The selected benches; by default all except [`ON_REQUEST`].
+    /// Omits [`ON_REQUEST`] by default.
     pub(crate) fn benches(&self) -> impl Iterator<Item = &'static Bench> {
         let selected = |bench: &&Bench| {
             if self.only.is_empty() {
@@ -51,7 +50,6 @@ impl Args {
         BENCHES.iter().filter(selected)
     }
 
-    /// Limits of each bench.
     pub(crate) const fn bounds(&self) -> Bounds {
         Bounds { rounds: self.rounds, time: Duration::from_secs(self.seconds), tell: rounds::on_stderr }
     }

@@ -1,8 +1,6 @@
-//! Bench `attacked`: performance of honest clients of `plumb server` while its port is under attack, compared with
-//! the same attack on another listener of the host.
+//! Bench `attacked`: honest clients of `plumb server` while its port, or another one of the host, is under attack.
 //!
-//! The attack uses CPU time of both hosts in either case; only the additional cost is the server's. Each host has its
-//! own CPU, because otherwise sockperf is bimodal, with both ends on one CPU or on two.
+//! Each host has its own CPU, because otherwise sockperf is bimodal, with both ends on one CPU or on two.
 
 use std::{cell::RefCell, net::SocketAddrV4, process::Command, time::Duration};
 
@@ -44,10 +42,10 @@ const NOBODY: &str = "no attack";
 const PORT: u16 = 5201;
 const OTHER_PORT: u16 = 5999;
 const RATE: u32 = 8000;
-/// Longer than all honest clients together; in seven rounds and the warm-up this makes a million connections.
+/// Lasts longer than all honest clients together; a million connections in seven rounds and the warm-up.
 const ATTACK: Duration = Duration::from_secs(8);
 const REST: Duration = Duration::from_secs(1);
-/// Extra time for rounds of three times eight seconds.
+/// Enough for rounds of three times eight seconds.
 const LONGER: Duration = Duration::from_secs(240);
 
 fn run(bounds: &Bounds) -> anyhow::Result<Vec<Comparison>> {
@@ -80,7 +78,6 @@ fn run(bounds: &Bounds) -> anyhow::Result<Vec<Comparison>> {
     Ok(compare(&SUBJECT, PAIRINGS, &taken))
 }
 
-/// Adds the attacker's source addresses to the client's host, and a return route to the server's.
 fn route(wire: &Wire) -> anyhow::Result<()> {
     let ip = |end: End, words: &str| {
         let mut command = Command::new("ip");
@@ -91,7 +88,6 @@ fn route(wire: &Wire) -> anyhow::Result<()> {
     ip(End::Server, "route add 198.18.1.0/24 dev eth0")
 }
 
-/// Honest clients, run one after the other, and the attacked port.
 struct Clients<'a> {
     name: &'static str,
     wire: &'a Wire,
@@ -135,7 +131,6 @@ impl Clients<'_> {
         self.wire.start(End::Client, &mut ends::process(&order)?)
     }
 
-    /// Runs a client whose last flag takes the address.
     fn client(&self, program: &str, flags: &str) -> anyhow::Result<String> {
         self.finish(Command::new(program).args(flags.split(' ')))
     }
@@ -150,14 +145,14 @@ impl Clients<'_> {
     }
 }
 
-/// Received rate in the JSON of iperf3 or plumb's client.
+/// Reads the JSON of iperf3 or plumb's client.
 fn rate(document: &str) -> anyhow::Result<f64> {
     let document: Value = serde_json::from_str(document).context("read a client's document")?;
     let rate = document["end"]["sum_received"]["bits_per_second"].as_f64();
     Ok(rate.with_context(|| format!("a client has a rate: {}", document["error"]))? / 1e9)
 }
 
-/// Parses a line such as `sockperf: [Valid Duration] RunTime=0.550 sec; SentMessages=24568; ReceivedMessages=24567`.
+/// `sockperf: [Valid Duration] RunTime=0.550 sec; SentMessages=24568; ReceivedMessages=24567`.
 fn round_trips(text: &str) -> anyhow::Result<f64> {
     let line =
         text.lines().find_map(|line| line.split_once("[Valid Duration] RunTime=")).map(|(_, rest)| rest);

@@ -5,17 +5,13 @@ use crate::{
     rounds::Bounds, stream, tracers, web_list,
 };
 
-/// A bench: contenders do the same work in turn and are compared in pairs. An error means that no contender could
-/// run; failures of single contenders are in its comparisons.
+/// Contenders do the same work in turn and are compared in pairs. An error means that no contender could run.
 #[derive(Debug)]
 pub(crate) struct Bench {
-    /// Name on the command line and in results.
     pub(crate) name: &'static str,
-    /// Runs the measurements and compares them.
     pub(crate) run: fn(&Bounds) -> anyhow::Result<Vec<Comparison>>,
 }
 
-/// All benches, in the order of the table.
 pub(crate) const BENCHES: &[Bench] = &[
     stream::app::BENCH,
     stream::limit::BENCH,

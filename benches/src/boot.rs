@@ -1,8 +1,5 @@
-//! Bench `boot`: time from the start of QEMU until the guest's agent is ready, compared with the kernel's part of
-//! the same boot, up to its first process.
-//!
-//! Both values of a pair come from one boot, so disturbances affect both. The kernel's part includes loading and
-//! unpacking plumb's image.
+//! Bench `boot`: time until the guest's agent is ready, compared with the kernel's part of the same boot, so that disturbances
+//! affect both.
 
 use std::{process::Command, time::Duration};
 
@@ -34,7 +31,7 @@ const PAIRINGS: &[Pairing] = &[
 const BOARDS: [(&str, &Pairing); 2] = [("q35", &PAIRINGS[0]), ("microvm", &PAIRINGS[1])];
 
 const REST: Duration = Duration::from_millis(100);
-/// Extra time, as an emulated boot takes some seconds.
+/// An emulated boot takes some seconds.
 const LONGER: Duration = Duration::from_secs(30);
 
 fn run(bounds: &Bounds) -> anyhow::Result<Vec<Comparison>> {
@@ -50,7 +47,6 @@ fn run(bounds: &Bounds) -> anyhow::Result<Vec<Comparison>> {
     Ok(compare(&SUBJECT, PAIRINGS, &apart(&taken)))
 }
 
-/// Splits the two values of a boot.
 fn apart(taken: &[Taken]) -> Vec<Taken> {
     let side = |taken: &Taken, name: &'static str, which: usize| Taken {
         name,
@@ -83,7 +79,7 @@ impl Contender for Guest {
     }
 }
 
-/// Boots a guest; returns seconds until its agent greeted, and until its first process started.
+/// Seconds until its agent greeted, and until its first process started.
 fn boot(board: &str) -> anyhow::Result<[f64; 2]> {
     let mut command = Command::new(process::plumb()?);
     let output = command

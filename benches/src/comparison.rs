@@ -8,32 +8,23 @@ use crate::{
     target::{Target, Verdict},
 };
 
-/// Confidence level of intervals.
 pub(crate) const CONFIDENCE: f64 = 0.95;
 
-/// Work of a bench, and its units.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Subject {
-    /// Bench name.
     pub(crate) name: &'static str,
-    /// Description of the work.
     pub(crate) what: &'static str,
-    /// Units of the values, in order.
     pub(crate) units: &'static [&'static str],
 }
 
-/// Names of two contenders, and targets for the ratio of each value.
+/// Two contenders with targets for the ratio of each value.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Pairing {
-    /// Contender for plumb.
     pub(crate) ours: &'static str,
-    /// Peer.
     pub(crate) peer: &'static str,
-    /// One target per value.
     pub(crate) targets: &'static [Target],
 }
 
-/// Comparisons of all values of all pairings with both contenders in `taken`.
 pub(crate) fn compare(subject: &Subject, pairings: &[Pairing], taken: &[Taken]) -> Vec<Comparison> {
     let find = |name: &str| taken.iter().find(|taken| taken.name == name);
     let of_pairing = |pairing: &Pairing| {
@@ -45,32 +36,19 @@ pub(crate) fn compare(subject: &Subject, pairings: &[Pairing], taken: &[Taken]) 
     pairings.iter().filter_map(of_pairing).flatten().collect()
 }
 
-/// One value of plumb compared with one peer.
 #[derive(Debug)]
 pub(crate) struct Comparison {
-    /// Bench name.
     pub(crate) name: &'static str,
-    /// Description of the work.
     pub(crate) what: &'static str,
-    /// Unit of the values.
     pub(crate) unit: &'static str,
-    /// Contender for plumb.
     pub(crate) ours: &'static str,
-    /// Peer.
     pub(crate) peer: &'static str,
-    /// Pairs of the peer's value and plumb's, one per round.
     pub(crate) pairs: Vec<(f64, f64)>,
-    /// Plumb's value divided by the peer's; `None` without pairs.
     pub(crate) ratio: Option<Estimate>,
-    /// Target of the ratio.
     pub(crate) target: Target,
-    /// Additional values to show.
     pub(crate) beside: Vec<Beside>,
-    /// Other activity of the machine during the measurement.
     pub(crate) others: Others,
-    /// Why plumb has no value, or fewer than there were rounds.
     pub(crate) our_failure: Option<String>,
-    /// Why the peer has none, or fewer.
     pub(crate) failure: Option<String>,
 }
 
@@ -97,24 +75,20 @@ impl Comparison {
         }
     }
 
-    /// Spread of plumb's values.
     pub(crate) fn our_spread(&self) -> Option<Spread> {
         Spread::of(self.pairs.iter().map(|(_, ours)| *ours))
     }
 
-    /// Spread of the peer's values.
     pub(crate) fn peer_spread(&self) -> Option<Spread> {
         Spread::of(self.pairs.iter().map(|(peer, _)| *peer))
     }
 
-    /// Names and spreads of contenders whose values vary too much for a median.
     pub(crate) fn unsteady(&self) -> impl Iterator<Item = (&'static str, Spread)> {
         let sides = [(self.ours, self.our_spread()), (self.peer, self.peer_spread())];
         let known = sides.into_iter().filter_map(|(name, spread)| Some((name, spread?)));
         known.filter(|(_, spread)| spread.is_wide())
     }
 
-    /// Whether the target is met, as far as the interval shows.
     pub(crate) fn verdict(&self) -> Verdict {
         match self.ratio {
             None => Verdict::NotMeasured,
@@ -122,20 +96,16 @@ impl Comparison {
         }
     }
 
-    /// Whether `other` has the same contenders and bench.
     pub(crate) fn is_of_the_same_two(&self, other: &Self) -> bool {
         (self.name, self.ours, self.peer) == (other.name, other.ours, other.peer)
     }
 }
 
-/// An additional value: medians over the rounds, `None` if unavailable.
+/// Medians over the rounds, `None` if unavailable.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Beside {
-    /// Name.
     pub(crate) what: &'static str,
-    /// Plumb's value.
     pub(crate) ours: Option<f64>,
-    /// The peer's value.
     pub(crate) peer: Option<f64>,
 }
 
@@ -159,11 +129,10 @@ impl Beside {
     }
 }
 
-/// Ratio of the largest to the smallest value from which on values are probably bimodal: with equal work and settings
-/// they vary by a few per cent, or by a quarter if the scheduler places the threads.
+/// Ratio of the largest to the smallest value, beyond which values are probably bimodal: with equal work and settings they
+/// vary by a few per cent, or by a quarter if the scheduler places the threads.
 const WIDE: f64 = 1.5;
 
-/// Median, minimum and maximum.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Spread {
     pub(crate) median: f64,
@@ -172,7 +141,6 @@ pub(crate) struct Spread {
 }
 
 impl Spread {
-    /// Ratio of maximum to minimum.
     pub(crate) fn width(&self) -> f64 {
         self.most / self.least
     }

@@ -1,7 +1,5 @@
-//! CPU time of the machine over all CPUs (proc_stat(5)).
-//!
-//! Busy time is time neither idle nor stolen: the kernel measures idle time exactly and samples the rest a few
-//! hundred times per second.
+//! CPU time of the machine (proc_stat(5)). Busy time is neither idle nor stolen: the kernel measures idle time exactly and
+//! samples the rest.
 
 use std::fs;
 
@@ -12,25 +10,20 @@ pub(crate) const TICKS_PER_SECOND: f64 = 100.0;
 
 const STAT: &str = "/proc/stat";
 
-/// CPU seconds since boot.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct CpuTimes {
-    /// Number of CPUs.
     cpus: f64,
-    /// Idle, including iowait.
     idle: f64,
-    /// Stolen by the hypervisor.
     pub(crate) stolen: f64,
 }
 
 impl CpuTimes {
-    /// Reads the current values.
     pub(crate) fn read() -> anyhow::Result<Self> {
         let text = fs::read_to_string(STAT).with_context(|| format!("read {STAT}"))?;
         Self::parse(&text).with_context(|| format!("unexpected format of {STAT}"))
     }
 
-    /// Busy CPU seconds since `before`, which was read `seconds` earlier.
+    /// CPU seconds since `before` was read, `seconds` earlier.
     pub(crate) fn busy_since(&self, before: &Self, seconds: f64) -> f64 {
         self.cpus * seconds - (self.idle - before.idle) - (self.stolen - before.stolen)
     }

@@ -1,5 +1,4 @@
-//! Plumb's ends of a load in separate processes, like its agents: this program runs itself with an order, drives the
-//! traffic engine, and prints the measurement.
+//! Plumb's ends of a load in separate processes: this program runs itself with an order.
 
 use std::{
     env,
@@ -22,58 +21,39 @@ use crate::{
     wire::{End, Wire},
 };
 
-/// Need not be secret, as only these two ends are in the namespaces.
 const TOKEN: u64 = 1;
 
-/// Role of a process.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum Order {
-    /// Server, which prints its port.
     Serve { bind: IpAddr, load: WorkloadSettings, cpus: Option<Vec<u32>> },
-    /// Client.
     Connect { bind: IpAddr, server: SocketAddr, load: WorkloadSettings, cpus: Option<Vec<u32>> },
-    /// A loop that sleeps until each scheduled time and does nothing else.
     Sleep { period: Nanos, warmup: Nanos, duration: Nanos, cpus: Option<Vec<u32>> },
-    /// Imports a log.
     Import { log: PathBuf },
-    /// Makes hostile connections at this rate per second.
     Attack { server: SocketAddrV4, rate: u32, seconds: u64 },
-    /// A listener that closes every connection; prints that it listens.
     Listen { at: SocketAddrV4 },
 }
 
-/// Output of the listener.
 pub(crate) const LISTENS: &str = "listens";
 
-/// Measurement of an end.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Account {
-    /// Payload received after the warm-up.
+    /// Payload after the warm-up.
     pub(crate) bytes: u64,
-    /// Duration in seconds.
     pub(crate) seconds: f64,
-    /// Retransmitted segments.
     pub(crate) retransmits: u64,
-    /// Datagrams received and lost.
     pub(crate) datagrams: Option<(u64, i64)>,
-    /// Of round trips.
     pub(crate) round_trips: Option<Quantiles>,
-    /// Of the lateness of messages.
     pub(crate) lateness: Option<Quantiles>,
-    /// Of a log.
     pub(crate) import: Option<import::Reading>,
-    /// Hostile connections.
     pub(crate) connections: u64,
 }
 
-/// Median, 99 % and 99.9 % quantiles in microseconds.
+/// Median, 99 % and 99.9 % in microseconds.
 pub(crate) type Quantiles = [f64; 3];
 
-/// The quantile levels.
 pub(crate) const SHARES: [f64; 3] = [0.5, 0.99, 0.999];
 
-/// Starts a server of `load`; returns it with its port.
 pub(crate) fn serve(
     wire: &Wire,
     load: &WorkloadSettings,
@@ -86,7 +66,6 @@ pub(crate) fn serve(
     Ok((server, port))
 }
 
-/// Starts a client of `load`.
 pub(crate) fn connect(
     wire: &Wire,
     port: u16,
@@ -99,7 +78,6 @@ pub(crate) fn connect(
     wire.start(End::Client, &mut wrap(process(&order)?))
 }
 
-/// Runs both ends of `load`, which takes `lasts`; returns the client's measurement.
 pub(crate) fn exchange(
     wire: &Wire,
     load: &WorkloadSettings,
@@ -113,19 +91,16 @@ pub(crate) fn exchange(
     account(&client)
 }
 
-/// Command that runs this program with an order.
 pub(crate) fn process(order: &Order) -> anyhow::Result<Command> {
     let mut command = Command::new(env::current_exe().context("find this program")?);
     command.arg("--end").arg(serde_json::to_string(order)?);
     Ok(command)
 }
 
-/// Parses the output of an end.
 pub(crate) fn account(said: &Said) -> anyhow::Result<Account> {
     serde_json::from_str(&said.output).context("read the measurement")
 }
 
-/// Executes an order in the current namespace.
 pub(crate) fn obey(order: &str) -> anyhow::Result<()> {
     let account = match serde_json::from_str(order).context("read the order")? {
         Order::Serve { bind, load, cpus } => {
@@ -152,7 +127,6 @@ pub(crate) fn obey(order: &str) -> anyhow::Result<()> {
 }
 
 impl Account {
-    /// Extracts values of streams or ping-pong, forward only, from an end's record.
     fn of(outcome: &Outcome) -> Self {
         let series = || outcome.measured.flows().iter().map(|flow| &flow.series);
         let datagrams = series().filter_map(|series| series.datagrams()).reduce(|all, more| all.and(&more));
@@ -174,7 +148,6 @@ impl Account {
         }
     }
 
-    /// The quantiles selected by `which`.
     pub(crate) fn quantiles(&self, which: fn(&Self) -> Option<Quantiles>) -> anyhow::Result<Quantiles> {
         match which(self) {
             Some(quantiles) => Ok(quantiles),

@@ -2,23 +2,17 @@
 
 use std::{fs, process::Command};
 
-/// The machine, installed peers, and initial load.
 #[derive(Debug, Default)]
 pub(crate) struct Environment {
-    /// Kernel release.
     pub(crate) kernel: String,
-    /// CPUs available to this process.
     pub(crate) cpus: usize,
-    /// One-minute load average (proc(5)); `None` if unknown.
+    /// One minute (proc(5)); `None` if unknown.
     pub(crate) load: Option<f64>,
-    /// Default congestion control.
     pub(crate) congestion: Option<String>,
-    /// Version lines of installed peers.
     pub(crate) peers: Vec<String>,
 }
 
 impl Environment {
-    /// Reads the current environment.
     pub(crate) fn read() -> Self {
         let load = fs::read_to_string("/proc/loadavg").ok();
         let congestion = fs::read_to_string("/proc/sys/net/ipv4/tcp_congestion_control").ok();
@@ -31,14 +25,12 @@ impl Environment {
         }
     }
 
-    /// Whether other work kept the machine busy.
     pub(crate) fn was_busy(&self) -> bool {
         // An idle machine has a few hundredths; half a busy CPU is not idle.
         self.load.is_some_and(|load| load > 0.5)
     }
 }
 
-/// First line of a program's version output.
 fn version(program: &str) -> Option<String> {
     let flag = if program == "ip" { "-V" } else { "--version" };
     let output = Command::new(program).arg(flag).output().ok()?;

@@ -1,7 +1,4 @@
-//! Bench `import`: reading a log of a million lines with plumb and with an awk one-liner that sums a column.
-//!
-//! awk represents the usual alternative: it ignores headings, checks nothing and stores nothing. Peak memory is shown
-//! as well.
+//! Bench `import`: reading a log of a million lines, compared with an awk one-liner that only sums a column.
 
 use std::{
     env, fs,
@@ -45,11 +42,8 @@ const MANY: &str = "plumb, one test per minute";
 
 const AWK: &str = "awk, a sum";
 
-/// Intervals per log.
 const INTERVALS: u32 = 1_000_000;
-/// Intervals per test, if there are many.
 const MINUTE: u32 = 60;
-/// Lines of a test apart from its intervals.
 const AROUND: u32 = 7;
 
 const REST: Duration = Duration::from_millis(100);
@@ -65,7 +59,6 @@ fn run(bounds: &Bounds) -> anyhow::Result<Vec<Comparison>> {
     Ok(compare(&SUBJECT, PAIRINGS, &rounds::take(SUBJECT.name, &mut contenders, bounds, REST)))
 }
 
-/// A log file, removed on drop.
 struct Log {
     path: PathBuf,
     lines: u32,
@@ -73,7 +66,6 @@ struct Log {
 }
 
 impl Log {
-    /// Writes tests of `each` intervals.
     fn write(name: &str, each: u32) -> anyhow::Result<Self> {
         let path = env::temp_dir().join(format!("plumb-bench-{}-{name}.txt", process::id()));
         let tests = INTERVALS.div_ceil(each);
@@ -95,7 +87,7 @@ impl Drop for Log {
     }
 }
 
-/// A test as printed by iperf3's client, with this many seconds.
+/// Writes the output of an iperf3 client for a test of this many seconds.
 pub(crate) fn write_test(file: &mut impl Write, port: u32, intervals: u32) -> std::io::Result<()> {
     writeln!(file, "Connecting to host 198.18.0.2, port 5201")?;
     writeln!(file, "[  5] local 198.18.0.1 port {port} connected to 198.18.0.2 port 5201")?;
@@ -163,16 +155,14 @@ impl Contender for Awk<'_> {
     }
 }
 
-/// Cost of reading a log.
 #[derive(Debug, Clone, Copy, Default, PartialEq, serde::Serialize, serde::Deserialize)]
 pub(crate) struct Reading {
     trials: u32,
     seconds: f64,
-    /// Peak resident memory.
     megabytes: f64,
 }
 
-/// Reads a log like `plumb import`, including serialization of every trial.
+/// Reads as `plumb import` does, including serialization of every trial.
 pub(crate) fn read(log: &Path) -> anyhow::Result<Reading> {
     let begin = Instant::now();
     let meta = Meta {

@@ -7,7 +7,7 @@ use crate::{
     environment::Environment,
 };
 
-/// The document; `version` changes when a field's meaning changes.
+/// `version` changes when a field's meaning changes.
 pub(crate) fn text(environment: &Environment, comparisons: &[Comparison]) -> String {
     let document = json!({
         "version": 2,

@@ -5,10 +5,9 @@ use std::net::{SocketAddrV4, UdpSocket};
 use anyhow::Context;
 use socket2::{Domain, Protocol, Socket, Type};
 
-/// Listen backlog: the default of net.core.somaxconn.
+/// The default of net.core.somaxconn.
 const BACKLOG: i32 = 4096;
 
-/// Accepts and closes connections forever, as cheaply as possible; ignores datagrams.
 pub(crate) fn listen(at: SocketAddrV4, ready: impl FnOnce() -> anyhow::Result<()>) -> anyhow::Result<()> {
     let listener = Socket::new(Domain::IPV4, Type::STREAM, Some(Protocol::TCP)).context("make a socket")?;
     listener.bind(&at.into()).with_context(|| format!("bind {at}"))?;

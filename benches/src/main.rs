@@ -1,7 +1,4 @@
 //! Compares Plumbline with its peers: the same work, interleaved, as ratios with confidence intervals and targets.
-//!
-//! One file per bench with a common interface (bench.rs). No measured number makes it fail; only work that plumb did
-//! not do does.
 #![expect(clippy::disallowed_methods, reason = "times contenders and waits between rounds")]
 
 mod args;

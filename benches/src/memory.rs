@@ -1,8 +1,5 @@
-//! Bench `memory`: how well the memory of guests is observed and divided between them.
-//!
-//! Programs in the guests access memory with known patterns and count their accesses. `accuracy` compares the sources of access
-//! data with these counts, `sharing` compares the rebalancer with other ways of dividing fast memory. It takes a quarter of an
-//! hour, so it runs only if it is named.
+//! Bench `memory`: programs in guests access memory with known patterns and count their accesses. `accuracy` compares the
+//! sources of access data with these counts, `sharing` compares ways of dividing fast memory.
 
 mod accuracy;
 mod guests;

@@ -1,7 +1,5 @@
-//! Measures the bytes of a stream and the CPU time of the machine over the same period.
-//!
-//! It is independent of the contenders: bytes come from the receiving device's counter, CPU time from the kernel. The
-//! period excludes the start and the end of the transfer. The meter sleeps in between.
+//! Measures the bytes of a stream, by the receiving device's counter, and the machine's CPU time, without start and end of the
+//! transfer.
 
 use std::{
     thread,
@@ -16,10 +14,9 @@ use crate::{
     wire::{End, Wire, received},
 };
 
-/// More bytes than contenders exchange before the transfer.
 const BEGUN: u64 = 1 << 20;
 
-/// Timeout for that, and polling interval.
+/// The limit for the first bytes, and polling interval.
 const PATIENCE: Duration = Duration::from_secs(10);
 const GLANCE: Duration = Duration::from_millis(1);
 
@@ -27,35 +24,28 @@ const GLANCE: Duration = Duration::from_millis(1);
 const GROWING: Duration = Duration::from_millis(250);
 const ENDING: Duration = Duration::from_millis(50);
 
-/// Measurement over a period.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Window {
-    /// Duration in seconds.
     pub(crate) seconds: f64,
-    /// Bytes received, including headers.
     pub(crate) bytes: f64,
-    /// CPU seconds of the whole machine.
     pub(crate) busy: f64,
 }
 
 impl Window {
-    /// Received rate.
     pub(crate) fn gbits_per_second(&self) -> f64 {
         self.bytes * 8.0 / 1e9 / self.seconds
     }
 
-    /// Rate per fully used CPU.
     pub(crate) fn gbits_per_cpu(&self) -> f64 {
         self.bytes * 8.0 / 1e9 / self.busy
     }
 
-    /// CPU seconds per gigabyte (10^9 bytes).
+    /// 10^9 bytes.
     pub(crate) fn cpu_seconds_per_gb(&self) -> f64 {
         self.busy / (self.bytes / 1e9)
     }
 }
 
-/// Waits for the first bytes of a transfer that takes `lasts`, and measures within it.
 pub(crate) fn watch(
     wire: &Wire,
     before: u64,

@@ -1,7 +1,5 @@
-//! Bench `namespaces`: a bridge and 100 namespaces behind it, each with a veth pair and an address, all up.
-//!
-//! Only the setup is timed. Afterwards the result is counted and every guest must reply, so that no contender wins by
-//! doing less.
+//! Bench `namespaces`: a bridge with 100 namespaces. Only the setup is timed. Afterwards every guest must reply, so that no
+//! contender wins by doing less.
 
 mod peers;
 mod plumb;
@@ -17,7 +15,6 @@ use crate::{
     rounds::{self, Bounds, Contender},
 };
 
-/// This bench.
 pub(crate) const BENCH: Bench = Bench { name: SUBJECT.name, run };
 
 const SUBJECT: Subject = Subject {
@@ -26,17 +23,15 @@ const SUBJECT: Subject = Subject {
     units: &["ms"],
 };
 
-/// Number of guests, also in the peers' scripts.
 const GUESTS: u8 = 100;
 
 /// The kernel removes namespaces asynchronously after the last process has exited, and delays the creation of new
 /// ones until then.
 const REST: Duration = Duration::from_secs(2);
 
-/// Rounds are cheap without the contenders that skip every second one, and one ratio is close to its target.
+/// Rounds are cheap, and one ratio is close to its target.
 const MORE_ROUNDS: usize = 4;
 
-/// Script that checks the setup, for all contenders.
 const CHECK: &str = include_str!("namespaces/check.sh");
 
 fn run(bounds: &Bounds) -> anyhow::Result<Vec<Comparison>> {
@@ -48,7 +43,6 @@ fn run(bounds: &Bounds) -> anyhow::Result<Vec<Comparison>> {
     Ok(compare(&SUBJECT, &pairings, &taken))
 }
 
-/// Compares the output of [`CHECK`], ports that are up and guests that reply, with the expected numbers.
 fn verify(counted: &str) -> anyhow::Result<()> {
     let (ports, answers) = counted.split_once(' ').with_context(|| format!("counted `{counted}`"))?;
     ensure!(ports.trim() == GUESTS.to_string(), "{ports} ports of the bridge are up instead of {GUESTS}");

@@ -1,14 +1,13 @@
-//! Other activity of the machine during a measurement: CPU time of other processes, and steal time. Much of either
-//! makes ratios misleading.
+//! Other activity of the machine during a measurement.
 //!
-//! A process counts with its own time and that of its reaped children, whose time moves to the parent when they exit,
-//! so the sum over all processes is complete. Kernel threads are excluded, as they work for the contenders.
+//! A process counts with its own time and that of its reaped children, whose time moves to the parent when they exit. Kernel
+//! threads are excluded, as they work for the contenders.
 
 use std::{fmt, fs, ops::AddAssign, time::Instant};
 
 use crate::cpu::{CpuTimes, TICKS_PER_SECOND};
 
-/// Reported share of a CPU: half of the share that would shift a ratio on two CPUs by 5 %.
+/// Share of a CPU: half of the share that would shift a ratio on two CPUs by 5 %.
 const NOTABLE: f64 = 0.05;
 
 /// Start of a period.
@@ -19,13 +18,13 @@ pub(crate) struct Moment {
 }
 
 impl Moment {
-    /// Now; call while this process has no children.
+    /// Call while this process has no children.
     pub(crate) fn now() -> Self {
         let stolen = CpuTimes::read().map_or(0.0, |times| times.stolen);
         Self { at: Instant::now(), ticks: other_ticks(), stolen }
     }
 
-    /// Activity since then; call while this process has no children.
+    /// Call while this process has no children.
     pub(crate) fn others(&self) -> Others {
         let now = Self::now();
         Others {
@@ -36,7 +35,7 @@ impl Moment {
     }
 }
 
-/// Seconds of other activity.
+/// Seconds.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub(crate) struct Others {
     seconds: f64,
@@ -45,17 +44,16 @@ pub(crate) struct Others {
 }
 
 impl Others {
-    /// CPUs used by other processes.
+    /// CPUs.
     pub(crate) fn busy(&self) -> f64 {
         self.of_a_cpu(self.busy)
     }
 
-    /// CPUs stolen by the hypervisor.
+    /// CPUs.
     pub(crate) fn stolen(&self) -> f64 {
         self.of_a_cpu(self.stolen)
     }
 
-    /// Whether both are negligible.
     pub(crate) fn were_quiet(&self) -> bool {
         self.busy() < NOTABLE && self.stolen() < NOTABLE
     }
@@ -83,7 +81,7 @@ impl fmt::Display for Others {
     }
 }
 
-/// Ticks of all other processes except kernel threads; 0 if unreadable.
+/// Ignores kernel threads; 0 if unreadable.
 fn other_ticks() -> u64 {
     let Ok(processes) = fs::read_dir("/proc") else { return 0 };
     let numbers = processes.filter_map(|entry| entry.ok()?.file_name().to_str()?.parse::<u32>().ok());
@@ -91,8 +89,8 @@ fn other_ticks() -> u64 {
     others.filter_map(|pid| ticks(&fs::read_to_string(format!("/proc/{pid}/stat")).ok()?)).sum()
 }
 
-/// Ticks of a process including reaped children; `None` for kernel threads, whose parent is PID 2. The name in
-/// parentheses may contain anything, so fields count from the last parenthesis.
+/// Includes reaped children; `None` for kernel threads, whose parent is PID 2. The name in parentheses may contain anything,
+/// so fields count from the last parenthesis.
 fn ticks(stat: &str) -> Option<u64> {
     let fields: Vec<&str> = stat[stat.rfind(')')? + 1..].split_whitespace().collect();
     let number = |index: usize| fields.get(index)?.parse::<u64>().ok();

@@ -1,7 +1,5 @@
-//! Bench `pacing`: lateness of 10,000 scheduled messages per second, compared with a loop that only sleeps until the
-//! same times.
-//!
-//! The loop shows the limit of the kernel's timers here; both request the same precision.
+//! Bench `pacing`: lateness of 10,000 scheduled messages per second, compared with a loop that only sleeps, which shows the
+//! limit of the kernel's timers.
 
 use std::time::Duration;
 
@@ -109,7 +107,6 @@ impl Contender for Bare<'_> {
     }
 }
 
-/// Sleeps until each scheduled time and records the lateness.
 pub(crate) fn bare(
     period: Nanos,
     warmup: Nanos,

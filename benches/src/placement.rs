@@ -2,7 +2,7 @@
 
 use workload::Placement;
 
-/// CPUs of client and server; `None` leaves both to the scheduler. With a single CPU both ends share it.
+/// The CPUs of client and server; `None` leaves both to the scheduler. Both ends share a single CPU.
 pub(crate) fn cpus(placement: &Placement) -> Option<[Vec<u32>; 2]> {
     on(&sys::affinity::available(), placement)
 }

@@ -1,7 +1,7 @@
-//! A peer's process with private network, mount and PID namespaces, which disappear with it in any case.
+//! A peer's process with private namespaces.
 //!
-//! A peer prints `ready` when it can start, `made` after the work, which a line on its standard input triggers, and
-//! `checked ...` with the result. Other lines are only used in errors.
+//! A peer prints `ready` when it can start, `made` after the work, which a line on its standard input triggers, and `checked
+//! ...` with the result.
 
 use std::{
     io::{BufRead, BufReader, Write},
@@ -13,30 +13,26 @@ use std::{
 
 use anyhow::{Context, bail};
 
-/// Runs before a peer's script: provides a private /run for namespace names, protects the machine's settings, and
-/// reports missing programs.
+/// Precedes a peer's script: provides a private /run for namespace names, protects the machine's settings, and reports missing
+/// programs.
 const ENTER: &str = include_str!("private/enter.sh");
 
 /// The slowest peer takes a few seconds.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// Time for a peer to exit after the last order, and polling interval.
+/// The limit for exiting after the last order, and polling interval.
 const FAREWELL: Duration = Duration::from_secs(1);
 const GLANCE: Duration = Duration::from_millis(5);
 
-/// Lines of output shown in an error.
 const LAST_LINES: usize = 3;
 
-/// A peer's process, ready to work.
 pub(crate) struct Private {
     process: Child,
-    /// `None` after the last order.
     orders: Option<ChildStdin>,
     lines: Receiver<String>,
 }
 
 impl Private {
-    /// Starts the shell script `script` with `arguments` as `$1` and so on, and waits until it is ready.
     pub(crate) fn start(name: &str, script: &str, arguments: &[&str]) -> anyhow::Result<Self> {
         let mut command = Command::new("unshare");
         command.args(["--net", "--mount", "--pid", "--fork", "--kill-child", "--mount-proc", "sh", "-c"]);
@@ -52,7 +48,6 @@ impl Private {
         Ok(this)
     }
 
-    /// Runs the work; returns the time from the order to its completion.
     pub(crate) fn work(&mut self) -> anyhow::Result<Duration> {
         let begin = Instant::now();
         let orders = self.orders.as_mut().context("piped")?;
@@ -61,12 +56,10 @@ impl Private {
         Ok(begin.elapsed())
     }
 
-    /// The result of its work.
     pub(crate) fn checked(&mut self) -> anyhow::Result<String> {
         self.wait_for("checked")
     }
 
-    /// The rest of the line that starts with `word`.
     fn wait_for(&mut self, word: &str) -> anyhow::Result<String> {
         let deadline = Instant::now() + PATIENCE;
         let mut output: Vec<String> = Vec::new();

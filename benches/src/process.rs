@@ -1,6 +1,4 @@
-//! A contender's process: its output lines and its end.
-//!
-//! Unless it is read, its output must fit into a pipe (64 KiB, pipe(7)).
+//! A contender's process. Unread output must fit into a pipe (64 KiB, pipe(7)).
 
 use std::{
     env, fs,
@@ -14,20 +12,17 @@ use std::{
 use anyhow::{Context, bail, ensure};
 use sys::netns::NetNs;
 
-/// Polling interval for its end.
 const GLANCE: Duration = Duration::from_millis(5);
 
-/// Timeout beyond the expected duration.
 const PATIENCE: Duration = Duration::from_secs(40);
 
-/// The plumb binary next to this one.
 pub(crate) fn plumb() -> anyhow::Result<PathBuf> {
     let path = env::current_exe().context("find this program")?.with_file_name("plumb");
     ensure!(path.is_file(), "{} is not built: cargo build --profile dist --bin plumb", path.display());
     Ok(path)
 }
 
-/// Peak resident memory of a process in MB (proc_pid_status(5)).
+/// MB (proc_pid_status(5)).
 pub(crate) fn most_resident(pid: u32) -> anyhow::Result<f64> {
     let path = format!("/proc/{pid}/status");
     let status = fs::read_to_string(&path).with_context(|| format!("read {path}"))?;
@@ -37,7 +32,7 @@ pub(crate) fn most_resident(pid: u32) -> anyhow::Result<f64> {
     Ok(kibibytes * 1024.0 / 1e6)
 }
 
-/// A running process, killed on drop.
+/// Killed on drop.
 pub(crate) struct Running {
     process: Child,
     output: BufReader<ChildStdout>,
@@ -45,17 +40,14 @@ pub(crate) struct Running {
     begun: Instant,
 }
 
-/// Output of a process that succeeded.
 #[derive(Debug)]
 pub(crate) struct Said {
-    /// Standard output without lines already read.
     pub(crate) output: String,
-    /// Standard error.
     pub(crate) error: String,
 }
 
 impl Running {
-    /// Starts it in `namespace`. It ends with the calling thread.
+    /// Ends with the calling thread.
     pub(crate) fn start(command: &mut Command, namespace: &NetNs) -> anyhow::Result<Self> {
         let label = command.get_program().to_string_lossy().into_owned();
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
@@ -64,7 +56,7 @@ impl Running {
         Ok(Self { process, output, label, begun: Instant::now() })
     }
 
-    /// Its next line, or its error output if it exits without one.
+    /// Its error output if it exits without a line.
     pub(crate) fn line(&mut self) -> anyhow::Result<String> {
         let mut line = String::new();
         let read = self.output.read_line(&mut line).with_context(|| format!("read from {}", self.label))?;
@@ -79,13 +71,11 @@ impl Running {
         self.process.id()
     }
 
-    /// Whether it is still running.
     pub(crate) fn is_running(&mut self) -> bool {
         matches!(self.process.try_wait(), Ok(None))
     }
 
-    /// Waits until it has succeeded, which takes at least `lasts` from its start; it is not polled before, as that
-    /// would affect the measurement.
+    /// Waits at least `lasts` from its start; does not poll before, as that would affect the measurement.
     pub(crate) fn finish(mut self, lasts: Duration) -> anyhow::Result<Said> {
         thread::sleep(lasts.saturating_sub(self.begun.elapsed()));
         while self.is_running() {
@@ -105,7 +95,7 @@ impl Running {
     fn complaint(&mut self) -> String {
         let mut text = String::new();
         if let Some(mut from) = self.process.stderr.take() {
-            // Optional information about a failure that is reported anyway.
+            // Optional information about a failure.
             let _ = from.read_to_string(&mut text);
         }
         text

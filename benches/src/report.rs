@@ -1,7 +1,4 @@
-//! Bench `report`: an HTML report of a run with a thousand trials, from the store to the file, compared with one of a
-//! hundred.
-//!
-//! There is no peer: the time per trial must not grow with their number. The page's size is shown as well.
+//! Bench `report`: reports of a hundred and of a thousand trials. The time per trial should be constant.
 
 use std::{
     fs,
@@ -48,7 +45,6 @@ fn run(bounds: &Bounds) -> anyhow::Result<Vec<Comparison>> {
     Ok(compare(&SUBJECT, PAIRINGS, &rounds::take(SUBJECT.name, &mut contenders, bounds, REST)))
 }
 
-/// A run in its own store.
 struct Run {
     name: &'static str,
     store: PathBuf,
@@ -57,7 +53,6 @@ struct Run {
 }
 
 impl Run {
-    /// Imported from a log with this many tests.
     fn kept(name: &'static str, folder: &Path, trials: u32) -> anyhow::Result<Self> {
         let file = |ending: &str| folder.join(format!("{trials}.{ending}"));
         let (store, page, log) = (file("db"), file("html"), file("txt"));

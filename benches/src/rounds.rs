@@ -10,54 +10,44 @@ use rand_pcg::Pcg64Mcg;
 
 use crate::others::{Moment, Others};
 
-/// Limits of a bench.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Bounds {
-    /// Measured rounds.
     pub(crate) rounds: usize,
     /// No round starts after this time.
     pub(crate) time: Duration,
-    /// Called at the start of a round with the bench, the round (0 is the warm-up) and the number of rounds.
     pub(crate) tell: fn(&str, usize, usize),
 }
 
 impl Bounds {
-    /// The same with additional rounds.
     pub(crate) fn and(&self, more: usize) -> Self {
         Self { rounds: self.rounds + more, ..*self }
     }
 
-    /// The same with additional time.
     pub(crate) fn for_longer(&self, time: Duration) -> Self {
         Self { time: self.time + time, ..*self }
     }
 
-    /// The same with at most this many rounds.
     pub(crate) fn of_at_most(&self, rounds: usize) -> Self {
         Self { rounds: self.rounds.min(rounds), ..*self }
     }
 }
 
-/// A contender of a bench.
 pub(crate) trait Contender {
-    /// Name in results, used by comparisons.
     fn name(&self) -> &'static str;
 
-    /// Whether it runs in this round; the warm-up is number 0.
+    /// The warm-up is number 0.
     fn works_in(&self, _round: usize) -> bool {
         true
     }
 
-    /// Does the work once, checks it, and returns the values in the order common to all contenders of the bench.
+    /// Checks the work. The order of values is common to all contenders of the bench.
     fn measure(&mut self) -> anyhow::Result<Measured>;
 }
 
-/// Result of one run.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct Measured {
-    /// Compared values; positive.
+    /// Positive.
     pub(crate) values: Vec<f64>,
-    /// Additional values to show, e.g. retransmits.
     pub(crate) beside: Vec<(&'static str, f64)>,
 }
 
@@ -67,21 +57,17 @@ impl From<Vec<f64>> for Measured {
     }
 }
 
-/// Results of a contender.
 #[derive(Debug, Default)]
 pub(crate) struct Taken {
-    /// Name.
     pub(crate) name: &'static str,
-    /// Results of the rounds up to a failure; empty for rounds in which it did not run.
+    /// Rounds until a failure; empty for rounds in which it did not run.
     pub(crate) rounds: Vec<Measured>,
-    /// Other activity of the machine, over all rounds.
     pub(crate) others: Others,
-    /// Why it stopped early.
     pub(crate) failure: Option<String>,
 }
 
-/// Runs every contender once per round, after a warm-up round (which fills caches and shows which contenders work),
-/// with `rest` after each. A contender that fails is excluded.
+/// Rests for `rest` after each round. A warm-up round fills caches and shows which contenders work. A contender that fails is
+/// excluded.
 pub(crate) fn take(
     bench: &str,
     contenders: &mut [Box<dyn Contender + '_>],
@@ -126,14 +112,12 @@ fn work(contender: &mut dyn Contender, taken: &mut Taken, counts: bool) {
     }
 }
 
-/// Prints the start of a round to standard error.
 pub(crate) fn on_stderr(bench: &str, round: usize, rounds: usize) {
     let text = if round == 0 { "warm-up".to_owned() } else { format!("round {round} of {rounds}") };
     // Progress is optional; a closed terminal is no reason to stop.
     let _ = writeln!(stderr(), "{bench}: {text}");
 }
 
-/// Prints to standard error that a bench was skipped.
 pub(crate) fn skipped(bench: &str, because: &anyhow::Error) {
     let _ = writeln!(stderr(), "{bench}: skipped, because {because:#}");
 }
@@ -144,7 +128,7 @@ mod tests {
 
     use super::*;
 
-    /// Records each call; fails from call `fails_at` on.
+    /// Fails from call `fails_at` on.
     struct Fake {
         name: &'static str,
         calls: Rc<RefCell<Vec<&'static str>>>,

@@ -10,7 +10,6 @@ use crate::{
 
 const HEADER: [&str; 6] = ["", "PLUMB (RANGE)", "PEER (RANGE)", "PLUMB/PEER (INTERVAL)", "TARGET", ""];
 
-/// The table with notes below it.
 pub(crate) fn text(environment: &Environment, comparisons: &[Comparison]) -> String {
     let mut table = Table::new();
     table.load_style(presets::NOTHING);
@@ -43,7 +42,7 @@ pub(crate) fn text(environment: &Environment, comparisons: &[Comparison]) -> Str
     lines.join("\n")
 }
 
-/// Heading of the following rows: the bench if it differs, the two contenders, and additional values.
+/// The bench if it differs, the two contenders, and additional values.
 fn heading(comparison: &Comparison, before: Option<&Comparison>) -> Vec<String> {
     let mut lines = Vec::new();
     if before.is_none_or(|before| before.name != comparison.name) {
@@ -66,7 +65,7 @@ fn beside(it: &Beside) -> String {
     format!("{} {} | {}", it.what, show(it.ours), show(it.peer))
 }
 
-/// Warning about a median of widely spread values.
+/// The values spread widely around their median.
 fn warning(unit: &str, name: &str, spread: Spread) -> String {
     let [least, most, times] = [spread.least, spread.most, spread.width()].map(|value| significant(value, 3));
     format!(

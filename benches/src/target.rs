@@ -4,35 +4,27 @@ use std::fmt;
 
 use stats::{Estimate, verdict::LEAST_CONFIDENCE};
 
-/// Inclusive bounds of a ratio; no bounds mean no target.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Target {
-    /// Lower bound.
     pub(crate) least: Option<f64>,
-    /// Upper bound.
     pub(crate) most: Option<f64>,
 }
 
 impl Target {
-    /// No target.
     pub(crate) const NONE: Self = Self { least: None, most: None };
 
-    /// Between the bounds.
     pub(crate) const fn between(least: f64, most: f64) -> Self {
         Self { least: Some(least), most: Some(most) }
     }
 
-    /// At least.
     pub(crate) const fn at_least(least: f64) -> Self {
         Self { least: Some(least), most: None }
     }
 
-    /// At most.
     pub(crate) const fn at_most(most: f64) -> Self {
         Self { least: None, most: Some(most) }
     }
 
-    /// Verdict on a ratio.
     pub(crate) fn verdict(&self, ratio: &Estimate) -> Verdict {
         if *self == Self::NONE {
             return Verdict::NoTarget;
@@ -66,23 +58,19 @@ impl fmt::Display for Target {
     }
 }
 
-/// Verdict of a ratio's interval on the target.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Verdict {
-    /// The whole interval meets it.
+    /// The whole interval meets the target.
     Met,
-    /// No part of the interval meets it.
+    /// No part of the interval meets the target.
     Missed,
-    /// Part of the interval meets it, or there are fewer than the five pairs required for an interval.
+    /// Part of the interval meets the target, or there are fewer than the five pairs required for an interval.
     Unclear,
-    /// There is no ratio.
     NotMeasured,
-    /// There is no target.
     NoTarget,
 }
 
 impl Verdict {
-    /// The verdict in one or two words.
     pub(crate) const fn word(self) -> &'static str {
         match self {
             Self::Met => "met",

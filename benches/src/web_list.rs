@@ -1,7 +1,4 @@
-//! Bench `web-list`: the run list of `plumb web` over a store with 10,000 runs, compared with one of ten.
-//!
-//! There is no peer: a page of the list must not cost more with more runs. A round consists of several requests, each
-//! on its own connection.
+//! Bench `web-list`: the run list of `plumb web`, whose cost should not depend on the number of runs.
 
 use std::{
     io::{Read, Write},
@@ -50,11 +47,10 @@ fn run(bounds: &Bounds) -> anyhow::Result<Vec<Comparison>> {
     Ok(compare(&SUBJECT, PAIRINGS, &rounds::take(SUBJECT.name, &mut contenders, bounds, REST)))
 }
 
-/// A server with its own store.
 struct List {
     name: &'static str,
     address: String,
-    /// Id of the first run in the list.
+    /// First in the list.
     newest: String,
     _server: Running,
 }
@@ -82,7 +78,7 @@ impl List {
     }
 }
 
-/// Stores one run this many times, a minute apart; returns the last id.
+/// A minute apart; returns the last id.
 fn keep(path: &Path, folder: &Path, runs: u32) -> anyhow::Result<String> {
     let log = folder.join("log.txt");
     let mut text = Vec::new();

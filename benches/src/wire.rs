@@ -25,26 +25,23 @@ use crate::process::Running;
 const PREFIX: u8 = 30;
 const DEVICE: &str = "eth0";
 
-/// Maximum size of a BIG TCP packet.
+/// BIG TCP.
 const LARGEST: Bytes = Bytes(524_280);
 
-/// Timeout for a server to listen, and polling interval.
+/// The limit for a server to listen, and polling interval.
 const PATIENCE: Duration = Duration::from_secs(5);
 const GLANCE: Duration = Duration::from_millis(2);
 
-/// One end of the path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum End {
     /// Sends the first byte.
     Client,
-    /// Listens.
     Server,
 }
 
 impl End {
     const BOTH: [Self; 2] = [Self::Client, Self::Server];
 
-    /// IP address.
     pub(crate) const fn address(self) -> Ipv4Addr {
         match self {
             Self::Client => Ipv4Addr::new(198, 18, 0, 1),
@@ -60,18 +57,16 @@ impl End {
     }
 }
 
-/// A veth pair, up and with addresses.
 pub(crate) struct Wire {
     topology: Topology,
 }
 
 impl Wire {
-    /// Creates it.
     pub(crate) fn create() -> anyhow::Result<Self> {
         Ok(Self { topology: Topology::create(&lab()).context("create a wire")? })
     }
 
-    /// Creates one with the largest packets (BIG TCP).
+    /// BIG TCP.
     pub(crate) fn create_with_big_tcp() -> anyhow::Result<Self> {
         let wire = Self::create()?;
         let big = DeviceSettings { big_tcp: Some(LARGEST), ..DeviceSettings::default() };
@@ -81,12 +76,11 @@ impl Wire {
         Ok(wire)
     }
 
-    /// Starts a process at `end`. It ends with the calling thread.
+    /// Ends with the calling thread.
     pub(crate) fn start(&self, end: End, command: &mut Command) -> anyhow::Result<Running> {
         Running::start(command, self.namespace(end)?)
     }
 
-    /// Waits until `server` listens on `port`.
     pub(crate) fn await_listener(
         &self,
         transport: Transport,
@@ -105,7 +99,6 @@ impl Wire {
         self.namespace(End::Server)?.run_in(wait)?
     }
 
-    /// Runs `work` on a thread at `end`.
     pub(crate) fn run_at<T: Send>(
         &self,
         end: End,
@@ -119,8 +112,7 @@ impl Wire {
     }
 }
 
-/// Bytes that the wire's device has received, where the calling thread is: a packet's headers count once,
-/// however many segments it will be.
+/// Where the calling thread is: a packet's headers count once, however many segments it will be.
 pub(crate) fn received() -> anyhow::Result<u64> {
     let path = "/proc/thread-self/net/dev";
     let text = fs::read_to_string(path).with_context(|| format!("read {path}"))?;
@@ -129,7 +121,7 @@ pub(crate) fn received() -> anyhow::Result<u64> {
     first.with_context(|| format!("{path} does not show {DEVICE}"))
 }
 
-/// Whether something listens where the calling thread is. See proc_pid_net(5).
+/// Where the calling thread is. See proc_pid_net(5).
 fn listens(transport: Transport, port: u16) -> bool {
     let (tables, state) = match transport {
         Transport::Tcp => (["tcp", "tcp6"], "0A"),

@@ -1,4 +1,4 @@
-//! Feeds arbitrary bytes to everything that a NATS server sends, and checks invariants. Used by fuzzers and tests.
+//! Feeds arbitrary bytes to everything that a NATS server sends, and checks invariants.
 
 use std::time::Instant;
 
@@ -12,8 +12,7 @@ use crate::{
     window::Window,
 };
 
-/// Messages of a session's peer, each with a two-byte length. After an odd length, reads pending chunks and sends
-/// one.
+/// Each message has a two-byte length. After an odd length, reads pending chunks and sends one.
 pub fn session(mut bytes: &[u8]) {
     let now = Instant::now();
     let mut window = Window::new(now);
@@ -35,7 +34,6 @@ pub fn session(mut bytes: &[u8]) {
     }
 }
 
-/// Messages between members and controllers.
 pub fn message(bytes: &[u8]) {
     read_again::<MemberInfo>(bytes);
     read_again::<Signed>(bytes);
@@ -43,7 +41,6 @@ pub fn message(bytes: &[u8]) {
     read_again::<OrderReply>(bytes);
 }
 
-/// A parsed message must survive a round trip.
 fn read_again<M: Serialize + DeserializeOwned + PartialEq>(bytes: &[u8]) {
     if let Ok(message) = serde_json::from_slice::<M>(bytes) {
         let sent = serde_json::to_vec(&message).expect("texts and numbers are JSON");

@@ -6,12 +6,12 @@ use import::{Assembler, Meta, Options, read};
 use samples::{RunId, Trial, UnixMillis};
 use workload::{EndSeries, Measurement, ReportedData, StreamData};
 
-/// Imports the bytes and checks the result for consistency.
+/// Checks the result for consistency.
 pub(crate) fn import(bytes: &[u8]) {
     import_with(bytes, &Options::default());
 }
 
-/// The same, with factor columns named in the first line and value columns in the second.
+/// Factor columns are named in the first line and value columns in the second.
 pub(crate) fn table(bytes: &[u8]) {
     let text = String::from_utf8_lossy(bytes);
     let mut lines = text.splitn(3, '\n');

@@ -6,16 +6,12 @@ use codecs::iperf3::{
 use units::Nanos;
 
 const NOW: Nanos = Nanos(0);
-/// Beyond every deadline.
 const LATER: Nanos = Nanos(u64::MAX);
 /// Events of the longest test, and one for its failure.
 const MOST_EVENTS: usize = 6;
 
-/// Bytes of a client after its cookie. The driver reacts immediately. The first byte is the chunk size.
-///
-/// # Panics
-///
-/// On a defect: too many events, or output after the end.
+/// Feeds bytes after the client's cookie; the first byte is the chunk size. Panics on too many events, or output after the
+/// end.
 pub(crate) fn server_control(bytes: &[u8]) {
     let mut machine = server::Machine::new(NOW);
     let mut events = 0;
@@ -41,11 +37,7 @@ pub(crate) fn server_control(bytes: &[u8]) {
     );
 }
 
-/// Bytes of a server. The driver reacts immediately. The first byte is the chunk size.
-///
-/// # Panics
-///
-/// On a defect: too many events, or output after the end.
+/// The first byte is the chunk size. Panics on too many events, or output after the end.
 pub(crate) fn client_control(bytes: &[u8]) {
     let mut machine = client::Machine::new(&Cookie::from_entropy([7; 36]), &Params::default(), NOW);
     let mut events = 0;
@@ -70,11 +62,7 @@ pub(crate) fn client_control(bytes: &[u8]) {
     );
 }
 
-/// JSON of every kind: parameters, results, output.
-///
-/// # Panics
-///
-/// On a defect: a round trip changes the value, or a load exceeds the limits.
+/// Parameters, results, output. Panics if a round trip changes the value, or a load exceeds the limits.
 pub(crate) fn json(bytes: &[u8]) {
     if let Ok(params) = serde_json::from_slice::<Params>(bytes) {
         let again: Params = again(&params);
@@ -93,11 +81,7 @@ pub(crate) fn json(bytes: &[u8]) {
     }
 }
 
-/// Datagrams.
-///
-/// # Panics
-///
-/// On a defect: a round trip changes the datagram.
+/// Panics if a round trip changes the datagram.
 pub(crate) fn datagram(bytes: &[u8]) {
     for width in [CounterWidth::Bits32, CounterWidth::Bits64] {
         let header = UdpHeader::read(width, bytes);

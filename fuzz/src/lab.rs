@@ -1,4 +1,4 @@
-//! Arbitrary text as a file of the registry of standing labs, with what must hold; fuzzers and tests call it.
+//! Arbitrary text as a file of the registry of persistent labs, with invariants.
 
 use crate::persistent_lab::parse;
 

@@ -1,7 +1,4 @@
-//! Passes arbitrary bytes to the target in `FUZZ_TARGET`. A single program for all targets, which is linked once.
-//!
-//! What reads bytes through public types is a module here. The other files are modules of the crates of their name, in tests and
-//! under `cfg(fuzzing)` only.
+//! Passes arbitrary bytes to the target in `FUZZ_TARGET`. Targets that need private items are modules of their crates.
 #![no_main]
 
 mod import;
@@ -49,7 +46,6 @@ libfuzzer_sys::fuzz_target!(|bytes: &[u8]| CHOSEN(bytes));
 
 #[cfg(feature = "whole")]
 fn web_request(bytes: &[u8]) {
-    /// Uses an empty store in the temporary directory.
     static PAGES: LazyLock<web::exercise::Pages> = LazyLock::new(|| {
         let name = format!("plumb-fuzz-{}.db", std::process::id());
         web::exercise::Pages::over(&std::env::temp_dir().join(name))

@@ -3,30 +3,25 @@
 use protocol::{FromAgent, FromNestedRun, LineLimit, Receiver, Sender, ToAgent, ToNestedRun};
 use serde::{Serialize, de::DeserializeOwned};
 
-/// Above the size of any fuzz input.
 const LONGEST: usize = 1 << 20;
 
-/// Decodes messages from an agent.
 pub(crate) fn from_agent(bytes: &[u8]) {
     check_round_trip::<FromAgent>(bytes);
 }
 
-/// Decodes messages to an agent.
 pub(crate) fn to_agent(bytes: &[u8]) {
     check_round_trip::<ToAgent>(bytes);
 }
 
-/// Decodes messages from a nested run.
 pub(crate) fn from_nested_run(bytes: &[u8]) {
     check_round_trip::<FromNestedRun>(bytes);
 }
 
-/// Decodes messages to a nested run.
 pub(crate) fn to_nested_run(bytes: &[u8]) {
     check_round_trip::<ToNestedRun>(bytes);
 }
 
-/// Messages that can be decoded can also be encoded and decoded again.
+/// Messages that can be decoded can also be encoded.
 fn check_round_trip<M: Serialize + DeserializeOwned>(bytes: &[u8]) {
     let mut receiver = Receiver::bounded(bytes, LineLimit::new(LONGEST));
     while let Ok(message) = receiver.receive::<M>() {

@@ -5,7 +5,7 @@ use scenario::{Plan, PlanOptions, Scenario};
 /// Larger plans are skipped: many factors give millions of results.
 const CELLS: usize = 1000;
 
-/// Either plans the document or reports its problems.
+/// Plans the document or reports its problems.
 pub(crate) fn scenario(bytes: &[u8]) {
     let Ok(text) = std::str::from_utf8(bytes) else { return };
     match Scenario::parse("fuzz.toml", text) {

@@ -1,5 +1,4 @@
-//! Feeds arbitrary bytes to all parsers of untrusted input and checks invariants, for fuzzers and tests. `codecs` has
-//! the same for its protocols.
+//! Feeds arbitrary bytes to all parsers of untrusted input and checks invariants.
 
 use codecs::iperf3::{PlannedStream, Unread};
 use traffic::handshake;
@@ -10,7 +9,6 @@ use crate::{
     opening::{self, Datagram, LONGEST, Opening},
 };
 
-/// First bytes of a connection, and a datagram.
 pub fn first_bytes(bytes: &[u8]) {
     let known = (0..=bytes.len()).find_map(|length| match opening::of_stream(&bytes[..length]) {
         Opening::More(upto) => {
@@ -32,7 +30,7 @@ pub fn first_bytes(bytes: &[u8]) {
     }
 }
 
-/// The plumb extension of a test with one connection in either direction.
+/// One connection in either direction.
 pub fn record(bytes: &[u8]) {
     let plan = [Direction::Forward, Direction::Reverse].map(|direction| PlannedStream { id: 1, direction });
     let Some(record_json) = std::str::from_utf8(bytes).ok().and_then(|text| Unread::new(text.to_owned()))

@@ -2,12 +2,8 @@
 
 use codecs::sockperf::{MAX_MESSAGE, Question, Reply, ServerStream, answer_datagram, may_begin};
 
-/// Treats the bytes as chunks of a TCP connection to a server (the first byte is the chunk size), as a datagram to a
-/// server, and as a reply to a client.
-///
-/// # Panics
-///
-/// On a defect: a server sends more than it received or runs out of space, or a client accepts an invalid reply.
+/// Chunks of a TCP connection to a server (the first byte is the chunk size), a datagram to a server, and a reply to a client.
+/// Panics if a server sends more than it received or runs out of space, or a client accepts an invalid reply.
 pub(crate) fn exercise(bytes: &[u8]) {
     let Some((size, bytes)) = bytes.split_first() else { return };
     serve(bytes, usize::from(*size) + 1);

@@ -1,5 +1,4 @@
-//! Sends arbitrary requests to the pages and checks invariants. Used by fuzzers and tests. Parsing HTTP is left to
-//! hyper.
+//! Sends arbitrary requests to the pages and checks invariants.
 
 use std::{
     net::SocketAddr,
@@ -32,7 +31,7 @@ use crate::{
 /// Never part of a request.
 const TOKEN: &str = "a-token-of-this-test";
 
-/// Pages over an empty store: one public site, and one that requires a token.
+/// Two sites over an empty store: one public, and one that requires a token.
 #[expect(missing_debug_implementations, reason = "a router and a runtime")]
 pub struct Pages {
     runtime: Runtime,
@@ -42,7 +41,6 @@ pub struct Pages {
     _ends: watch::Sender<bool>,
 }
 
-/// Reports the number of trials.
 pub(crate) struct TrialCounts;
 
 impl Documents for TrialCounts {
@@ -56,10 +54,6 @@ impl Documents for TrialCounts {
 }
 
 impl Pages {
-    /// Uses a store in this file.
-    ///
-    /// # Panics
-    /// If no runtime can be created.
     #[must_use]
     pub fn over(store: &Path) -> Self {
         let (ends, ended) = watch::channel(false);
@@ -74,7 +68,7 @@ impl Pages {
         }
     }
 
-    /// Sends a request: first line (method and URL), headers, an empty line, and a body.
+    /// First line (method and URL), headers, an empty line, and a body.
     pub fn ask(&self, bytes: &[u8]) {
         let Some(request) = request(bytes) else { return };
         let (path, host) =
@@ -127,7 +121,7 @@ fn site(store: PathBuf, token: Option<Token>, stop: watch::Receiver<bool>) -> Ar
     ))
 }
 
-/// Builds the request any number of times. `None` for invalid input.
+/// `None` for invalid input.
 fn request(bytes: &[u8]) -> Option<impl Fn() -> Request<Body>> {
     let text = std::str::from_utf8(bytes).ok()?;
     let (head, body) = text.split_once("\n\n").unwrap_or((text, ""));

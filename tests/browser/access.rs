@@ -15,7 +15,6 @@ use crate::{
     sandbox,
 };
 
-/// In a private namespace of the test.
 const ADDRESS: &str = "198.18.0.1";
 
 pub(crate) fn token() {
@@ -66,7 +65,6 @@ fn off_loopback() {
     assert!(chrome.text("[role=alert]").contains("Wrong token"));
     chrome.evaluate(&format!("document.querySelector('#token').value = '{token}'"));
     chrome.follow("button");
-    // The page requested before signing in.
     assert!(chrome.text("main").contains("Cost of each layer"), "{}", chrome.text("main"));
     assert!(!chrome.evaluate("document.cookie").to_string().contains("plumb"), "no script sees the cookie");
     chrome.requested_only(&server.origin);
@@ -121,9 +119,8 @@ pub(crate) fn refused() {
     server.end();
 }
 
-/// Changes a file's permissions.
 fn chmod(file: &str, mode: u32) {
-    fs::set_permissions(file, Permissions::from_mode(mode)).expect("ours");
+    fs::set_permissions(file, Permissions::from_mode(mode)).expect("own file");
 }
 
 const TOKEN: &str = "a-token-that-is-long-enough";
@@ -153,7 +150,6 @@ pub(crate) fn token_file() {
     server.end();
 }
 
-/// The header of a form from this server, with a cookie.
 fn head(server: &WebServer, cookie: &str) -> String {
     let origin = &server.origin;
     let host = origin.trim_start_matches("http://");
@@ -161,7 +157,6 @@ fn head(server: &WebServer, cookie: &str) -> String {
     format!("Host: {host}\r\nOrigin: {origin}\r\n{form}\r\nCookie: {cookie}\r\n")
 }
 
-/// Signs in and returns the cookie.
 fn signed_in(server: &WebServer) -> String {
     let answer = server.answer("POST /sign-in", &head(server, ""), &format!("token={TOKEN}"));
     let (_, cookie) = answer.split_once("set-cookie: ").unwrap_or_else(|| panic!("{answer}"));
@@ -192,7 +187,7 @@ pub(crate) fn cookies() {
     restarted.end();
 }
 
-/// Wrong tokens in the form, in the header, and in both.
+/// Guesses in the form, in the header, and in both.
 pub(crate) fn guesses() {
     let sandbox = sandbox();
     kept::keep(&sandbox, &PLAIN);
@@ -225,7 +220,6 @@ pub(crate) fn guesses() {
     }
 }
 
-/// A separate certificate for loopback, and its key.
 fn certificate(sandbox: &Sandbox, name: &str) -> [String; 2] {
     plumb_tests::certificate(sandbox, name, "IP:127.0.0.1,DNS:localhost")
 }
@@ -252,7 +246,6 @@ pub(crate) fn encrypted() {
     assert!(status == Some(0) && answer.contains("401") && !answer.contains("egress-1"), "{answer}");
     // curl exit status 60: unknown issuer.
     assert_eq!(curl(&["--cacert", &other, "--header", shown, &page]).0, Some(60));
-    // An unencrypted request gets no reply.
     let mut plain = TcpStream::connect(&place).expect("it listens");
     // The server may have closed the connection after the first byte.
     let _ = write!(plain, "GET / HTTP/1.1\r\nHost: {place}\r\n{shown}\r\n\r\n");
@@ -281,11 +274,11 @@ pub(crate) fn encrypted() {
     server.end();
 }
 
-/// Connections that send nothing, or the first bytes of a TLS handshake, until others are closed for them.
+/// Attackers send nothing, or the first bytes of a TLS handshake; the server closes old ones for new ones.
 pub(crate) fn silent_handshakes() {
-    /// More than the server has for all addresses.
+    /// More than the server's limit for all addresses.
     const FLOOD: usize = 300;
-    /// A record of a ClientHello that does not arrive (RFC 8446, section 5.1).
+    /// A ClientHello that does not arrive (RFC 8446, section 5.1).
     const BEGUN: &[u8] = &[22, 3, 1, 2, 0, 1, 0, 1, 252];
     let sandbox = sandbox();
     kept::keep(&sandbox, &PLAIN);

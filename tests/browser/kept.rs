@@ -1,4 +1,4 @@
-//! Stores with runs derived from the recorded run in the tests of the crate `analysis`. Independent of the pages.
+//! Stores with runs derived from the recorded run in the tests of the crate `analysis`.
 
 use plumb_tests::Sandbox;
 use samples::{RunId, RunRecord};
@@ -8,13 +8,10 @@ use store::{Store, StoreError};
 const RECORDED: &str = include_str!("../../crates/analysis/tests/golden/egress.run.json");
 const DAY: i64 = 86_400_000;
 
-/// Properties of a stored run.
 pub(crate) struct Kept<'a> {
     pub(crate) id: &'a str,
     pub(crate) title: &'a str,
-    /// Days after the first run.
     pub(crate) day: i64,
-    /// Throughput relative to the recorded run.
     pub(crate) share: f64,
     pub(crate) kernel: &'a str,
 }
@@ -22,7 +19,6 @@ pub(crate) struct Kept<'a> {
 pub(crate) const PLAIN: Kept<'static> =
     Kept { id: "egress-1", title: "What an egress gateway costs", day: 0, share: 1.0, kernel: "6.1.0" };
 
-/// Stores a run.
 pub(crate) fn keep(sandbox: &Sandbox, kept: &Kept<'_>) {
     let mut run: Value = serde_json::from_str(RECORDED).expect("JSON");
     let header = &mut run["header"];
@@ -44,7 +40,7 @@ pub(crate) fn keep(sandbox: &Sandbox, kept: &Kept<'_>) {
     kept.expect("the run is stored");
 }
 
-/// Stores one run of the same scenario per day with these relative throughputs.
+/// One run of the same scenario per day with these relative throughputs.
 pub(crate) fn keep_days(sandbox: &Sandbox, shares: &[f64]) {
     for (day, share) in shares.iter().enumerate() {
         let kernel = if *share < 0.9 { "6.12.9" } else { "6.1.0" };

@@ -7,7 +7,6 @@ use serde_json::json;
 
 use crate::sandbox;
 
-/// Many times the duration of a run's end on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(600);
 
 pub(crate) fn followed() {

@@ -10,11 +10,10 @@ use crate::{
     sandbox,
 };
 
-/// The accessibility checker.
 pub(crate) const AXE: &str =
     concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/browser/node_modules/axe-core/axe.min.js");
 
-/// Twelve runs, of which the last five are slower and have another kernel.
+/// The last five are slower and have another kernel.
 const SHARES: [f64; 12] = [1.0, 1.01, 0.99, 1.02, 1.0, 0.98, 1.01, 0.7, 0.71, 0.69, 0.7, 0.72];
 
 pub(crate) fn list() {
@@ -31,7 +30,6 @@ pub(crate) fn list() {
     chrome.follow("a[rel=next]");
     assert_eq!(chrome.count(".runs tbody tr"), 5);
     assert!(chrome.text(".runs tbody").contains("egress-04"));
-    // Type it and press Enter.
     chrome.evaluate("document.querySelector('#q').value = 'needle'");
     chrome.follow(".search button");
     assert_eq!((chrome.count(".runs tbody tr"), chrome.text(".runs .name a")), (1, "egress-04".to_owned()));
@@ -86,7 +84,6 @@ pub(crate) fn compare() {
     let kernel = text.find("6.12.9").expect("the kernels differ");
     let results = text.find("Verdict").expect("its results are compared");
     assert!(kernel < results, "{text}");
-    // With only one run given, the page asks for the other.
     chrome.open(&format!("{}/compare?b=egress-2", server.origin));
     assert_eq!(chrome.evaluate("document.querySelector('#a').value"), json!("egress-1"));
     chrome.follow(".pair button");
@@ -108,7 +105,6 @@ pub(crate) fn history() {
         (12, 1)
     );
     assert_eq!(chrome.count(".result:first-of-type .interval"), 12);
-    // The environment change is marked and shown.
     let changed = chrome.evaluate("document.querySelector('.changed').closest('a').textContent");
     assert!(
         changed.as_str().is_some_and(|title| title.contains("egress-7") && title.contains("kernel 6.12.9")),
@@ -116,7 +112,6 @@ pub(crate) fn history() {
     );
     chrome.follow(".result a[href*=compare]");
     assert_eq!(chrome.evaluate("location.search"), json!("?a=egress-6&b=egress-7"));
-    // The page of an earlier run ignores later runs.
     chrome.open(&format!("{}/runs/egress-3/history", server.origin));
     let lead = chrome.text(".lead");
     assert!(lead.contains("4 runs") && lead.contains("detected from 10 runs"), "{lead}");

@@ -1,5 +1,4 @@
-//! The script of a report: tooltips for pointer and keyboard, hiding series, zooming into a time series, sorting
-//! tables.
+//! The script of a report: tooltips, hiding series, zooming, sorting tables.
 
 use std::fs;
 
@@ -16,7 +15,7 @@ use crate::{
 const MOST: usize = 1 << 20;
 
 const LAYERS: &str = "#layers-1 .on-screens";
-/// A client's log of two minutes with a level shift in the middle.
+/// Two minutes with a level shift in the middle.
 fn log() -> String {
     let second = |second: u32| {
         let rate = if second < 60 { 10.0 } else { 18.0 } + f64::from(second * 7 % 5) / 10.0;
@@ -36,7 +35,6 @@ fn log() -> String {
     )
 }
 
-/// Opens the report of a recorded run from disk.
 fn page() -> (plumb_tests::Sandbox, Chrome) {
     let sandbox = sandbox();
     kept::keep(&sandbox, &PLAIN);
@@ -48,7 +46,6 @@ fn page() -> (plumb_tests::Sandbox, Chrome) {
     (sandbox, chrome)
 }
 
-/// Opens the report of an imported log and unfolds its time series.
 fn series() -> (plumb_tests::Sandbox, Chrome) {
     let sandbox = sandbox();
     let _ = sandbox.succeed(&["import", &sandbox.file("client.log", &log())]);
@@ -94,7 +91,6 @@ fn press(chrome: &mut Chrome, key: &str) {
     }
 }
 
-/// Scrolls an element to the middle of the screen and returns its centre.
 fn middle(chrome: &mut Chrome, element: &str) -> [f64; 2] {
     let place = chrome.evaluate(&format!(
         "(() => {{ const it = {element}; it.scrollIntoView({{block: 'center'}});
@@ -111,7 +107,6 @@ fn tip(chrome: &mut Chrome) -> String {
 
 pub(crate) fn values() {
     let (_sandbox, mut chrome) = page();
-    // A trial's dot shows the value in the picture's table.
     let dot = format!("document.querySelectorAll('{LAYERS} [data-s=dot][data-v]')[1]");
     let value = chrome.evaluate(&format!("{dot}.dataset.v"));
     let at = middle(&mut chrome, &dot);
@@ -124,7 +119,6 @@ pub(crate) fn values() {
     let shown: f64 = value.as_str().and_then(|it| it.parse().ok()).expect("a number");
     let numbers = csv.as_str().expect("text").split([',', ' ', '\n']).filter_map(|it| it.parse::<f64>().ok());
     assert!(numbers.into_iter().any(|it| (it / 1e9 / shown - 1.0).abs() < 1e-3), "{shown} is in {csv}");
-    // No tooltip away from the picture.
     pointer(&mut chrome, "mouseMoved", [1.0, 1.0]);
     assert_eq!(tip(&mut chrome), "");
     // Arrow keys step through the marks to the last one; Escape hides the tooltip.
@@ -159,7 +153,6 @@ pub(crate) fn series_by_legend() {
     chrome.evaluate(&format!("{key}.focus(); true"));
     press(&mut chrome, "Enter");
     assert_eq!(count(&mut chrome), before);
-    // Every legend entry has something in the picture.
     let idle = chrome.evaluate(
         "[...document.querySelectorAll('svg.pc [data-k]')].filter((it) => it.getAttribute('role') !== 'button')
             .map((it) => it.textContent)",
@@ -167,7 +160,6 @@ pub(crate) fn series_by_legend() {
     assert_eq!(idle, json!([]));
 }
 
-/// The smallest and largest labels of the picture's axis.
 fn ends(chrome: &mut Chrome) -> (f64, f64) {
     let ticks = chrome.evaluate(
         "[...document.querySelectorAll('.on-screens [data-box] [data-ticks] text')].map((it) => Number(it.textContent))",
@@ -212,7 +204,6 @@ pub(crate) fn zoom() {
     assert!(later.0 > part.0 && later.1 > part.1, "{later:?} after {part:?}");
     click(&mut chrome, "Show all");
     assert_eq!(ends(&mut chrome), whole);
-    // By keyboard.
     chrome.evaluate("document.querySelector('.on-screens [data-box]').closest('svg').focus(); true");
     press(&mut chrome, "+");
     assert_ne!(ends(&mut chrome), whole);
@@ -327,7 +318,6 @@ pub(crate) fn hostile() {
     assert_eq!((chrome.count("img"), chrome.count("script:not([type])")), (0, 1));
 }
 
-/// When served, too, the page's script is allowed by its digest, and no other script runs.
 pub(crate) fn served() {
     let sandbox = sandbox();
     kept::keep(&sandbox, &PLAIN);

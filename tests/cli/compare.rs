@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use crate::sandbox;
 
-/// A table with one result and one trial per row.
+/// One result and one trial per row.
 fn table(sandbox: &Sandbox, name: &str, gbits: f64, trials: usize) -> String {
     let steps = [0.0, 0.02, -0.02, 0.01, 0.04, -0.03, 0.03, -0.01];
     let rows: Vec<String> =
@@ -14,7 +14,6 @@ fn table(sandbox: &Sandbox, name: &str, gbits: f64, trials: usize) -> String {
     sandbox.file(name, &format!("{head}\n{}\n", rows.join("\n")))
 }
 
-/// Imports the table as a run and returns its name.
 fn kept(sandbox: &Sandbox, file: &str) -> String {
     sandbox.succeed(&["import", "--quiet", file]).out.trim().to_owned()
 }

@@ -7,11 +7,10 @@ use serde_json::Value;
 
 use crate::sandbox;
 
-/// Runs `plumb` with a configuration file and only the given environment.
 fn configured(sandbox: &Sandbox, file: &str, set: &[(&str, &str)], words: &[&str]) -> Output {
     let folder = sandbox.home().join("config/plumb");
-    fs::create_dir_all(&folder).expect("the sandbox is ours");
-    fs::write(folder.join("config.toml"), file).expect("the sandbox is ours");
+    fs::create_dir_all(&folder).expect("own folder");
+    fs::write(folder.join("config.toml"), file).expect("own folder");
     let mut command = sandbox.command(words);
     for name in ["PLUMB_DB", "NO_COLOR", "PAGER", "PLUMB_PLAIN", "CLICOLOR", "CLICOLOR_FORCE"] {
         command.env_remove(name);
@@ -20,7 +19,6 @@ fn configured(sandbox: &Sandbox, file: &str, set: &[(&str, &str)], words: &[&str
     command.envs(set.iter().copied()).output().map(Output::from).expect("plumb was built")
 }
 
-/// The value of a key and its source.
 fn shown(output: &Output, key: &str) -> (String, String) {
     let rows: Value = serde_json::from_str(&output.out).expect("JSON");
     let row = rows.as_array().expect("a list").iter().find(|row| row["key"] == key).expect("every key");
@@ -66,7 +64,6 @@ pub(crate) fn precedence_of_flag_environment_and_file() {
             );
         }
     }
-    // An empty variable counts as unset.
     for set in [&[][..], &[("PLUMB_DB", "")]] {
         let (db, from) = shown(&configured(&sandbox, file, set, plain), "db");
         assert_eq!(

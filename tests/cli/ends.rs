@@ -11,13 +11,11 @@ use serde_json::Value;
 
 use super::{free_port, sandbox};
 
-/// Generous for a busy machine.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// More CPU time than a client uses before it starts sending.
+/// CPU time of a client before it starts sending.
 const WELL_BEGUN: Duration = Duration::from_millis(500);
 
-/// A listening server and its log.
 struct Server {
     child: Child,
     port: String,
@@ -57,7 +55,6 @@ impl Drop for Server {
     }
 }
 
-/// Starts a client, interrupts it once its output shows that it measures, and waits for it to exit.
 fn interrupted(sandbox: &Sandbox, server: &Server, words: &[&str]) -> Output {
     let lines = sandbox.file("lines", "");
     let file = File::create(&lines).expect("the sandbox can be written");
@@ -80,7 +77,6 @@ fn interrupt(child: &Child) {
     assert!(status.is_ok_and(|status| status.success()), "it runs");
 }
 
-/// Ctrl-C prints the full result so far and marks it as interrupted.
 pub(super) fn interrupted_clients() {
     for words in [
         &["client"][..],
@@ -100,7 +96,7 @@ pub(super) fn interrupted_clients() {
     }
 }
 
-/// More busy loops than CPUs: the client reports only its own CPU time and names the competing process.
+/// Runs more busy loops than CPUs: the client reports only its own CPU time and names the competing process.
 pub(super) fn under_competing_load() {
     let sandbox = sandbox();
     let server = Server::start(&sandbox, &[]);
@@ -131,7 +127,6 @@ pub(super) fn interrupted_documents() {
     }
 }
 
-/// A refused client prints the reason; its server logs one line.
 fn check_refused(sandbox: &Sandbox, server: &Server, words: &[&str], printed: &str) {
     let before = server.log().matches("refused").count();
     let output = sandbox.plumb(&server.words(words));
@@ -163,7 +158,6 @@ pub(super) fn refused_by_a_busy_server() {
     let _ = first.wait();
 }
 
-/// The error names the limit and its flag, before or during the test. It is never reported as a result.
 pub(super) fn ended_by_a_limit() {
     let sandbox = sandbox();
     let limits = ["--max-duration", "1", "--max-rate", "100M"];

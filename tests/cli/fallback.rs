@@ -1,5 +1,4 @@
-//! `plumb trace --fallback ptrace`: traces system calls where eBPF cannot load. setpriv(1) drops the capabilities for
-//! loading.
+//! `plumb trace --fallback ptrace`: traces system calls where eBPF cannot load. setpriv(1) drops the capabilities for loading.
 
 use std::{
     process::{Child, Command, Stdio},
@@ -11,7 +10,6 @@ use serde_json::Value;
 
 use crate::sandbox;
 
-/// A program that reads and writes single bytes until it is killed.
 struct Busy(Child);
 
 impl Busy {
@@ -25,7 +23,6 @@ impl Busy {
         self.0.id().to_string()
     }
 
-    /// A field of its /proc status.
     fn status(&self, field: &str) -> String {
         let text = std::fs::read_to_string(format!("/proc/{}/status", self.0.id())).expect("it runs");
         let line = text.lines().find_map(|line| line.strip_prefix(field)).expect("every process has it");
@@ -40,12 +37,11 @@ impl Drop for Busy {
     }
 }
 
-/// `plumb` without the capabilities that eBPF needs.
 fn without_privileges(sandbox: &Sandbox, arguments: &[&str]) -> Command {
     bounded(sandbox, "-bpf,-perfmon,-sys_admin", arguments)
 }
 
-/// `plumb` as root with this capability set, in setpriv(1) syntax.
+/// `set` in setpriv(1) syntax; runs as root.
 pub(crate) fn bounded(sandbox: &Sandbox, set: &str, arguments: &[&str]) -> Command {
     let plain = sandbox.command(arguments);
     let mut command = Command::new("setpriv");

@@ -16,7 +16,6 @@ use super::sandbox;
 
 /// Several times the longest timeout.
 const WATCHED: Duration = Duration::from_secs(120);
-/// Bytes of the cookie on iperf3's control connection.
 const COOKIE: usize = 37;
 const PARAMETERS: u8 = 9;
 const STREAMS: u8 = 10;
@@ -26,7 +25,6 @@ const END: u8 = 4;
 const RESULTS: u8 = 13;
 const DISPLAY: u8 = 14;
 
-/// Runs a program that must exit by itself.
 fn ended(mut command: Command) -> Output {
     let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("plumb was built");
     let child = RefCell::new(child);
@@ -40,7 +38,7 @@ fn ended(mut command: Command) -> Output {
     output
 }
 
-/// Serves an iperf3 test until it runs, closes its streams, and keeps the control connection open.
+/// The control connection stays open.
 fn close_the_streams(listener: &TcpListener, streams: usize) {
     let (mut control, _) = listener.accept().expect("the client");
     control.read_exact(&mut [0; COOKIE]).expect("a cookie");
@@ -67,7 +65,6 @@ fn close_the_streams(listener: &TcpListener, streams: usize) {
     while control.read(&mut [0; 64]).is_ok_and(|read| read > 0) {}
 }
 
-/// In every direction, the client exits by itself and prints the reason and what to do.
 pub(super) fn server_closes_its_streams() {
     for (words, streams, way) in [
         (&["-R"][..], 1, "connection 0 (reverse) with 127.0.0.1:"),
@@ -113,7 +110,6 @@ fn alter_one(socket: &UdpSocket) {
     }
 }
 
-/// A reply to a message that was never sent is counted and reported, raises a warning, and is no round trip.
 pub(super) fn reports_stray_replies() {
     let sandbox = sandbox();
     let socket = UdpSocket::bind(("127.0.0.1", 0)).expect("loopback");
@@ -150,7 +146,6 @@ const OBEYED: [&str; 8] = [
     "\u{2066}\u{200f}",
 ];
 
-/// Checks that the output contains the escaped sequence and no live one.
 fn is_harmless(what: &str, output: &Output, sequence: &str) {
     obeys_nothing(what, output, sequence);
     let text = format!("{}{}", output.out, output.err);
@@ -170,7 +165,6 @@ fn in_toml(text: &str) -> String {
     text.chars().map(|sign| format!("\\u{:04X}", u32::from(sign))).collect()
 }
 
-/// File contents and file names in output and in error messages.
 pub(super) fn files_are_harmless() {
     for sequence in OBEYED {
         let sandbox = sandbox();
@@ -204,11 +198,10 @@ pub(super) fn files_are_harmless() {
     }
 }
 
-/// Markup that a browser would run, and the end of a CDATA section.
+/// A browser would run it. Also ends a CDATA section.
 const MARKUP: &str = "</script><script>alert(1)</script>]]><img src=x onerror=alert(1)>";
 const FORMATS: [&str; 8] = ["terminal", "markdown", "html", "latex", "json", "csv", "csv-trials", "raw"];
 
-/// Table contents in every report format and every picture.
 pub(super) fn every_format_is_harmless() {
     let long = "W".repeat(10_000);
     for sequence in OBEYED.into_iter().chain([MARKUP, &long]) {
@@ -243,7 +236,6 @@ pub(super) fn every_format_is_harmless() {
     }
 }
 
-/// Serves a complete iperf3 test with this text in the server's output.
 fn say(listener: &TcpListener, printed: &str) {
     let (mut control, _) = listener.accept().expect("the client");
     control.read_exact(&mut [0; COOKIE]).expect("a cookie");
@@ -279,7 +271,6 @@ fn say(listener: &TcpListener, printed: &str) {
     let _ = taken.join();
 }
 
-/// Server output as printed by the client.
 pub(super) fn servers_are_harmless() {
     for sequence in OBEYED {
         let sandbox = sandbox();

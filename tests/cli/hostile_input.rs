@@ -18,10 +18,10 @@ use super::{
 };
 
 const SECRET: &str = "s3cr3t";
-/// Limit in KiB for the address space of a command that reads a record.
+/// KiB of address space.
 const READING_KIB: u32 = 3 << 20;
 
-/// Database addresses in unsupported forms, from the option and the environment.
+/// Unsupported forms, from the option and the environment.
 pub(super) fn mistaken_addresses() {
     for address in [
         format!("host=h password={SECRET}"),
@@ -45,7 +45,7 @@ pub(super) fn mistaken_addresses() {
             for by_option in [false, true] {
                 let sandbox = sandbox();
                 let folder = sandbox.home().join("here");
-                fs::create_dir(&folder).expect("ours");
+                fs::create_dir(&folder).expect("own file");
                 let mut command = sandbox.command(words);
                 command.current_dir(&folder);
                 match by_option {
@@ -56,7 +56,11 @@ pub(super) fn mistaken_addresses() {
                 let shown = format!("{words:?} {address}: {output:?}");
                 assert!(words == ["config"] || output.status != Some(0), "{shown}");
                 assert!(!format!("{}{}", output.out, output.err).contains(SECRET), "{shown}");
-                assert_eq!(fs::read_dir(&folder).expect("ours").count(), 0, "a file was created: {shown}");
+                assert_eq!(
+                    fs::read_dir(&folder).expect("own file").count(),
+                    0,
+                    "a file was created: {shown}"
+                );
                 if words == ["runs"] {
                     let form = "postgres://USER@HOST:PORT/DATABASE";
                     assert!(output.err.contains(form), "{shown}");
@@ -66,7 +70,7 @@ pub(super) fn mistaken_addresses() {
     }
 }
 
-/// Runs `plumb` with a limited address space (KiB).
+/// `most`: KiB of address space.
 fn limited(sandbox: &Sandbox, words: &[&str], most: u32) -> Output {
     let plumb = sandbox.command(words);
     let mut command = Command::new("sh");
@@ -78,20 +82,19 @@ fn limited(sandbox: &Sandbox, words: &[&str], most: u32) -> Output {
     Output::from(command.output().expect("sh is installed"))
 }
 
-/// Compresses `begin`, `length` bytes of repeated `piece`, and `end` into a file.
+/// `begin`, `length` bytes of repeated `piece`, and `end`.
 fn packed(sandbox: &Sandbox, name: &str, [begin, piece, end]: [&str; 3], length: usize) -> String {
     let path = sandbox.home().join(name);
-    let mut packer = GzEncoder::new(File::create(&path).expect("ours"), Compression::fast());
+    let mut packer = GzEncoder::new(File::create(&path).expect("own file"), Compression::fast());
     let pieces = piece.repeat((1 << 20) / piece.len() + 1);
-    packer.write_all(begin.as_bytes()).expect("ours");
+    packer.write_all(begin.as_bytes()).expect("own file");
     for _ in 0..length / pieces.len() {
-        packer.write_all(pieces.as_bytes()).expect("ours");
+        packer.write_all(pieces.as_bytes()).expect("own file");
     }
-    packer.write_all(end.as_bytes()).and_then(|()| packer.finish().map(drop)).expect("ours");
+    packer.write_all(end.as_bytes()).and_then(|()| packer.finish().map(drop)).expect("own file");
     path.to_str().expect("temporary folders have plain names").to_owned()
 }
 
-/// Records that are small when compressed and large when decoded.
 pub(super) fn large_when_decoded() {
     let sandbox = stored_runs::with_run(GOLDEN);
     let record = sandbox.succeed(&["report", "latest", "-f", "raw"]).out;
@@ -109,11 +112,10 @@ pub(super) fn large_when_decoded() {
         let output = limited(&sandbox, &[words, &[&file]].concat(), READING_KIB);
         assert!(output.status.is_some_and(|status| status != 0), "{name} {words:?}: {output:?}");
         assert!(output.err.contains("more than 1024 MiB of memory"), "{name} {words:?}: {output:?}");
-        fs::remove_file(file).expect("ours");
+        fs::remove_file(file).expect("own file");
     }
 }
 
-/// Endless memory records and certificates.
 pub(super) fn endless_records() {
     let sandbox = sandbox();
     let config = sandbox.file("vms.toml", memory::CONFIG);
@@ -130,14 +132,12 @@ pub(super) fn endless_records() {
     assert!(output.status == Some(1) && output.err.contains("longer than 4194304 bytes"), "{output:?}");
 }
 
-/// All pairs of existing hosts.
 fn pairs(hosts: usize, rest: &str) -> String {
     let mut text = "schema = 1\nname = \"many\"\ntitle = \"Many\"\npairs = \"all\"\n".to_owned();
     (0..hosts).for_each(|host| writeln!(text, "[hosts.h{host}]\nssh = \"h{host}\"").expect("text"));
     text + "[workloads.tcp]\nkind = \"stream\"\n" + rest
 }
 
-/// Refuses a plan with too many trials, and shows one with all pairs of 500 hosts.
 pub(super) fn many_pairs() {
     let sandbox = sandbox();
     let many = sandbox.file("many.toml", &pairs(500, "[schedule]\ntrials = 1000\n"));
@@ -158,7 +158,7 @@ pub(super) fn many_pairs() {
     assert!(output.contains("249500 results"), "{}", output.lines().last().unwrap_or_default());
 }
 
-/// Shell commands of an SSH host at login and during the copy.
+/// Shell commands at login and during the copy.
 const HOSTILE_HOSTS: [(&str, &str, &str); 5] = [
     ("silent", "exec sleep 1000", "exec sleep 1000"),
     ("closes its output", "exec >&-; exec sleep 1000", "exec sleep 1000"),
@@ -169,14 +169,14 @@ const HOSTILE_HOSTS: [(&str, &str, &str); 5] = [
 
 fn with_host(sandbox: &Sandbox, at_login: &str, at_copy: &str) -> Command {
     let folder = sandbox.home().join("bin");
-    fs::create_dir_all(&folder).expect("ours");
+    fs::create_dir_all(&folder).expect("own file");
     let started = sandbox.home().join("started");
     let script = format!(
         "#!/bin/sh\ncase \"$*\" in *\"cat >\"*) touch {0}.copy; {at_copy};; *) touch {0}; {at_login};; esac\n",
         started.display()
     );
-    fs::write(folder.join("ssh"), script).expect("ours");
-    fs::set_permissions(folder.join("ssh"), fs::Permissions::from_mode(0o755)).expect("ours");
+    fs::write(folder.join("ssh"), script).expect("own file");
+    fs::set_permissions(folder.join("ssh"), fs::Permissions::from_mode(0o755)).expect("own file");
     let mut command = sandbox.command(&["doctor", "--host", "h"]);
     let path = std::env::var("PATH").unwrap_or_default();
     command.env("PATH", format!("{}:{path}", folder.display()));
@@ -184,7 +184,6 @@ fn with_host(sandbox: &Sandbox, at_login: &str, at_copy: &str) -> Command {
     command
 }
 
-/// A signal ends the start of an agent.
 pub(super) fn hosts_that_block_a_start() {
     for (what, at_login, at_copy) in HOSTILE_HOSTS {
         for name in ["INT", "TERM"] {
@@ -207,7 +206,6 @@ pub(super) fn hosts_that_block_a_start() {
     }
 }
 
-/// Endless output of a host takes no memory.
 pub(super) fn hosts_with_endless_output() {
     for (at_login, at_copy) in [
         ("exec cat /dev/zero", "true"),

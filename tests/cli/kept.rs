@@ -11,7 +11,6 @@ use super::{
 
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// A sandbox with a run in which one digit of a trial's data is flipped.
 fn with_a_flipped_digit() -> Sandbox {
     let sandbox = stored_runs::with_run(GOLDEN);
     let mut bytes = fs::read(sandbox.database()).expect("the database is readable");
@@ -20,7 +19,7 @@ fn with_a_flipped_digit() -> Sandbox {
     let places: Vec<usize> = (0..bytes.len()).filter(|at| bytes[*at..].starts_with(needle)).collect();
     assert!(!places.is_empty(), "there is a trial 0");
     places.iter().for_each(|at| bytes[at + needle.len() - 2] = b'9');
-    fs::write(sandbox.database(), bytes).expect("ours");
+    fs::write(sandbox.database(), bytes).expect("own file");
     sandbox
 }
 
@@ -67,7 +66,7 @@ pub(super) fn exported_and_imported() {
         [("flipped", &bytes[..]), ("cut", &bytes[..length / 3]), ("empty", &[]), ("log", b"[ ID]")]
     {
         let path = to.home().join(name);
-        fs::write(&path, bytes).expect("ours");
+        fs::write(&path, bytes).expect("own file");
         let refused = to.plumb(&["runs", "import", path.to_str().expect("plain")]);
         assert!(refused.status != Some(0) && refused.err.contains(name), "{name}: {refused:?}");
     }
@@ -80,7 +79,6 @@ fn has_trials(sandbox: &Sandbox) -> bool {
     runs[0]["trials"].as_u64().is_some_and(|trials| trials > 0)
 }
 
-/// An active run is not removed by accident; the error names its process.
 pub(super) fn an_active_run() {
     let sandbox = sandbox();
     let file = sandbox.file("two.toml", &wire(40, "300ms"));
@@ -100,8 +98,6 @@ pub(super) fn an_active_run() {
     assert!(!run.wait().expect("a child").success(), "it has no run any more");
 }
 
-/// A run resumed under another kernel or on other processors says so in all its reports; a run resumed on the same
-/// machine does not.
 pub(super) fn resumed_elsewhere() {
     let first = sandbox();
     let file = first.file("two.toml", &wire(3, "300ms"));
@@ -131,7 +127,6 @@ pub(super) fn resumed_elsewhere() {
     }
 }
 
-/// The run continues in a new database that contains all of its trials.
 pub(super) fn a_deleted_database() {
     let sandbox = sandbox();
     let file = sandbox.file("two.toml", &wire(8, "300ms"));
@@ -181,7 +176,6 @@ pub(super) fn no_file_named() {
     }
 }
 
-/// Every command that reads a document, with an endless file and one longer than any scenario.
 pub(super) fn endless_documents() {
     let sandbox = sandbox();
     let array = format!("schema = 1\nx = [{}]\n", "1,".repeat(25 << 20));
@@ -213,11 +207,10 @@ pub(super) fn endless_documents() {
     }
 }
 
-/// On a full disk, a failed write leaves the old file or none, never part of a file.
 pub(super) fn a_full_disk() {
     let sandbox = stored_runs::with_run(GOLDEN);
     let disk = sandbox.home().join("disk");
-    fs::create_dir(&disk).expect("ours");
+    fs::create_dir(&disk).expect("own file");
     let script = "name=$1; shift; mount -t tmpfs -o size=16k tmpfs \"$0\" && \
                   { [ \"$name\" = new ] || echo old > \"$0/$name\"; } && head -c 16k /dev/zero > \"$0/full\" 2>/dev/null; \
                   ! \"$@\" \"$0/$name\" && cd \"$0\" && rm full && ls -A && cat * 2>/dev/null";

@@ -1,4 +1,4 @@
-//! Records of virtual machines' memory: replayed by the rebalancer and shown as a page. No machine is needed.
+//! Records of virtual machines' memory: replayed by the rebalancer and shown as a page.
 
 use std::fs;
 
@@ -13,8 +13,7 @@ pub(crate) const CONFIG: &str = "capacity = \"2GiB\"\n\
     [vms.busy]\nqmp = \"/nowhere/busy\"\nslow-nodes = [1]\nfloor = \"512MiB\"\n\
     [vms.idle]\nqmp = \"/nowhere/idle\"\nslow-nodes = [1]\nfloor = \"512MiB\"\n";
 
-/// A machine with 1 GiB of its 1.5 GiB in fast memory and a constant access rate; half of the accessed memory is on
-/// the slow node.
+/// 1 GiB of 1.5 GiB in fast memory and a constant access rate; half of the accessed memory is on the slow node.
 fn machine(name: &str, accessed: u64) -> Value {
     let node = |node: u64| {
         let classes =
@@ -41,8 +40,6 @@ fn record(sandbox: &Sandbox) -> String {
     sandbox.file("record.jsonl", &(lines.join("\n") + "\n{\"schema\":1,\"at\":"))
 }
 
-/// The busier machine gets fast memory from the other. The record is unchanged, and unknown machines are not
-/// mentioned.
 pub(crate) fn replays_a_record() {
     let sandbox = sandbox();
     let (record, config) = (record(&sandbox), sandbox.file("vms.toml", CONFIG));
@@ -63,7 +60,6 @@ pub(crate) fn replays_a_record() {
     assert!(refused.status == Some(1) && refused.err.contains("line 1 of"), "{refused:?}");
 }
 
-/// Sets each number of a record in turn to the largest JSON number.
 pub(crate) fn refuses_impossible_numbers() {
     let sandbox = sandbox();
     let config = sandbox.file("vms.toml", CONFIG);
@@ -105,7 +101,6 @@ pub(crate) fn refuses_impossible_numbers() {
     }
 }
 
-/// As text and as a page with pictures.
 pub(crate) fn shows_a_record() {
     let sandbox = sandbox();
     let record = record(&sandbox);

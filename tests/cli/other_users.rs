@@ -1,5 +1,4 @@
-//! Files that another user can write and links that another user made: plumb trusts neither, and follows no such link
-//! to a file of root.
+//! Files that another user can write and links that another user made: plumb trusts neither.
 
 use std::{
     fs::{self, Permissions},
@@ -19,7 +18,6 @@ use crate::{
     stored_runs::{self, GOLDEN, KINDS},
 };
 
-/// Needed to act as several users.
 const NEEDS: &[Need] = &[Need::OtherUsers, Need::Program("openssl", "openssl")];
 
 pub(crate) const CASES: &[Case] = &[
@@ -68,22 +66,20 @@ const USER: u32 = 65_533;
 const PLUMB: &str = env!("CARGO_BIN_EXE_plumb");
 
 fn mode(path: &Path, bits: u32) {
-    fs::set_permissions(path, Permissions::from_mode(bits)).expect("root may");
+    fs::set_permissions(path, Permissions::from_mode(bits)).expect("as root");
 }
 
 fn give(path: &Path, uid: u32) {
-    lchown(path, Some(uid), None).expect("root may");
+    lchown(path, Some(uid), None).expect("as root");
 }
 
-/// A folder for one case, below a home that every user can traverse.
 fn folder(sandbox: &Sandbox, name: &str) -> PathBuf {
     mode(sandbox.home(), 0o755);
     let folder = sandbox.home().join(name);
-    fs::create_dir_all(&folder).expect("the sandbox is ours");
+    fs::create_dir_all(&folder).expect("own folder");
     folder
 }
 
-/// A copy of the program that every user can run.
 fn program(sandbox: &Sandbox) -> PathBuf {
     let copy = folder(sandbox, "bin").join("plumb");
     if !copy.exists() {
@@ -93,7 +89,6 @@ fn program(sandbox: &Sandbox) -> PathBuf {
     copy
 }
 
-/// Runs `plumb` as this user with only this environment.
 fn by(uid: u32, sandbox: &Sandbox, set: &[(&str, &Path)], words: &[&str]) -> Output {
     let mut command = Command::new(program(sandbox));
     command.args(words).env_clear().envs(set.iter().copied()).env("NO_COLOR", "1").stdin(Stdio::null());
@@ -104,8 +99,8 @@ fn by(uid: u32, sandbox: &Sandbox, set: &[(&str, &Path)], words: &[&str]) -> Out
     command.output().map(Output::from).expect("plumb was built")
 }
 
-/// A change to `plumb/NAME` in a folder of root or a user, and the command that the error suggests; `None` if plumb
-/// reads the file.
+/// A change of `plumb/NAME` in a folder of root or a user, and the command that the error suggests; `None` if plumb reads the
+/// file.
 type Change = (fn(&Path, &str), Option<&'static str>);
 
 const OF_ROOT: &[Change] = &[
@@ -132,22 +127,20 @@ const OF_USER: &[Change] = &[
     (|top, name| mode(&top.join("plumb").join(name), 0o646), Some("chmod o-w ")),
 ];
 
-/// Moves the file away and replaces it by a link with this owner.
 fn link(top: &Path, name: &str, owner: u32) {
     let (file, moved) = (top.join("plumb").join(name), top.join("moved"));
-    fs::rename(&file, &moved).expect("root may");
-    symlink(&moved, &file).expect("root may");
+    fs::rename(&file, &moved).expect("as root");
+    symlink(&moved, &file).expect("as root");
     give(&file, owner);
 }
 
-/// Applies each change to a file of root and of a user, and checks `plumb`'s output.
 fn changes(name: &str, text: &str, run: &dyn Fn(u32, &Sandbox, &Path) -> Output, read: &str) {
     for (uid, cases) in [(0, OF_ROOT), (USER, OF_USER)] {
         for (number, (change, remedy)) in cases.iter().enumerate() {
             let sandbox = sandbox();
             let top = folder(&sandbox, "top");
             let place = folder(&sandbox, "top/plumb");
-            fs::write(place.join(name), text).expect("the sandbox is ours");
+            fs::write(place.join(name), text).expect("own folder");
             mode(&place.join(name), 0o644);
             [&top, &place, &place.join(name)].iter().for_each(|path| give(path, uid));
             change(&top, name);
@@ -177,7 +170,7 @@ fn configuration_file() {
         let run = |uid: u32, sandbox: &Sandbox, top: &Path| {
             if variable == "HOME" {
                 let inner = top.join(".config");
-                symlink(top, &inner).expect("root may");
+                symlink(top, &inner).expect("as root");
                 give(&inner, uid);
             }
             by(uid, sandbox, &[(variable, top), ("XDG_DATA_HOME", sandbox.home())], &words)
@@ -191,7 +184,7 @@ fn configuration_file() {
     let store = sandbox.database();
     let run = |words: &[&str]| by(0, &sandbox, &[("XDG_CONFIG_HOME", &top), ("PLUMB_DB", &store)], words);
     assert_eq!(run(&["runs"]).status, Some(0));
-    fs::write(folder(&sandbox, "top/plumb").join("config.toml"), text).expect("root may");
+    fs::write(folder(&sandbox, "top/plumb").join("config.toml"), text).expect("as root");
     for words in [&["runs"][..], &["report"], &["run", "quick", "--dry-run"], &["config"]] {
         let output = run(words);
         assert!(output.status == Some(64) && output.err.contains("cannot trust"), "{words:?}: {output:?}");
@@ -209,11 +202,10 @@ fn fleet_file() {
         by(uid, sandbox, &[("PLUMB_FLEET", &file), ("HOME", sandbox.home())], &["fleet", "list"])
     };
     changes("named.toml", text, &named, "127.0.0.1:1");
-    // The server's CA certificate is read from a file, too.
     let authority = |uid: u32, sandbox: &Sandbox, top: &Path| {
         let text = format!("{text}ca = \"{}\"\n", top.join("plumb/ca.pem").display());
         let file = folder(sandbox, "fleet").join("fleet.toml");
-        fs::write(&file, text).expect("the sandbox is ours");
+        fs::write(&file, text).expect("own folder");
         by(uid, sandbox, &[("PLUMB_FLEET", &file), ("HOME", sandbox.home())], &["fleet", "list"])
     };
     changes("ca.pem", "no certificate", &authority, "127.0.0.1:1");
@@ -234,7 +226,7 @@ fn plan_and_hook() {
             mode(&target, fs::metadata(&target).expect("the file exists").mode() | 0o111);
             let file = folder(sandbox, "plan").join("plan.toml");
             let name = if is_on_path { "hook".to_owned() } else { hook.display().to_string() };
-            fs::write(&file, format!("{plan}[alert]\nhook = [\"{name}\", \"ops\"]\n")).expect("ours");
+            fs::write(&file, format!("{plan}[alert]\nhook = [\"{name}\", \"ops\"]\n")).expect("own file");
             if !is_on_path {
                 return dry(uid, sandbox, &file);
             }
@@ -255,7 +247,7 @@ fn plan_and_hook() {
     }
 }
 
-/// `plumb` with a time limit, for commands that would serve.
+/// Some commands would serve.
 fn bounded(sandbox: &Sandbox, words: &[&str]) -> Output {
     let plumb = sandbox.command(words);
     let mut command = Command::new("timeout");
@@ -330,7 +322,6 @@ const WRITERS: &[(&[&str], &str)] = &[
     (&["scenario", "new", "mine", "-o"], "mine.toml"),
 ];
 
-/// A file of root that no command may change, in its own folder.
 struct Secret {
     path: PathBuf,
     inode: u64,
@@ -339,7 +330,7 @@ struct Secret {
 impl Secret {
     fn of(uid: u32, sandbox: &Sandbox) -> Self {
         let path = folder(sandbox, "own").join("secret");
-        fs::write(&path, "secret").expect("the sandbox is ours");
+        fs::write(&path, "secret").expect("own folder");
         mode(&path, 0o600);
         [path.as_path(), path.parent().expect("it has one")].iter().for_each(|path| give(path, uid));
         let inode = fs::metadata(&path).expect("the file exists").ino();
@@ -350,7 +341,7 @@ impl Secret {
         let found = fs::metadata(&self.path).expect("the file exists");
         assert_eq!((found.ino(), found.mode() & 0o7777), (self.inode, 0o600), "{case}");
         assert_eq!(fs::read_to_string(&self.path).expect("the file is readable"), "secret", "{case}");
-        let others = fs::read_dir(self.path.parent().expect("it has one")).expect("it is ours").count();
+        let others = fs::read_dir(self.path.parent().expect("it has one")).expect("own file").count();
         assert_eq!(others, 1, "{case}");
     }
 }
@@ -359,8 +350,8 @@ fn planted_links() {
     for uid in [0, USER] {
         let sandbox = stored_runs::with_run(GOLDEN);
         let store = sandbox.home().join("store");
-        fs::create_dir(&store).expect("the sandbox is ours");
-        fs::rename(sandbox.database(), store.join("runs.db")).expect("the sandbox is ours");
+        fs::create_dir(&store).expect("own folder");
+        fs::rename(sandbox.database(), store.join("runs.db")).expect("own folder");
         [&store, &store.join("runs.db")].iter().for_each(|path| give(path, uid));
         let secret = Secret::of(uid, &sandbox);
         let own = secret.path.parent().expect("it has one");
@@ -370,9 +361,9 @@ fn planted_links() {
             {
                 let shared = folder(&sandbox, "shared");
                 let link = shared.join(at);
-                symlink(target, &link).expect("root may");
+                symlink(target, &link).expect("as root");
                 give(&link, ATTACKER);
-                chown(&shared, Some(*owner), Some(ATTACKER)).expect("root may");
+                chown(&shared, Some(*owner), Some(ATTACKER)).expect("as root");
                 mode(&shared, *shared_mode);
                 let path = if at == "folder" { link.join(name) } else { link };
                 let path = path.to_str().expect("plain names");
@@ -382,7 +373,7 @@ fn planted_links() {
                 let is_named = ["link", "exists"].iter().any(|word| output.err.contains(word));
                 assert!(output.status != Some(0) && is_named, "{case}");
                 secret.is_untouched(&case);
-                fs::remove_dir_all(&shared).expect("root may");
+                fs::remove_dir_all(&shared).expect("as root");
             }
         }
     }
@@ -394,12 +385,12 @@ fn planted_manual_pages() {
     for name in ["plumb-run.1", "plumb.1"] {
         let shared = folder(&sandbox, "shared");
         mode(&shared, 0o1777);
-        symlink(&secret.path, shared.join(name)).expect("root may");
+        symlink(&secret.path, shared.join(name)).expect("as root");
         give(&shared.join(name), ATTACKER);
         let output = by(0, &sandbox, &[], &["man", "-o", shared.to_str().expect("plain names")]);
         assert!(output.status == Some(1) && output.err.contains(name), "{output:?}");
         secret.is_untouched(name);
-        fs::remove_dir_all(&shared).expect("root may");
+        fs::remove_dir_all(&shared).expect("as root");
     }
 }
 
@@ -410,13 +401,13 @@ fn planted_files_and_pipes() {
     let text = path.to_str().expect("plain names");
     mode(&shared, 0o1777);
     // An attacker's file does not stay writable.
-    fs::write(&path, "planted").expect("root may");
+    fs::write(&path, "planted").expect("as root");
     mode(&path, 0o666);
     give(&path, ATTACKER);
     let _ = sandbox.succeed(&["report", "latest", "-o", text]);
     let written = fs::metadata(&path).expect("it was written");
     assert_eq!((written.uid(), written.mode() & 0o022), (0, 0));
-    fs::remove_file(&path).expect("root may");
+    fs::remove_file(&path).expect("as root");
     // An attacker's pipe gets no data and does not block the command.
     assert!(Command::new("mkfifo").arg(&path).status().expect("coreutils").success());
     give(&path, ATTACKER);
@@ -430,9 +421,9 @@ fn own_links_and_pipes() {
     let of = |path: &Path| fs::read_to_string(path).expect("it was written");
     // A link of root itself is followed, and its target keeps its permissions.
     let (target, link) = (home.join("target.md"), home.join("link.md"));
-    fs::write(&target, "old").expect("ours");
+    fs::write(&target, "old").expect("own file");
     mode(&target, 0o640);
-    symlink("target.md", &link).expect("ours");
+    symlink("target.md", &link).expect("own file");
     let _ = sandbox.succeed(&["report", "latest", "-o", link.to_str().expect("plain names")]);
     assert!(fs::symlink_metadata(&link).expect("it stays").is_symlink() && of(&target).len() > 100);
     assert_eq!(fs::metadata(&target).expect("it stays").mode() & 0o7777, 0o640);
@@ -461,7 +452,7 @@ fn own_links_and_pipes() {
     });
     let _ = sandbox.succeed(&[&report[..], &[pipe.to_str().expect("plain names")]].concat());
     assert_eq!(reader.join().expect("it reads"), written);
-    let left = fs::read_dir(home).expect("ours").filter_map(Result::ok);
+    let left = fs::read_dir(home).expect("own file").filter_map(Result::ok);
     let left: Vec<_> =
         left.map(|entry| entry.file_name()).filter(|name| name.to_string_lossy().contains("part")).collect();
     assert!(left.is_empty(), "{left:?}");
@@ -483,14 +474,14 @@ fn planted_next_to_a_store() {
         let plan = sandbox.file("plan.toml", plan);
         let secret = Secret::of(0, &sandbox);
         let shared = folder(&sandbox, "shared");
-        fs::rename(sandbox.database(), shared.join("runs.db")).expect("ours");
+        fs::rename(sandbox.database(), shared.join("runs.db")).expect("own file");
         if is_hard_link {
-            fs::hard_link(&secret.path, shared.join(name)).expect("root may");
+            fs::hard_link(&secret.path, shared.join(name)).expect("as root");
         } else {
-            symlink(&secret.path, shared.join(name)).expect("root may");
+            symlink(&secret.path, shared.join(name)).expect("as root");
             give(&shared.join(name), ATTACKER);
         }
-        chown(&shared, Some(owner), Some(ATTACKER)).expect("root may");
+        chown(&shared, Some(owner), Some(ATTACKER)).expect("as root");
         mode(&shared, shared_mode);
         let store = shared.join("runs.db");
         let output =
@@ -505,7 +496,7 @@ fn pipes_next_to_a_store() {
     for name in ["runs.db.plan.watch", "runs.db.plan.watch-lock", "runs.db.other.lock"] {
         let sandbox = stored_runs::with_run(KINDS);
         let shared = folder(&sandbox, "shared");
-        fs::rename(sandbox.database(), shared.join("runs.db")).expect("ours");
+        fs::rename(sandbox.database(), shared.join("runs.db")).expect("own file");
         mode(&shared, 0o1777);
         let plan = sandbox.file(
             "plan.toml",

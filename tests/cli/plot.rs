@@ -1,4 +1,4 @@
-//! `plumb plot` draws other tools' logs: every listed picture can be written, and bad requests get a clear error.
+//! `plumb plot` draws other tools' logs.
 
 use std::fs;
 

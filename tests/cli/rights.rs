@@ -7,7 +7,6 @@ use serde_json::Value;
 
 use crate::{fallback::bounded, sandbox};
 
-/// Runs `plumb` as root with only these capabilities.
 fn with(sandbox: &Sandbox, kept: &[&str], arguments: &[&str]) -> Output {
     let kept = kept.iter().map(|name| format!(",+{}", name.trim_start_matches("CAP_").to_lowercase()));
     let set = format!("-all{}", kept.collect::<String>());
@@ -18,7 +17,7 @@ fn printed(output: &Output) -> String {
     [&output.stdout[..], &output.stderr].map(|printed| String::from_utf8_lossy(printed).into_owned()).concat()
 }
 
-/// Each use of capabilities: their names, what replaces them, and whether plumb has them.
+/// Names of the capabilities, what replaces them, and whether plumb has them.
 fn uses(kept: &[&str]) -> Vec<(Vec<String>, Option<String>, bool)> {
     let output = with(&sandbox(), kept, &["doctor", "--rights", "--json"]);
     let document: Value =

@@ -4,7 +4,6 @@ use std::process::Command;
 
 use crate::sandbox;
 
-/// Sources the script in a real bash and completes the last word.
 const COMPLETE: &str = r#"source "$1"; shift; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _plumb plumb "${COMP_WORDS[-1]}" "${COMP_WORDS[-2]}"; echo "${COMPREPLY[@]}""#;
 
 pub(crate) fn bash_completes_commands_flags_and_scenarios() {
@@ -37,7 +36,10 @@ pub(crate) fn every_command_has_a_manual_page() {
     }
     assert!(!std::path::Path::new(&format!("{folder}/plumb-held.1")).exists(), "it is internal");
     let page = sandbox.succeed(&["man", "scenario", "check"]).out;
-    assert!(page.contains("scenario") && page.contains(".SH SYNOPSIS"), "{page}");
+    for section in ["SYNOPSIS", "EXAMPLES", "\"EXIT STATUS\"", "FILES", "ENVIRONMENT"] {
+        assert!(page.contains(&format!(".SH {section}\n")), "{section}: {page}");
+    }
+    assert!(page.contains("scenario") && !page.contains(".SH EXTRA"), "{page}");
     let wrong = sandbox.plumb(&["man", "rum"]);
     assert!(wrong.status == Some(64) && wrong.err.contains("no subcommand `rum`"), "{wrong:?}");
 }

@@ -1,12 +1,10 @@
-//! Write-ups with numbers in tables, from the file to the findings: a sweep of queues and channels, and system calls
-//! of virtual machines.
+//! Write-ups with numbers in tables, from the file to the findings.
 
 use plumb_tests::Sandbox;
 use serde_json::Value;
 
 use crate::sandbox;
 
-/// The findings for a file.
 fn findings(sandbox: &Sandbox, name: &str, text: &str) -> Value {
     let file = sandbox.file(name, text);
     let run = sandbox.succeed(&["import", "--quiet", &file]).out;
@@ -22,8 +20,7 @@ fn is_setting(levels: &Value, queues: &str, channels: &str) -> bool {
     levels["Queue"] == queues && levels["채널 수"] == channels
 }
 
-/// The write-up's author saw that throughput saturates beyond 16 queues, and that 8 queues with 16 channels use the
-/// least CPU time.
+/// The author saw that throughput saturates beyond 16 queues, and that 8 queues with 16 channels use the least CPU time.
 pub(crate) fn answers_a_sweep_in_a_table() {
     let sandbox = sandbox();
     let found = findings(

@@ -1,5 +1,4 @@
-//! `plumb trace`: invalid requests, counts for programs with known system calls, and two of its documents side by
-//! side.
+//! `plumb trace`: invalid requests, counts for programs with known system calls, and comparisons.
 
 use std::process::{Command, Stdio};
 
@@ -8,7 +7,7 @@ use serde_json::Value;
 
 use crate::sandbox;
 
-/// The number of 1-byte reads and writes of the program, which makes few other calls.
+/// 1-byte reads and writes of the program, which makes few other calls.
 const BYTES: u64 = 2000;
 
 fn dd() -> Vec<String> {
@@ -16,7 +15,6 @@ fn dd() -> Vec<String> {
     ["dd", "if=/dev/zero", "of=/dev/null", "bs=1", "status=none", &count].map(str::to_owned).to_vec()
 }
 
-/// Traces a program and returns the JSON document.
 fn traced(sandbox: &Sandbox, flags: &[&str], program: &[String]) -> Value {
     let mut words = vec!["trace", "--json"];
     words.extend(flags);
@@ -110,8 +108,10 @@ pub(crate) fn counts_children_with_the_program() {
 pub(crate) fn reports_a_failing_program() {
     let sandbox = sandbox();
     let output = sandbox.plumb(&["trace", "--", "sh", "-c", "exit 7"]);
-    assert_eq!(output.status, Some(1), "{output:?}");
+    assert_eq!(output.status, Some(7), "{output:?}");
     assert!(output.out.contains("It ended with status 7."), "{}", output.out);
+    let killed = sandbox.plumb(&["trace", "--", "sh", "-c", "kill -KILL $$"]);
+    assert_eq!(killed.status, Some(128 + 9), "{killed:?}");
     assert!(output.out.contains("System calls") && output.out.contains("exit 7"), "{}", output.out);
 }
 

@@ -8,7 +8,7 @@ use super::sandbox;
 
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// A wire; the variant `twice` has twice the trials.
+/// The variant `twice` has twice the trials.
 const WIRE: &str = r#"schema = 1
 name = "wire"
 title = "One wire"
@@ -82,7 +82,6 @@ pub(super) fn missing_variants() {
     assert!(output.out.contains("unknown key `trails`"), "{}", output.out);
 }
 
-/// Resumes from the stored run alone or with the same flags, never as a run of the plain scenario.
 pub(super) fn resumed() {
     let sandbox = sandbox();
     let file = sandbox.file("wire.toml", WIRE);

@@ -39,7 +39,7 @@ pub(crate) fn refuses_an_invalid_plan() {
     assert!(!sandbox.database().exists(), "a run was stored");
 }
 
-/// A sandbox with a run and an hourly plan for its scenario.
+/// A run of an earlier version and an hourly plan for its scenario.
 fn with_a_run(budget: &str) -> (Sandbox, String) {
     let sandbox = stored_runs::with_run(KINDS);
     let record = sandbox.succeed(&["report", "latest:kinds", "--format", "raw"]).out;
@@ -104,7 +104,7 @@ pub(crate) fn skips_what_exceeds_the_budget() {
 pub(crate) fn unreadable_store_is_no_loss() {
     let sandbox = sandbox();
     let plan = sandbox.file("plan.toml", HOURLY);
-    std::fs::write(sandbox.database(), "no database").expect("ours");
+    std::fs::write(sandbox.database(), "no database").expect("own file");
     let output = sandbox.plumb(&["watch", &plan, "--once"]);
     assert_eq!(output.status, Some(65), "{output:?}");
 }

@@ -1,7 +1,4 @@
 //! A private network for every test and every row, and a limit on how many run in parallel.
-//!
-//! Each has its own namespace, so that ports, addresses and kernel counters are private and the machine's own loopback
-//! carries no traffic.
 
 use std::{
     panic::{AssertUnwindSafe, catch_unwind},
@@ -14,10 +11,9 @@ use libtest_mimic::{Arguments, Trial};
 use plumb_tests::{Case, bring_loopback_up};
 use sys::{netns::NetNs, userns};
 
-/// Most cases only wait, so several per CPU still get enough CPU time.
+/// Most cases only wait.
 const AT_ONCE: usize = 14;
 
-/// Runs the cases in parallel and prints why any are skipped.
 pub(crate) fn run<'a>(cases: impl IntoIterator<Item = &'a Case>) -> ExitCode {
     let mut arguments = Arguments::from_args();
     // Before a user namespace makes this process look like root.
@@ -44,7 +40,6 @@ fn trial(case: &Case, only_list: bool) -> Trial {
     .with_ignored_flag(unmet.is_some())
 }
 
-/// Runs `work` in a private network as soon as a place is free.
 pub(crate) fn alone(work: impl FnOnce() + Send) {
     let _place = Place::take();
     let inside = || {
@@ -54,8 +49,8 @@ pub(crate) fn alone(work: impl FnOnce() + Send) {
     NetNs::create("a test").and_then(|namespace| namespace.run_in(inside)).expect("a private network");
 }
 
-/// Runs `work` for each item in its own private network and names all that failed. An item that fails in parallel is
-/// repeated alone: a stalled machine drops datagrams, while a defect fails twice.
+/// Each in its own private network. An item that fails in parallel is repeated alone: a stalled machine drops datagrams, while
+/// a defect fails twice.
 pub(crate) fn each<T: Sync>(cases: &[T], name: impl Fn(&T) -> String, check: impl Fn(&T) + Sync) {
     let check = &check;
     let tried = |case| catch_unwind(AssertUnwindSafe(|| alone(|| check(case))));
@@ -69,7 +64,6 @@ pub(crate) fn each<T: Sync>(cases: &[T], name: impl Fn(&T) -> String, check: imp
     assert!(failed.is_empty(), "{} of {} failed: {failed:#?}", failed.len(), cases.len());
 }
 
-/// One of [`AT_ONCE`] places, released on drop.
 struct Place;
 
 static TAKEN: Mutex<usize> = Mutex::new(0);

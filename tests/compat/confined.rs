@@ -51,7 +51,7 @@ pub(crate) const CASES: &[Case] = &[
     },
 ];
 
-/// Without address and port. Entries with only flags are for stock iperf3.
+/// Entries with only flags are for stock iperf3. The caller adds address and port.
 const CLIENTS: &[&str] = &[
     "-u -t 1 -R -P 3",
     "-t 1 --bidir",
@@ -106,7 +106,6 @@ fn serve_one(sandbox: &Sandbox, words: &[&str], uid: &str, client: &str) {
     }
 }
 
-/// The kernel's view of each thread.
 fn rights(pid: u32) -> Vec<(String, Vec<String>)> {
     let threads = fs::read_dir(format!("/proc/{pid}/task")).expect("it runs").filter_map(Result::ok);
     let status = |thread: fs::DirEntry| {
@@ -119,11 +118,10 @@ fn rights(pid: u32) -> Vec<(String, Vec<String>)> {
     all
 }
 
-/// Cases missing above: IPv6, datagram batches to a client, the end of a stream to a client.
+/// IPv6, datagram batches to a client, the end of a stream to a client.
 const MORE_CLIENTS: &[&str] =
     &["-t 1 -6", "-u -t 1 -6 -R", "client -u -t 1 --mode limit -R", "client -n 10M -R"];
 
-/// Command lines per kind of client.
 type Words = &'static [&'static str];
 
 /// Server flags, their clients, and refused clients. A server that prints JSON inspects its output file.
@@ -140,7 +138,6 @@ fn every_call() {
     assert_eq!(unused(&files), Vec::<String>::new(), "allowed and never made");
 }
 
-/// A file of the system calls of a server with these clients.
 fn traced(sandbox: &Sandbox, flags: &[&str], [served, refused]: [&[&str]; 2]) -> PathBuf {
     let port = free_port();
     let file = sandbox.home().join(format!("calls-{port}"));
@@ -166,7 +163,6 @@ fn traced(sandbox: &Sandbox, flags: &[&str], [served, refused]: [&[&str]; 2]) ->
     file
 }
 
-/// Parts of the filter that no traced call needed.
 fn unused(files: &[PathBuf]) -> Vec<String> {
     let texts = files.iter().map(|file| fs::read_to_string(file).unwrap_or_default());
     let made: BTreeSet<(i64, Vec<u64>)> = texts.flat_map(|text| filtered_calls(&text)).collect();
@@ -191,7 +187,7 @@ fn unused(files: &[PathBuf]) -> Vec<String> {
     parts.filter(|(_, is_made)| !is_made).map(|(part, _)| part).collect()
 }
 
-/// Calls of processes under a filter; later processes inherit it.
+/// Later processes inherit the filter.
 fn filtered_calls(text: &str) -> BTreeSet<(i64, Vec<u64>)> {
     let (mut free, mut filtered, mut made) = (BTreeSet::new(), BTreeSet::new(), BTreeSet::new());
     for (process, name, number, arguments) in text.lines().filter_map(traced_call) {
@@ -207,8 +203,8 @@ fn filtered_calls(text: &str) -> BTreeSet<(i64, Vec<u64>)> {
     made
 }
 
-/// Process, name, number and numeric arguments of a line like `4711 [  41] socket(0x2, 0x80002, 0) = 3`; `None` for
-/// the rest of an interrupted call.
+/// Process, name, number and numeric arguments of a line like `4711 [  41] socket(0x2, 0x80002, 0) = 3`; `None` for the rest
+/// of an interrupted call.
 fn traced_call(line: &str) -> Option<(&str, &str, i64, Vec<u64>)> {
     let (process, rest) = line.split_once(' ')?;
     let (number, call) = rest.trim_start().strip_prefix('[')?.split_once("] ")?;
@@ -242,7 +238,6 @@ fn low_port() {
     assert_eq!(server.finish().status, Some(0));
 }
 
-/// While the server is idle, and while it serves a client over either transport.
 fn killed_helper() {
     let sandbox = sandbox();
     for (signal, client) in [("KILL", None), ("TERM", Some("ping -t 60")), ("SEGV", Some("client -t 60"))] {

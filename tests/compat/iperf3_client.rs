@@ -127,7 +127,7 @@ fn sent_with_the_byte(sender: &str) {
     assert!(printed.contains("tos 0x20"), "from plumb {sender}: {printed}");
 }
 
-/// Captures a loopback packet with this byte, which packets of the control connection may lack.
+/// A loopback packet with this byte, which packets of the control connection may lack.
 fn tcpdump(filter: &str) -> Running {
     let mut command = std::process::Command::new("tcpdump");
     command.args([
@@ -279,7 +279,6 @@ fn logging_in() {
     assert_eq!(ended.status, Some(1), "without a name: {ended:?}");
 }
 
-/// A key pair and a list of users.
 pub(crate) struct Keys {
     private: String,
     pub(crate) public: String,
@@ -308,14 +307,12 @@ impl Keys {
     }
 }
 
-/// A stock server.
 struct Server {
     port: String,
     running: Running,
 }
 
 impl Server {
-    /// Exits after one client.
     fn start(flags: &[&str]) -> Self {
         Self::of_many(&[&["-1"], flags].concat())
     }
@@ -342,7 +339,6 @@ impl Server {
     }
 }
 
-/// Parses the JSON of either end.
 pub(crate) fn parsed(ended: &Ended) -> Output {
     Output::parse(&ended.out).unwrap_or_else(|error| panic!("{error}: {ended:?}"))
 }
@@ -353,7 +349,6 @@ fn own_sockets(ended: &Ended) -> Vec<Value> {
     all.filter(|socket| socket["addresses"].is_string()).collect()
 }
 
-/// A list that plumb adds to the JSON for its own sockets, by its name under `plumb`.
 pub(crate) fn facts(ended: &Ended, list: &str) -> Vec<Value> {
     let document: Value = serde_json::from_str(&ended.out).expect("a JSON document");
     document["plumb"][list].as_array().cloned().unwrap_or_else(|| panic!("no plumb.{list}: {document}"))

@@ -52,7 +52,6 @@ fn check(sandbox: &Sandbox, row: &Row) {
     (row.proof)(&pair);
 }
 
-/// Flags and the expected output.
 type Printed = (&'static str, &'static [&'static str]);
 
 const PRINTED: &[Printed] = &[
@@ -109,7 +108,6 @@ fn what_is_wrong() {
     alone(busy);
 }
 
-/// The second client gets iperf3's busy error, and the first is not disturbed.
 fn busy() {
     let server = Server::start(&sandbox(), &["--max-clients", "1"]);
     let first = server.client("-t 3");
@@ -160,7 +158,6 @@ fn several(flags: &[&str], first_ends_before: bool) {
     assert_eq!(ends < begins, first_ends_before, "{flags:?}:\n{}", printed.out);
 }
 
-/// A plumb server on its own port.
 struct Server {
     port: String,
     running: Running,
@@ -184,7 +181,6 @@ impl Server {
         self.client(flags).finish()
     }
 
-    /// Checks that the server keeps running and exits cleanly on a signal.
     fn stays(self, sandbox: &Sandbox) {
         let again = sandbox.plumb(&["client", "127.0.0.1", "-p", &self.port, "-n", "1K"]);
         assert_ne!(again.status, Some(64), "{again:?}");

@@ -1,4 +1,4 @@
-//! Another user of the same machine who tries to bind a UDP port: this program under another uid.
+//! Another user of the same machine who tries to bind a UDP port.
 
 use std::{
     collections::BTreeSet,
@@ -15,41 +15,33 @@ use std::{
 use socket2::{Domain, Socket, Type};
 use tempfile::TempDir;
 
-/// First argument of the program as the other user, followed by its work, a port and addresses.
 pub(crate) const ROLE: &str = "bind-udp-as-another-user";
 /// `nobody`.
 const UID: u32 = 65_534;
-/// Pause between rounds of attempts, to leave CPU time for others.
+/// Leaves CPU time to others between rounds.
 const PAUSE: Duration = Duration::from_millis(1);
-/// Printed after the first round.
 const READY: &str = "ready\n";
 
-/// What to do with sockets that could be bound.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Work {
-    /// Try with and without each flag, close at once, repeat.
     Try,
-    /// Keep sockets that are shareable with both flags.
     Keep,
 }
 
-/// The process of the other user.
 pub(crate) struct OtherUser {
     child: Child,
     out: BufReader<ChildStdout>,
     _program: TempDir,
 }
 
-/// The other user's results.
 pub(crate) struct Tried {
-    /// Number of rounds.
     pub(crate) rounds: u64,
     /// Successful binds, one per line.
     pub(crate) bound: String,
 }
 
 impl OtherUser {
-    /// Starts the process in the calling thread's network; returns after the first round.
+    /// Runs in the calling thread's network; returns after the first round.
     pub(crate) fn start(work: Work, port: u16, addresses: &[&str]) -> Self {
         let folder = tempfile::tempdir().expect("a temporary folder can be made");
         let program = folder.path().join("program");
@@ -70,7 +62,6 @@ impl OtherUser {
         Self { child, out, _program: folder }
     }
 
-    /// Stops the process and returns its results.
     pub(crate) fn end(mut self) -> Tried {
         drop(self.child.stdin.take());
         let mut printed = String::new();
@@ -88,7 +79,6 @@ impl Drop for OtherUser {
     }
 }
 
-/// Body of the other user's process, until its input ends.
 #[expect(clippy::disallowed_macros, reason = "the test reads it")]
 pub(crate) fn play(words: &[String]) {
     let [work, port, addresses @ ..] = words else { panic!("its work, a port and addresses: {words:?}") };

@@ -15,10 +15,9 @@ use plumb_tests::{Output, Sandbox, wait_until};
 
 use crate::tables::host;
 
-/// Time limit for any program, even on a busy machine.
+/// Enough for any program on a busy machine.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(40);
 
-/// A running program, killed on drop.
 pub(crate) struct Running {
     name: String,
     child: Child,
@@ -36,7 +35,6 @@ impl Running {
         Self { name, child, out, err }
     }
 
-    /// Waits for it to exit.
     pub(crate) fn finish(mut self) -> Output {
         let begun = Instant::now();
         let status = loop {
@@ -57,14 +55,12 @@ impl Running {
         self.child.id()
     }
 
-    /// Sends a signal by name.
     pub(crate) fn signal(&self, signal: &str) {
         let pid = self.child.id().to_string();
         let sent = Command::new("kill").args(["-s", signal, &pid]).status().expect("kill starts");
         assert!(sent.success(), "{}", self.name);
     }
 
-    /// Waits until it prints this text.
     pub(crate) fn await_word(&self, word: &str) {
         let printed = || [&self.out, &self.err].into_iter().flatten().map(Said::so_far).collect::<String>();
         assert!(
@@ -88,7 +84,6 @@ impl Drop for Running {
     }
 }
 
-/// A program's output, read continuously.
 struct Said {
     bytes: Arc<Mutex<Vec<u8>>>,
     reader: JoinHandle<()>,
@@ -119,14 +114,13 @@ impl Said {
     }
 }
 
-/// A free port: the network is private, and the kernel's ephemeral ports start at 32768
-/// (net.ipv4.ip_local_port_range).
+/// The network is private, and the kernel's ephemeral ports start at 32768 (net.ipv4.ip_local_port_range).
 pub(crate) fn free_port() -> u16 {
     static NEXT: AtomicU16 = AtomicU16::new(0);
     10_000 + NEXT.fetch_add(1, Ordering::Relaxed) % 20_000
 }
 
-/// Waits for a listener on a TCP port without connecting: a server for a single client would count that.
+/// Does not connect: a server for a single client would count that.
 pub(crate) fn await_listener(port: u16) {
     let suffix = format!(":{port:04X}");
     let listens = |line: &str| {
@@ -138,17 +132,15 @@ pub(crate) fn await_listener(port: u16) {
     assert!(wait_until(PATIENCE, there), "no listener on port {port}");
 }
 
-/// Waits for a packet socket, which shows that the capture has started.
+/// A packet socket shows that the capture has started.
 pub(crate) fn await_capture() {
     assert!(wait_until(PATIENCE, || of_network("packet").lines().count() > 1), "no packet capture");
 }
 
-/// A file of the calling thread's network (/proc/net shows the process's).
 pub(crate) fn of_network(file: &str) -> String {
     std::fs::read_to_string(format!("/proc/thread-self/net/{file}")).unwrap_or_default()
 }
 
-/// Datagrams that the kernel dropped in this network because a receive buffer was full.
 pub(crate) fn dropped_by_full_buffers() -> i64 {
     let table = of_network("snmp");
     let mut rows = table.lines().filter_map(|line| line.strip_prefix("Udp: ")).map(str::split_whitespace);
@@ -157,14 +149,13 @@ pub(crate) fn dropped_by_full_buffers() -> i64 {
     found.and_then(|(_, value)| value.parse().ok()).expect("RcvbufErrors is counted")
 }
 
-/// iperf3 with these arguments, not yet started.
 pub(crate) fn iperf3(words: &[&str]) -> Command {
     let mut command = Command::new("iperf3");
     command.args(words);
     command
 }
 
-/// A client for a server here, given without address and port; stock iperf3 if there are only flags.
+/// `client` lacks address and port; stock iperf3 if there are only flags.
 pub(crate) fn client_of(sandbox: &Sandbox, client: &str, port: u16) -> Running {
     let words: Vec<_> = client.split_whitespace().collect();
     let (place, port) = (host(client), port.to_string());

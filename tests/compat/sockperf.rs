@@ -33,8 +33,8 @@ pub(crate) const CASES: &[Case] = &[
     Case { name: "plumb_ping_reports_a_missing_sockperf_server", needs: &[], test: || alone(nobody_answers) },
 ];
 
-/// Modes and flags of stock clients, without address and port. The rates are low enough for the socket buffer to hold
-/// all datagrams while the server gets no CPU for most of a second.
+/// Modes and flags of stock clients. The rates are low enough for the socket buffer to hold all datagrams while the server
+/// gets no CPU for most of a second.
 const SERVED: &[&str] = &[
     "ping-pong -t 1",
     "ping-pong -t 1 -m 1472 --full-rtt",
@@ -70,13 +70,11 @@ fn serve_all(rows: &[&str], fast: &[&str]) {
     each(&over_both(rows).chain(fast).collect::<Vec<_>>(), String::clone, |flags| serve(&sandbox, flags));
 }
 
-/// The same flags over UDP and TCP.
 fn over_both(rows: &[&str]) -> impl Iterator<Item = String> {
     rows.iter().flat_map(|flags| [(*flags).to_owned(), format!("{flags} --tcp")])
 }
 
-/// Runs a client and its server. A client that closes its connection with unread replies may mistake its own end for
-/// the server's, so it is repeated.
+/// Repeats a client that closes its connection with unread replies, as it may mistake its own end for the server's.
 fn served(sandbox: &Sandbox, flags: &str) -> [Ended; 2] {
     let both = || {
         let server = Server::start(sandbox, "-1 --idle-timeout 4");
@@ -117,23 +115,22 @@ fn serve(sandbox: &Sandbox, flags: &str) {
     }
 }
 
-/// At full speed over UDP, a client may overflow the socket buffer. A client that closes a TCP connection with unread
-/// replies resets it, and unsent data is lost.
+/// A UDP client at full speed may overflow the socket buffer. A client that closes a TCP connection with unread replies resets
+/// it.
 fn may_lose(flags: &str) -> bool {
     let tcp = flags.contains("--tcp");
     if flags.starts_with("throughput") { !tcp && flag(flags, "--mps").is_none() } else { tcp }
 }
 
-/// Parsed output of a stock client.
 #[derive(Debug)]
 struct Said {
     sent: u64,
-    /// Replies; `None` in modes without replies.
+    /// `None` in modes without replies.
     received: Option<u64>,
 }
 
 impl Said {
-    /// Checks that the client succeeded and lost only replies that the kernel dropped at a full buffer.
+    /// The client succeeded and lost only replies that the kernel dropped at a full buffer.
     fn read(client: &Ended, flags: &str, dropped: u64) -> Self {
         assert_eq!(client.status, Some(0), "{flags}: {client:?}");
         if flags.starts_with("throughput") {
@@ -215,7 +212,6 @@ fn nobody_answers() {
     }
 }
 
-/// `plumb server`.
 struct Server {
     port: u16,
     running: Running,
@@ -236,7 +232,6 @@ impl Server {
     }
 }
 
-/// `sockperf server`.
 struct Stock {
     port: u16,
     running: Running,
@@ -256,7 +251,6 @@ impl Stock {
         Self { port, running }
     }
 
-    /// Stops it. Returns the number of received messages, and checks that all were in order.
     fn received(self) -> u64 {
         self.running.signal("INT");
         let printed = self.running.finish().out;
@@ -271,7 +265,6 @@ fn sockperf(words: &str) -> Command {
     command
 }
 
-/// The server's line about its only client.
 fn report(server: &Ended) -> Value {
     let lines = server.out.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
     let mut clients: Vec<Value> = lines.filter(|line| line["dialect"].is_string()).collect();

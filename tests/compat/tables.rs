@@ -1,26 +1,20 @@
-//! iperf3's options, one row each: the flags and a check of their effect. Both roles use the same rows.
+//! iperf3's options, one row each. Both roles use the same rows.
 
 use codecs::iperf3::output::{ConnectionInfo, Interval, Measure, Output, TestStart};
 use serde_json::Value;
 
-/// An option and the check of its effect.
 pub(crate) struct Row {
-    /// Arguments after `-c HOST -p PORT -J`; `PORT` stands for a free port.
+    /// Follows `-c HOST -p PORT -J`; `PORT` stands for a free port.
     pub(crate) flags: &'static str,
-    /// Checked in addition to the agreement of both ends.
     pub(crate) proof: fn(&Pair),
 }
 
-/// Output of both ends of a test.
 pub(crate) struct Pair {
     pub(crate) flags: String,
     pub(crate) client: Output,
     pub(crate) server: Output,
-    /// Socket details reported by plumb's end.
     pub(crate) facts: Vec<Value>,
-    /// Whether plumb is the server.
     pub(crate) plumb_serves: bool,
-    /// Datagrams that the kernel dropped at a full buffer.
     pub(crate) dropped: i64,
 }
 
@@ -28,7 +22,6 @@ const fn row(flags: &'static str, proof: fn(&Pair)) -> Row {
     Row { flags, proof }
 }
 
-/// Every iperf3 option that plumb supports, alone and with options that change its meaning.
 pub(crate) const ROWS: &[Row] = &[
     row("-t 1", |pair| pair.lasted(1.0)),
     row("-t 2", |pair| pair.lasted(2.0)),
@@ -56,6 +49,7 @@ pub(crate) const ROWS: &[Row] = &[
     row("-t 1 -C reno -R", |pair| congestion(&pair.server, &pair.client)),
     row("-t 1 -O 1", omitted),
     row("-t 1 -O 1 -R", omitted),
+    row("-t 1 -f m --forceflush --repeating-payload", |pair| pair.lasted(1.0)),
     row("-t 1 -i 0.25", |pair| assert!((3..=5).contains(&pair.client.intervals.len()), "{}", pair.flags)),
     row("-t 1 -Z", |pair| pair.plumb_sends("zero_copy", &Value::Bool(true))),
     row("-t 1 -Z -R", |pair| pair.plumb_sends("zero_copy", &Value::Bool(true))),
@@ -104,13 +98,11 @@ pub(crate) const ROWS: &[Row] = &[
     row("-u -t 1 -b 20M -S 32", |pair| pair.both_report(|test| test.tos.unwrap_or(-1), 32)),
 ];
 
-/// The server address that matches the flags.
 pub(crate) fn host(flags: &str) -> &'static str {
     if flags.contains("-6") { "::1" } else { "127.0.0.1" }
 }
 
 impl Pair {
-    /// Both ends report the same received and sent counts.
     pub(crate) fn agree(&self) {
         let (client, server, flags) = (&self.client.end, &self.server.end, &self.flags);
         let bytes = |sum: Option<Measure>| sum.map(|sum| sum.bytes).filter(|bytes| *bytes > 0);
@@ -151,7 +143,6 @@ impl Pair {
         }
     }
 
-    /// Both ends report the same parameter.
     fn both_report(&self, parameter: fn(&TestStart) -> i64, expected: i64) {
         let printed = [&self.client, &self.server].map(|output| parameter(self.test(output)));
         assert_eq!(printed, [expected; 2], "{}", self.flags);
@@ -167,8 +158,8 @@ impl Pair {
         assert!((0.5 * seconds..seconds + 2.0).contains(&sum.seconds), "{}: {sum:?}", self.flags);
     }
 
-    /// At least the requested number of bytes was sent, in whole writes of every connection. With --bidir, the end
-    /// that finishes first also stops the other direction.
+    /// Every connection carried at least this many, in whole writes. With --bidir, the end that finishes first also stops the
+    /// other direction.
     fn carried(&self, bytes: i64) {
         let most = bytes + (4 << 17);
         let (sent, other) = (self.client.end.sum_sent, self.client.end.sum_sent_bidir_reverse);
@@ -176,7 +167,7 @@ impl Pair {
         assert!(other.is_none_or(|sum| sum.bytes <= most), "{}: {other:?}", self.flags);
     }
 
-    /// The requested rate, with a tolerance for busy machines; datagrams dropped at a full buffer count as sent.
+    /// Allows for busy machines; datagrams dropped at a full buffer count as sent.
     fn came_at(&self, rate: f64) {
         let sum = self.client.end.sum_received.expect("a summary");
         let dropped = 8 * self.dropped * self.test(&self.client).blksize;
@@ -184,7 +175,6 @@ impl Pair {
         assert!((0.5..1.3).contains(&ratio), "{}: {sum:?}, {} dropped", self.flags, self.dropped);
     }
 
-    /// Socket details reported by plumb as the sender.
     fn plumb_sends(&self, fact: &str, expected: &Value) {
         if self.plumb_serves == self.flags.contains("-R") {
             self.every_socket(fact, expected);
@@ -192,7 +182,6 @@ impl Pair {
         self.lasted(1.0);
     }
 
-    /// Details of every socket of plumb's end.
     fn every_socket(&self, fact: &str, expected: &Value) {
         assert!(!self.facts.is_empty(), "{}: plumb reports no socket", self.flags);
         for socket in &self.facts {
@@ -254,7 +243,7 @@ fn source_port(pair: &Pair) {
     assert_eq!(first(&pair.client).local_port, port);
 }
 
-/// All datagrams have the same size, the receiver counted them, and the kernel dropped the missing ones.
+/// All of the same size, counted by the receiver; the kernel dropped the missing ones.
 fn datagrams(pair: &Pair, size: i64) {
     let (client, server) = (&pair.client.end, &pair.server.end);
     let received = if pair.flags.contains("-R") { client.sum_received } else { server.sum_received };
@@ -264,7 +253,6 @@ fn datagrams(pair: &Pair, size: i64) {
     assert_eq!(received.bytes, (packets - lost) * size, "{}: {received:?}", pair.flags);
 }
 
-/// CPUs that plumb's end is pinned to: the first for a client, the second for a server.
 fn pinned(pair: &Pair, client: Option<u32>, server: Option<u32>) {
     let cpu = if pair.plumb_serves { server } else { client };
     pair.every_socket("cpus", &cpu.map_or(Value::Null, |cpu| Value::from(vec![cpu])));

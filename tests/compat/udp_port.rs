@@ -29,7 +29,6 @@ pub(crate) const CASES: &[Case] = &[
     },
 ];
 
-/// Server addresses and the addresses that overlap with them.
 type Places = (&'static [&'static str], &'static [&'static str]);
 
 const PLACES: &[Places] = &[
@@ -37,7 +36,6 @@ const PLACES: &[Places] = &[
     (&[], &["127.0.0.1", "127.0.0.2", "0.0.0.0", "::1", "::"]),
 ];
 
-/// Clients of every UDP protocol, without address and port. Entries with only flags are for stock iperf3.
 const CLIENTS: &[&str] = &[
     "ping -t 1",
     "ping --sockperf -t 1",

@@ -1,4 +1,4 @@
-//! The path to a client is cut without RST, FIN or ICMP: the server stops sending to it.
+//! The path to a client is cut without RST, FIN or ICMP.
 
 use std::{fs, process::Command, thread, time::Duration};
 
@@ -25,8 +25,6 @@ pub(crate) const CASES: &[Case] = &[
     Case { name: "measures_a_stream_whose_end_is_lost_for_seconds", needs: &[IP], test: interrupted },
 ];
 
-/// Server flags, client arguments without address, and the server's timeout for a silent client. Flags alone are for
-/// stock iperf3. Clients run longer than the timeout.
 type Row = (&'static str, &'static str, &'static str);
 
 const ROWS: &[Row] = &[
@@ -41,9 +39,9 @@ const ROWS: &[Row] = &[
 ];
 
 const PORT: &str = "5201";
-/// Packets that a running test sends in [`WHILE`], far more than a finished one does.
+/// Packets in [`WHILE`], far more than a finished test sends.
 const MANY: u64 = 200;
-/// Long enough for a running test to send [`MANY`] packets.
+/// The time for [`MANY`] packets.
 const WHILE: Duration = Duration::from_secs(1);
 
 fn vanished() {
@@ -86,7 +84,7 @@ fn overloaded() {
     assert!(ended.out.contains(" sent "), "{ended:?}");
 }
 
-/// The path is cut from the middle of a stream until long after its end.
+/// Lasts from the middle of a stream until long after its end.
 fn interrupted() {
     let sandbox = sandbox();
     let path = Path::create();
@@ -101,7 +99,7 @@ fn interrupted() {
     assert_eq!(ended.status, Some(0), "{ended:?}");
 }
 
-/// A server, a client, and a router between them that can stop forwarding.
+/// A path through a router that can stop forwarding.
 struct Path {
     server: NetNs,
     router: NetNs,
@@ -128,7 +126,6 @@ impl Path {
         path
     }
 
-    /// Drops all further packets silently.
     fn cut(&self) {
         self.forward("0");
     }
@@ -138,14 +135,13 @@ impl Path {
         self.router.run_in(write).expect("enters").expect("root of its namespace");
     }
 
-    /// Limits the rate toward the client; the queue is bounded in packets, not in bytes.
+    /// Limits the direction to the client; the queue is bounded in packets, not in bytes.
     fn limit(&self, rate: &str) {
         let add = "tc qdisc add dev to-client";
         run(&self.router, &format!("{add} root handle 1: tbf rate {rate} burst 5kb latency 1s"));
         run(&self.router, &format!("{add} parent 1:1 pfifo limit 10"));
     }
 
-    /// Packets sent by the server.
     fn sent(&self) -> u64 {
         let devices = self.router.run_in(|| of_network("dev")).expect("enters");
         let device = devices.lines().find_map(|line| line.trim_start().strip_prefix("to-server:"));

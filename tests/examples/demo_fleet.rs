@@ -1,6 +1,4 @@
-//! `make demo-fleet`: six hosts in network namespaces on a bridge. One host is limited to 1 Gbit/s, and one path loses
-//! packets. One host has an sshd, the others run fleet members; a NATS server and PostgreSQL are next to `plumb`,
-//! which measures all pairs and names the slow host and the lossy path. Removes everything at the end.
+//! `make demo-fleet`: six hosts in network namespaces on a bridge, with a slow host and a lossy path, which `plumb` names.
 #![expect(clippy::disallowed_macros, reason = "prints its progress")]
 
 use std::process::{Command, ExitCode};

@@ -1,4 +1,4 @@
-//! `make docs`: Chromium takes pictures of `plumb web` pages with real runs. Owns the choice of pages and sizes.
+//! `make docs`: Chromium takes pictures of `plumb web` pages with real runs.
 #![expect(clippy::disallowed_macros, reason = "prints its progress")]
 #![expect(clippy::disallowed_methods, reason = "it writes files")]
 
@@ -14,10 +14,10 @@ const WINDOW: [u32; 2] = [1200, 900];
 const REPORT: [u32; 2] = [1200, 1500];
 const PHONE: [u32; 2] = [390, 1700];
 const SHEET: [u32; 2] = [794, 1123];
-/// Undisturbed runs of the history. A level shift needs ten runs, and five at the new level.
+/// A level shift needs ten runs, and five at the new level.
 const ALONE: u32 = 8;
 const BESIDE: u32 = 8;
-/// Output of a run in progress when its picture is taken.
+/// The picture is taken at this output.
 const UNDER_WAY: &str =
     "Number(document.querySelector('.progress-line').textContent.match(/([0-9]+) of/)?.[1]) >= 40";
 
@@ -66,13 +66,11 @@ fn main() -> ExitCode {
     ExitCode::SUCCESS
 }
 
-/// Runs a measurement and returns the run's name.
 fn measured(sandbox: &Sandbox, command: &[&str]) -> String {
     let _ = sandbox.succeed(command);
     sandbox.record()["header"]["id"].as_str().expect("a name").to_owned()
 }
 
-/// Runs of one scenario, the last ones with competing load. Returns the last run's name.
 fn history(sandbox: &Sandbox) -> String {
     let file = sandbox.file("two-hosts.toml", &wire_with_latency(5, "300ms"));
     let run = || measured(sandbox, &["run", &file, "--quiet"]);

@@ -4,7 +4,6 @@ use std::process::Stdio;
 
 use plumb_tests::{Capture, Connection, by_ssh, pairs};
 
-/// Two simultaneous runs over four and three of six hosts, with one host in common; each measures its pairs in rounds.
 pub(crate) fn no_host_is_in_two_measurements() {
     let network = crate::network(6);
     for host in 0..6 {

@@ -4,7 +4,6 @@ use std::process::{Child, Stdio};
 
 use plumb_tests::{Network, PATIENCE, first_two, name, processes, signal, trials, wait_until};
 
-/// A long run with some finished trials.
 fn in_progress(network: &Network) -> Child {
     let file = network.sandbox.file("long.toml", &first_two(8, "700ms"));
     let mut command = network.command(&["run", &file]);

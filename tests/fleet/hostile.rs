@@ -15,16 +15,15 @@ use std::{
 
 use plumb_tests::{Limits, Sandbox, stays_bounded};
 
-/// Memory limit of a client in KiB. A client of an honest server has 24 MiB.
+/// KiB. A client of an honest server has 24 MiB.
 const MOST_KIB: u64 = 64 << 10;
-/// Bytes to send before a client is judged.
+/// Bytes before a client is judged.
 const ENOUGH: u64 = 256 << 20;
-/// Time limit for sending them: a client may stop reading.
+/// A client may stop reading.
 const A_WHILE: Duration = Duration::from_secs(2);
-/// Time limit after Ctrl-C: 2 s, and more on a busy machine.
+/// 2 s, and more on a busy machine.
 const END: Duration = Duration::from_secs(20);
 
-/// An endless message, after the handshake or instead of it.
 struct Lie {
     name: &'static str,
     greets: bool,
@@ -124,7 +123,6 @@ const LIES: &[Lie] = &[
 ];
 
 impl Lie {
-    /// Sends it to each client, and counts the bytes.
     fn listen(&'static self) -> (u16, Arc<AtomicU64>) {
         let listener = TcpListener::bind("127.0.0.1:0").expect("a port is free");
         let port = listener.local_addr().expect("it listens").port();
@@ -169,7 +167,7 @@ impl Lie {
     }
 }
 
-/// Runs a command of `m` (member) or `ops` (controller) against each lie.
+/// `user` is `m` (member) or `ops` (controller).
 fn lies_to(user: &str, command: impl Fn(&Sandbox, &str) -> Command) {
     let sandbox = Sandbox::new(env!("CARGO_BIN_EXE_plumb"));
     let folder = sandbox.home().join("fleet").display().to_string();

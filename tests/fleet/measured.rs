@@ -2,7 +2,6 @@
 
 use plumb_tests::{Network, first_two, pair, trials};
 
-/// Median received rate in Mbit/s.
 fn rate(network: &Network) -> f64 {
     let findings = network.sandbox.findings("latest");
     let result = &findings["results"][0];

@@ -5,7 +5,7 @@ use std::{fs, process::Stdio, thread::sleep, time::Duration};
 use plumb_tests::{Network, PATIENCE, ProcessGuard, Random, kill, name, pair, processes, trials, wait_until};
 use serde_json::Value;
 
-/// An overlay between `h0` and `h1` next to their own network.
+/// `h0` and `h1`, next to their own network.
 fn routed() -> String {
     let network = pair(["ssh = \"h0\"", "ssh = \"h1\""], 2, "500ms");
     network
@@ -47,7 +47,6 @@ fn proxmox() -> String {
     })
 }
 
-/// Whether a host has only its own two devices and no listener on the tunnel's port.
 fn is_bare(network: &Network, host: usize) -> bool {
     network.holds(host, "[ $(ip -o link | wc -l) = 2 ] && ! grep -q :12B5 /proc/net/udp")
 }
@@ -64,14 +63,12 @@ fn of_path<'r>(record: &'r Value, path: &str) -> Vec<&'r Value> {
     trials(record).iter().filter(of).collect()
 }
 
-/// Devices passed by a trial, with their MTUs.
 fn devices(trial: &Value) -> Vec<(&str, u64)> {
     let all = trial["devices"].as_array().expect("a list").iter();
     all.map(|device| (device["device"].as_str().expect("a name"), device["mtu"].as_u64().expect("a number")))
         .collect()
 }
 
-/// Logs every device change in the network of `h0` until dropped.
 struct LinkMonitor {
     _process: ProcessGuard,
     seen: String,
@@ -81,10 +78,7 @@ impl LinkMonitor {
     fn start(network: &Network) -> Self {
         let seen = network.sandbox.file("links", "");
         let mut command = network.at_host(0, &["ip", "-o", "monitor", "link"]);
-        command
-            .stdin(Stdio::null())
-            .stderr(Stdio::null())
-            .stdout(fs::File::create(&seen).expect("it is ours"));
+        command.stdin(Stdio::null()).stderr(Stdio::null()).stdout(fs::File::create(&seen).expect("own file"));
         let monitor = Self { _process: ProcessGuard(command.spawn().expect("ip starts")), seen };
         let hears = || {
             network.at(0, "ip link set lo down; ip link set lo up");
@@ -94,7 +88,6 @@ impl LinkMonitor {
         monitor
     }
 
-    /// The changed devices.
     fn links(&self) -> Vec<String> {
         let text = fs::read_to_string(&self.seen).expect("the file exists");
         let names = text.lines().filter_map(|line| line.split(": ").nth(1)?.split('@').next());
@@ -184,7 +177,7 @@ pub(crate) fn leaves_nothing_after_any_kill() {
         let _ = kill(victim);
         let ended = wait_until(PATIENCE, || !processes(&network.sandbox).contains(&run.id()));
         if !ended {
-            run.kill().expect("it is ours");
+            run.kill().expect("own file");
         }
         run.wait().expect("it was started");
         assert!(ended, "the run does not end when {killed} is killed");

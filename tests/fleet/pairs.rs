@@ -2,10 +2,9 @@
 
 use plumb_tests::{Fleet, PostgresServer, by_member, by_ssh, pairs, trials};
 
-/// Threshold far below the rate of any undisturbed direction on a busy machine, in Mbit/s.
+/// Far below the rate of any undisturbed direction on a busy machine.
 const SLOW: &str = "20mbit";
 
-/// Three hosts by SSH, three by members; stored in PostgreSQL.
 pub(crate) fn names_a_slow_host_and_a_lossy_path() {
     let store = PostgresServer::new();
     let mut fleet = Fleet::of(crate::network(6), 3..6);

@@ -5,7 +5,6 @@ use std::process::{Child, Command, Stdio};
 use plumb_tests::{PATIENCE, first_two, signal, trials, wait_until, wire};
 use serde_json::Value;
 
-/// Start of a run's first trial and end of its last one, in milliseconds.
 fn span(record: &Value) -> (u64, u64) {
     let number = |value: &Value| value.as_u64().unwrap_or_else(|| panic!("no number: {value}"));
     let ends = trials(record).iter().map(|trial| {
@@ -67,7 +66,7 @@ pub(crate) fn a_lab_and_a_run_warn_of_each_other() {
         assert!(wait_until(PATIENCE, begun), "{name} does not start");
     };
     let printed = |mut run: Child| {
-        run.kill().expect("it is ours");
+        run.kill().expect("own file");
         let output = run.wait_with_output().expect("it was started");
         String::from_utf8_lossy(&output.stderr).into_owned()
     };

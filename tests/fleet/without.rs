@@ -1,4 +1,4 @@
-//! A run over many hosts continues without a lost host and a dead path, and measures them when it is resumed.
+//! A run continues without a lost host and a dead path, and measures them when it is resumed.
 
 use std::{collections::BTreeMap, process::Stdio};
 
@@ -6,7 +6,6 @@ use plumb_tests::{Network, Output, PATIENCE, ProcessGuard, by_ssh, pairs, signal
 
 const TRIALS: usize = 3;
 
-/// Number of trials by path.
 fn kept(network: &Network) -> BTreeMap<String, usize> {
     let output = network.sandbox.plumb(&["report", "latest", "--format", "raw"]);
     let mut paths = BTreeMap::new();
@@ -63,7 +62,6 @@ pub(crate) fn a_lost_host_and_a_dead_path() {
     assert!(!second.keys().any(|path| path.contains('e')), "{second:?}");
 }
 
-/// After a run without a host, a watch repeats only that host, and has one complete run once the host is back.
 pub(crate) fn a_watch() {
     let network = crate::network(3);
     network.cable(2, "down");
@@ -72,7 +70,7 @@ pub(crate) fn a_watch() {
         network.sandbox.file("plan.toml", "[[measure]]\nscenario = \"./three.toml\"\nevery = \"2min\"\n");
     let log = network.sandbox.home().join("watch.log");
     let mut command = network.command(&["watch", &plan]);
-    let file = std::fs::File::create(&log).expect("it is ours");
+    let file = std::fs::File::create(&log).expect("own file");
     let watch = ProcessGuard(command.stdout(file).stderr(Stdio::null()).spawn().expect("plumb was built"));
     let printed = || std::fs::read_to_string(&log).unwrap_or_default();
     assert!(wait_until(PATIENCE, || printed().contains("failed: not measured: host c (")), "{}", printed());

@@ -1,4 +1,4 @@
-//! A published measurement: vhost-net on and off over four paths, each with a server's and a client's log.
+//! A published measurement: vhost-net on and off over four paths.
 
 use std::process::Stdio;
 

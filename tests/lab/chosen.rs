@@ -7,11 +7,9 @@ use serde_json::Value;
 
 use crate::{PATIENCE, sandbox};
 
-/// Write sizes with differences far above the noise.
 const SIZES: &str =
     "[factors.message]\nvary = \"message\"\nvalues = [64, \"512\", \"4KiB\", \"128KiB\", \"1MiB\"]\n";
 
-/// A sweep of write sizes on a wire.
 fn sweep(schedule: &str) -> String {
     wire(12, "150ms").replace("[schedule]\n", &format!("{SIZES}[schedule]\n{schedule}\n"))
 }

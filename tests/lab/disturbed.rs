@@ -1,4 +1,4 @@
-//! Runs with competing load created by the test: the process is named, and disturbed trials are repeated.
+//! Runs with competing load: the process is named, and disturbed trials are repeated.
 
 use std::{
     io::{BufRead, BufReader},
@@ -11,7 +11,6 @@ use serde_json::Value;
 
 use crate::sandbox;
 
-/// Processes named in a trial's warnings or discarded attempts.
 fn disturbers(causes: impl IntoIterator<Item = Value>) -> Vec<String> {
     let disturbed = causes.into_iter().filter(|cause| cause["kind"] == "disturbed");
     let by = disturbed.flat_map(|cause| cause["processes"].as_array().expect("a list").clone());
@@ -27,7 +26,7 @@ fn discarded(trial: &Value) -> Vec<Value> {
     attempts.map(|attempt| attempt["reason"].clone()).collect()
 }
 
-/// Loads both CPUs of a two-CPU machine, so that the traffic gets less than half.
+/// Both CPUs of a two-CPU machine, so that the traffic gets less than half.
 fn noise(sandbox: &Sandbox) -> Vec<OtherWork> {
     OtherWork::on_cpus(std::thread::available_parallelism().map_or(2, usize::from), sandbox.home())
 }

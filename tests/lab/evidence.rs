@@ -1,12 +1,11 @@
 //! Checks a running lab with the kernel, tcpdump, iperf3 and ethtool.
 
-use std::process::{Child, Stdio};
+use std::process::{Child, Command, Stdio};
 
 use plumb_tests::{Leftovers, Sandbox, wait_until};
 
 use crate::{PATIENCE, sandbox};
 
-/// A running lab, removed on drop.
 pub(crate) struct Standing<'a> {
     sandbox: &'a Sandbox,
     name: &'a str,
@@ -18,7 +17,6 @@ impl<'a> Standing<'a> {
         Self { sandbox, name }
     }
 
-    /// Starts a command in a host and captures its output.
     pub(crate) fn start(&self, host: &str, command: &[&str]) -> Child {
         let mut arguments = vec!["lab", "shell", host, "--lab", self.name, "--"];
         arguments.extend(command);
@@ -26,7 +24,7 @@ impl<'a> Standing<'a> {
         command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("plumb was built")
     }
 
-    /// Sends 20 MB with iperf3 from one host to an address of another. Returns the server's JSON.
+    /// 20 MB. Returns the server's JSON.
     fn iperf3(&self, from: &str, to: &str, address: &str) -> serde_json::Value {
         let server = self.start(to, &["iperf3", "--server", "--one-off", "--json"]);
         // Port 5201 in state LISTEN.
@@ -39,7 +37,7 @@ impl<'a> Standing<'a> {
         serde_json::from_slice(&output.stdout).expect("iperf3 prints JSON")
     }
 
-    /// A device's (received, sent) packets from the host's own /proc/net/dev.
+    /// Received and sent, from the host's own /proc/net/dev.
     fn packets(&self, host: &str, device: &str) -> (u64, u64) {
         let table = self.sandbox.inside(host, &["cat", "/proc/net/dev"]);
         let line = table.lines().find_map(|line| line.trim().strip_prefix(&format!("{device}:")));
@@ -154,6 +152,31 @@ pub(crate) fn two_labs_side_by_side() {
     drop(one);
     let unknown = sandbox.plumb(&["lab", "shell", "node9", "--", "true"]);
     assert!(unknown.err.contains("node1"), "the hosts are named: {}", unknown.err);
+}
+
+pub(crate) fn processes_in_a_removed_lab() {
+    let sandbox = sandbox();
+    let lab = Standing::of(&sandbox, "quick", "busy");
+    let shell = |command: &str| {
+        let started = sandbox.succeed(&["lab", "shell", "node1", "--", "sh", "-c", command]).out;
+        started.trim().parse::<u32>().expect("prints its pid")
+    };
+    let own = shell("sleep 600 >/dev/null 2>&1 & echo $!");
+    let foreign = shell("env -u PLUMB_LAB_HOLDER sleep 601 >/dev/null 2>&1 & echo $!");
+    let down = sandbox.plumb(&["lab", "down", "busy"]);
+    assert_eq!(down.status, Some(1), "{down:?}");
+    assert!(down.out.contains(&format!("ended sleep (process {own})")), "{down:?}");
+    assert!(down.err.contains(&format!("sleep (process {foreign}) still uses")), "{down:?}");
+    assert!(down.err.contains("host node1"), "{down:?}");
+    let _ = Command::new("kill").arg(foreign.to_string()).status().expect("procps has it");
+    drop(lab);
+
+    let up = sandbox.succeed(&["lab", "up", "quick"]).out;
+    let orphan = shell("sleep 602 >/dev/null 2>&1 & echo $!");
+    let holder = up.split("process ").nth(1).and_then(|rest| rest.split(')').next()).expect("is printed");
+    let _ = Command::new("kill").args(["-KILL", holder]).status().expect("procps has it");
+    let swept = || sandbox.succeed(&["lab", "gc"]).out;
+    assert!(wait_until(PATIENCE, || swept().contains(&format!("ended sleep (process {orphan})"))));
 }
 
 pub(crate) fn a_lab_without_its_virtual_machines() {

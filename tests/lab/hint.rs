@@ -8,7 +8,7 @@ use serde_json::Value;
 use crate::{PATIENCE, evidence::Standing, sandbox};
 
 const SERVER: &str = "198.18.0.2";
-/// Command prefix that runs the client as another user.
+/// Runs the client as another user.
 const NOBODY: &[&str] = &["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"];
 
 pub(crate) fn names_a_disabled_offload() {
@@ -33,7 +33,6 @@ pub(crate) fn names_a_disabled_offload() {
     assert_eq!(hint(&sandbox, &[]), None, "the remedy helps");
 }
 
-/// The hint after a short stream, with this command prefix.
 fn hint(sandbox: &Sandbox, user: &[&str]) -> Option<Value> {
     let printed = sandbox.inside("left", &[user, &client(&["--json"])].concat());
     let document: Value = serde_json::from_str(&printed).expect("JSON");
@@ -47,7 +46,6 @@ fn client<'a>(flags: &[&'a str]) -> Vec<&'a str> {
     [&[env!("CARGO_BIN_EXE_plumb"), "client", SERVER, "-t", "300ms"], flags].concat()
 }
 
-/// A server in the other host, stopped on drop.
 struct Server(Child);
 
 impl Server {

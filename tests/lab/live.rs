@@ -1,4 +1,4 @@
-//! The live view on a real terminal: the terminal is restored however the run ends, and results are stored.
+//! The live view: the terminal is restored however the run ends, and results are stored.
 
 use std::{
     io::{BufRead, BufReader, Read, Write},
@@ -13,13 +13,11 @@ use plumb_tests::{Leftovers, Sandbox, agents, name, processes, signal, trials, w
 
 use super::sandbox;
 
-/// Several times the duration of a boot or a trial on a busy machine.
+/// Enough for a boot or a trial on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(120);
 
-/// Switches back from the alternate screen.
 const LEAVES: &str = "\u{1b}[?1049l";
 
-/// A run in a terminal.
 struct Shown {
     script: Child,
     keys: Option<ChildStdin>,
@@ -27,13 +25,11 @@ struct Shown {
     reader: Option<thread::JoinHandle<()>>,
 }
 
-/// Bytes sent to a terminal and the resulting screen.
 struct Written {
     parser: vt100::Parser,
     all: Vec<u8>,
 }
 
-/// Runs a scenario in a terminal of this size and then prints the terminal's settings.
 fn typed(sandbox: &Sandbox, words: &[&str], (rows, columns): (u16, u16)) -> Shown {
     let plumb = sandbox.command(words);
     let words: Vec<&str> =
@@ -77,7 +73,6 @@ impl Shown {
         self.keys.as_mut().expect("it is open").write_all(keys.as_bytes()).expect("script reads it");
     }
 
-    /// Resizes the terminal.
     fn resize(&self, sandbox: &Sandbox, (rows, columns): (u16, u16)) {
         let plumb = processes(sandbox).into_iter().find(|pid| name(*pid) == "plumb").expect("it runs");
         let terminal = std::fs::read_link(format!("/proc/{plumb}/fd/2")).expect("standard error");
@@ -88,7 +83,6 @@ impl Shown {
         assert!(done.expect("coreutils").success());
     }
 
-    /// Checks that the terminal is restored. Returns the exit status and the output after the live view.
     fn ended(mut self) -> (Option<i32>, String) {
         let status = self.script.wait().expect("a child of this test").code();
         self.keys = None;
@@ -112,7 +106,6 @@ fn scenario(sandbox: &Sandbox) -> String {
     sandbox.file("wire.toml", &wire(8, "400ms"))
 }
 
-/// The view adapts to the window size; `q` ends the run with a summary, and the run can be resumed.
 pub(super) fn q_ends_a_resumable_run() {
     let sandbox = sandbox();
     let (before, file) = (Leftovers::of(&sandbox), scenario(&sandbox));
@@ -138,7 +131,6 @@ pub(super) fn q_ends_a_resumable_run() {
     assert_eq!(trials(&sandbox.record()).len(), 16);
 }
 
-/// A signal, a lost agent and the end of the run restore the terminal; after a complete run, the report is printed.
 pub(super) fn restores_the_terminal() {
     for (ends, wanted) in [("key", 130), ("signal", 130), ("error", 1), ("end", 0)] {
         let sandbox = sandbox();
@@ -163,7 +155,6 @@ pub(super) fn restores_the_terminal() {
     }
 }
 
-/// Plain lines on request and on small terminals.
 pub(super) fn plain_lines_on_request() {
     for (words, size) in [(&["--plain"][..], (24, 80)), (&[], (20, 60))] {
         let sandbox = sandbox();
@@ -175,7 +166,7 @@ pub(super) fn plain_lines_on_request() {
     }
 }
 
-/// A status line below the client's output, removed at the end; none if standard output is redirected.
+/// The rate is below the client's output and removed at the end; there is none if standard output is redirected.
 pub(super) fn client_shows_its_rate() {
     let sandbox = sandbox();
     let free = TcpListener::bind(("127.0.0.1", 0)).and_then(|socket| socket.local_addr()).expect("loopback");

@@ -84,6 +84,11 @@ const CASES: &[Case] = &[
     },
     Case { name: "two_labs_of_one_scenario_coexist", needs: &[ROOT], test: evidence::two_labs_side_by_side },
     Case {
+        name: "removing_a_lab_ends_its_shells_and_names_other_processes",
+        needs: &[ROOT],
+        test: evidence::processes_in_a_removed_lab,
+    },
+    Case {
         name: "a_lab_says_that_its_virtual_machines_are_missing",
         needs: &[ROOT, TAP],
         test: evidence::a_lab_without_its_virtual_machines,
@@ -254,7 +259,7 @@ const CASES: &[Case] = &[
     Case { name: "full_disk_is_an_error_and_loses_no_trial", needs: &[ROOT], test: ends::a_full_disk },
 ];
 
-/// Time limit on a busy machine for operations that usually take less than a second.
+/// Enough on a busy machine for operations that usually take less than a second.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 fn sandbox() -> Sandbox {

@@ -69,7 +69,7 @@ pub(crate) fn a_run_is_measured() {
     assert_eq!(findings["run"]["state"], "complete");
 }
 
-/// On few CPUs, streams take turns. Each rate is over the stream's own time, so the rates may not be added up.
+/// Streams take turns on few CPUs. Each rate is over the stream's own time, so the rates may not be added up.
 pub(crate) fn a_thousand_streams() {
     const SECONDS: f64 = 0.3;
     let sandbox = sandbox();
@@ -104,7 +104,6 @@ pub(crate) fn a_thousand_streams() {
     assert_eq!(flows, [500, 1000]);
 }
 
-/// One host without a path: the kernel's page faults show the touched memory.
 pub(crate) fn memory_is_touched_at_hosts() {
     let sandbox = sandbox();
     let touch = |name: &str, more: &str| {
@@ -244,7 +243,6 @@ pub(crate) fn a_run_without_root() {
     }
 }
 
-/// Runs `plumb` as an unprivileged user.
 pub(crate) fn unprivileged(sandbox: &Sandbox, arguments: &[&str]) -> std::process::Output {
     let run = sandbox.command(arguments);
     let mut command = Command::new("setpriv");
@@ -260,7 +258,7 @@ pub(crate) fn unprivileged(sandbox: &Sandbox, arguments: &[&str]) -> std::proces
 /// The other user must be able to write into the sandbox and read the test binary.
 fn open_to_all(folder: &std::path::Path) {
     use std::os::unix::fs::PermissionsExt;
-    std::fs::set_permissions(folder, std::fs::Permissions::from_mode(0o777)).expect("it is ours");
+    std::fs::set_permissions(folder, std::fs::Permissions::from_mode(0o777)).expect("own file");
 }
 
 fn result<'a>(findings: &'a Value, workload: &str) -> &'a Value {

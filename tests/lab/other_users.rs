@@ -1,4 +1,4 @@
-//! Labs of several users of one machine: files, processes and labs of other users are neither trusted nor touched.
+//! Files, processes and labs of other users of the machine are neither trusted nor touched.
 #![expect(clippy::disallowed_macros, reason = "prints why a test returns early")]
 
 use std::{
@@ -25,7 +25,7 @@ const SHELL: &[&str] = &["lab", "shell", "node1", "--", "true"];
 const GC: &[&str] = &["lab", "gc"];
 const LIST: &[&str] = &["lab", "list"];
 
-/// The user who calls `plumb`, and the variable for the folder of the list of labs.
+/// A user, and the variable for the folder of the list of labs.
 #[derive(Debug, Clone, Copy)]
 enum Caller {
     Root,
@@ -42,7 +42,6 @@ impl Caller {
     }
 }
 
-/// A caller with an empty list of labs.
 struct Place {
     sandbox: Sandbox,
     caller: Caller,
@@ -73,7 +72,6 @@ impl Place {
         self.labs().join("quick.json")
     }
 
-    /// Enters a lab as the caller.
     fn enter(&self, record: &Value) {
         let labs = self.labs();
         fs::create_dir_all(&labs).expect("the sandbox can be written");
@@ -90,7 +88,6 @@ impl Place {
         self.run(&[&[PLUMB], words].concat())
     }
 
-    /// Runs a program as the caller; `plumb` itself as root.
     fn run(&self, program: &[&str]) -> Output {
         let mut command = match self.caller {
             Caller::Root => self.sandbox.command(&program[1..]),
@@ -105,7 +102,6 @@ impl Place {
     }
 }
 
-/// A program run as another user.
 fn by(uid: u32, program: &[&str]) -> Command {
     let mut command = Command::new(program[0]);
     command.args(&program[1..]).uid(uid).gid(uid).current_dir("/").stdin(Stdio::null());
@@ -113,7 +109,6 @@ fn by(uid: u32, program: &[&str]) -> Command {
     command
 }
 
-/// A process, killed on drop.
 struct Process(Child);
 
 impl Process {
@@ -129,12 +124,10 @@ impl Process {
         self.0.try_wait().expect("a child of this test").is_none()
     }
 
-    /// Empty after the process has exited.
     fn user_namespace(&self) -> PathBuf {
         fs::read_link(format!("/proc/{}/ns/user", self.pid())).unwrap_or_default()
     }
 
-    /// Waits until the process has become `sleep`.
     fn sleeps(&self) {
         let name = || fs::read_to_string(format!("/proc/{}/comm", self.pid())).unwrap_or_default();
         assert!(wait_until(PATIENCE, || name().trim() == "sleep"), "it is `{}`", name());
@@ -151,14 +144,13 @@ impl Drop for Process {
 const SLEEP: &[&str] = &["sleep", "600"];
 
 fn mode(path: &Path, bits: u32) {
-    fs::set_permissions(path, fs::Permissions::from_mode(bits)).expect("root may");
+    fs::set_permissions(path, fs::Permissions::from_mode(bits)).expect("as root");
 }
 
 fn owner(path: &Path, uid: u32) {
-    lchown(path, Some(uid), Some(uid)).expect("root may");
+    lchown(path, Some(uid), Some(uid)).expect("as root");
 }
 
-/// The record of a lab as plumb writes it.
 fn record() -> Value {
     let place = Place::of(Caller::Root);
     let up = place.plumb(&["lab", "up", "quick"]);
@@ -168,11 +160,10 @@ fn record() -> Value {
     serde_json::from_str(&text.expect("a running lab is listed")).expect("JSON")
 }
 
-/// The same record with another process as the holder.
 fn held_by(record: &Value, process: u32) -> Value {
     let mut record = record.clone();
     let fields = record.as_object_mut().expect("an object").values_mut();
-    let holder = { fields }.find(|field| field.get("start_time").is_some()).expect("who holds it");
+    let holder = { fields }.find(|field| field.get("start_time").is_some()).expect("the holder");
     *holder = json!({ "pid": process, "start_time": start_time(process) });
     record
 }
@@ -183,7 +174,6 @@ fn start_time(pid: u32) -> u64 {
     { fields }.nth(20).and_then(|field| field.parse().ok()).expect("proc_pid_stat(5)")
 }
 
-/// A change to a caller's list of labs and the expected error.
 struct Attack {
     done: fn(&Place),
     reported: &'static str,
@@ -206,11 +196,11 @@ const ATTACKS: &[Attack] = &[
     Attack { done: |place| mode(&place.entry(), 0o660), reported: "mode 0660" },
 ];
 
-/// The folder is elsewhere, behind a link of `linker`; the owner's files are chowned accordingly.
+/// Makes a link of `linker`; the owner's files are chowned accordingly.
 fn planted_link(place: &Place, parent: u32, linker: u32) {
     let (there, elsewhere) = (place.folder().join("plumb"), place.folder().join("elsewhere"));
-    fs::rename(&there, &elsewhere).expect("root may");
-    symlink(&elsewhere, &there).expect("root may");
+    fs::rename(&there, &elsewhere).expect("as root");
+    symlink(&elsewhere, &there).expect("as root");
     owner(&there, linker);
     mode(&place.folder(), parent);
     if linker == place.caller.uid() {
@@ -225,8 +215,8 @@ fn hand_over(path: &Path) {
 
 fn linked_entry(place: &Place) {
     let elsewhere = place.folder().join("elsewhere");
-    fs::rename(place.entry(), &elsewhere).expect("root may");
-    symlink(&elsewhere, place.entry()).expect("root may");
+    fs::rename(place.entry(), &elsewhere).expect("as root");
+    symlink(&elsewhere, place.entry()).expect("as root");
 }
 
 pub(crate) fn a_list_that_others_could_write() {
@@ -298,7 +288,7 @@ pub(crate) fn a_holder_of_another_user() {
     let mut victim = Process::start(0, SLEEP);
     let mut later = held_by(&record, victim.pid());
     let start_time = start_time(victim.pid()) - 1;
-    *later.pointer_mut("/holder/start_time").expect("who holds it") = json!(start_time);
+    *later.pointer_mut("/holder/start_time").expect("the holder") = json!(start_time);
     place.enter(&later);
     let output = place.plumb(SHELL);
     assert!(output.status == Some(1) && output.err.contains("no lab is up"), "{output:?}");
@@ -355,7 +345,6 @@ pub(crate) fn a_user_without_rights() {
     }
 }
 
-/// Whether access was denied.
 fn is_forbidden(output: &Output) -> bool {
     let settings = ["max_user_namespaces", "unprivileged_userns", "unshare failed"];
     let is_forbidden = output.status != Some(0) && settings.iter().any(|name| output.err.contains(name));

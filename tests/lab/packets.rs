@@ -5,8 +5,7 @@ use serde_json::Value;
 
 use crate::{PATIENCE, sandbox};
 
-/// Devices with one and two queues, with and without segmentation offload. Receive offload makes a veth count per
-/// queue.
+/// One and two queues, with and without segmentation offload. Receive offload makes a veth count per queue.
 const SETTINGS: &str = r#"
 [devices."left:eth0"]
 gro = "on"

@@ -1,4 +1,4 @@
-//! Runs with probes: only probed trials have their data, and a run survives the loss of the observer.
+//! Runs with probes, which survive the loss of the observer.
 
 use std::{collections::BTreeMap, fs, process::Stdio};
 
@@ -7,7 +7,6 @@ use serde_json::Value;
 
 use crate::{PATIENCE, measured::unprivileged, sandbox};
 
-/// Number of trials per arm.
 fn arms(record: &Value) -> BTreeMap<&str, usize> {
     let mut arms = BTreeMap::new();
     for trial in trials(record) {
@@ -41,7 +40,6 @@ pub(crate) fn probed_trials_have_probe_data() {
     before.are_gone_within(PATIENCE);
 }
 
-/// Device counters exist in every arm.
 fn check_counters(trial: &Value) {
     let devices = trial["counters"]["devices"].as_array().expect("a list");
     let names: Vec<&str> = devices.iter().filter_map(|device| device["device"].as_str()).collect();
@@ -108,7 +106,6 @@ pub(crate) fn a_killed_observer_ends_no_run() {
     before.are_gone_within(PATIENCE);
 }
 
-/// Whether a process is in the tests' namespace, unlike hosts of labs.
 fn is_outside(pid: u32) -> bool {
     let namespace = |pid: &str| fs::read_link(format!("/proc/{pid}/ns/net")).ok();
     namespace(&pid.to_string()).is_some_and(|theirs| Some(theirs) == namespace("self"))
@@ -132,7 +129,6 @@ pub(crate) fn killed_controller_unloads_its_probes() {
     assert_eq!(arms(&sandbox.record()), BTreeMap::from([("measure", 20), ("again", 20), ("probed", 7)]));
 }
 
-/// Whether a process holds loaded eBPF programs.
 fn holds_programs(pid: u32) -> bool {
     let descriptors =
         fs::read_dir(format!("/proc/{pid}/fdinfo")).into_iter().flatten().filter_map(Result::ok);

@@ -10,7 +10,6 @@ use plumb_tests::{PostgresServer, Sandbox, trials, wait_until, wire};
 
 use crate::{PATIENCE, sandbox};
 
-/// Starts a run with this database and a piped standard error.
 fn run(sandbox: &Sandbox, arguments: &[&str], address: &str) -> Child {
     let mut command = sandbox.command(arguments);
     command.env("PLUMB_DB", address).stdout(Stdio::null()).stderr(Stdio::piped());

@@ -13,7 +13,7 @@ use serde_json::Value;
 
 use crate::{PATIENCE, sandbox};
 
-/// Due every second; `more` contains further lines and tables.
+/// A test is due every second; `more` contains further lines and tables.
 fn plan(sandbox: &Sandbox, more: &str) -> String {
     let every = "every = \"1min\"\njitter = \"59s\"\n";
     sandbox.file("plan.toml", &format!("[[measure]]\nscenario = \"./wire.toml\"\n{every}{more}"))
@@ -75,7 +75,7 @@ fn watched() {
     assert_eq!(reported, third);
     let names = fs::read_to_string(sandbox.home().join("names")).expect("the hook ran");
     assert_eq!(names.trim(), format!("regression {}", third["run"].as_str().expect("a run")));
-    fs::remove_file(sandbox.home().join("told")).expect("ours");
+    fs::remove_file(sandbox.home().join("told")).expect("own file");
     let (output, fourth) = once(&sandbox, &plan(&sandbox, &hook));
     // The loss is reported even if other results are unknown.
     assert!(matches!(output.status, Some(1 | 2)), "{output:?}");
@@ -90,7 +90,7 @@ fn watched() {
     serves_metrics(&sandbox, &tight, &fourth, used);
 }
 
-/// Stores a copy of the latest run with three times its rates as a later run with the name `main`.
+/// Three times the rates of the latest run, stored as a later run with the name `main`.
 fn three_times_as_fast(sandbox: &Sandbox) {
     let mut record = sandbox.record();
     let started = record["header"]["started"].as_i64().expect("a time");
@@ -148,7 +148,6 @@ fn get(at: &str) -> String {
     answer
 }
 
-/// SIGINT ends the current run as Ctrl-C does; SIGKILL ends the run as well.
 pub(crate) fn a_watch_that_ends_during_a_run_leaves_nothing() {
     let sandbox = sandbox();
     let before = Leftovers::of(&sandbox);

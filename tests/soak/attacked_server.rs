@@ -1,5 +1,4 @@
-//! A root server under half an hour of honest and hostile clients: plots its resources and the honest clients' results
-//! over time.
+//! A root server under half an hour of honest and hostile clients.
 
 use std::{
     fs,
@@ -16,15 +15,12 @@ use sys::netns::NetNs;
 use crate::{rounds, sandbox};
 
 const PORT: u16 = 5201;
-/// Per second. Leaves CPU time for the honest clients.
 const RATE: u32 = 1000;
 const HALF_AN_HOUR: usize = 30;
-/// Sampling interval.
 const PAUSE: Duration = Duration::from_secs(2);
-/// Allowed difference in memory between thirds of the test, in bytes. Each served address has its own budget.
+/// Bytes of memory between thirds of the test. Each served address has its own budget.
 const ROOM: f64 = (32 << 20) as f64;
 
-/// Resources of the server process and the latency of an honest ping.
 struct Look {
     memory: f64,
     descriptors: f64,
@@ -75,7 +71,7 @@ pub(crate) fn half_an_hour() {
     );
 }
 
-/// A veth pair with fifty addresses for hostile clients and one for honest clients.
+/// Fifty addresses for hostile clients and one for honest clients.
 fn raise(server: &NetNs, clients: &NetNs) {
     let there = server.proc_path().display().to_string();
     let mut script =
@@ -105,7 +101,6 @@ fn serve(sandbox: &Sandbox) -> ProcessGuard {
     ProcessGuard(child)
 }
 
-/// Repeatedly runs honest clients and samples the server.
 fn honest(sandbox: &Sandbox, pid: u32, lasts: Duration) -> Vec<Look> {
     let begun = Instant::now();
     let mut looks = Vec::new();
@@ -147,7 +142,7 @@ fn look(sandbox: &Sandbox, pid: u32) -> Look {
     }
 }
 
-/// A line of sixty bars, each the maximum of its interval.
+/// Sixty bars, each the maximum of its interval.
 fn draw((what, unit, word, of): Field, looks: &[Look]) {
     const BARS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
     let values: Vec<f64> = looks.iter().map(|look| of(look) / unit).collect();

@@ -2,11 +2,9 @@
 
 use plumb_tests::compaction_cycles;
 
-/// Number of amounts in each cycle.
 const AMOUNTS: u32 = 20;
 const TRIALS: usize = 5;
 
-/// A trial that finds changed guest memory fails the run.
 pub(crate) fn memory_is_intact_after_cycles() {
     let sandbox = crate::sandbox();
     let file = sandbox.file("cycles.toml", &compaction_cycles(AMOUNTS));

@@ -1,4 +1,4 @@
-//! Hostile peers of each kind, thirty lies each: no process panics or exceeds its memory limit, and Ctrl-C ends it.
+//! Hostile peers: no process panics or exceeds its memory limit, and Ctrl-C ends it.
 
 use std::{
     fs::{self, Permissions},
@@ -22,20 +22,15 @@ use serde_json::json;
 
 use crate::{rounds, sandbox, seed};
 
-/// Minutes for all kinds.
 const MINUTES: usize = 10;
-/// Time limit after Ctrl-C.
 const END: Duration = Duration::from_secs(2);
-/// Time limit of one honest client.
 const CLIENT: Duration = Duration::from_secs(3);
-/// Clients at the same time.
 const CLIENTS: u16 = 2;
 const TABLE: &str = "| Setting | Rate (Gbit/s) |\n| --- | --- |\n| a | 5.5 |\n| b | 6.5 |\n| c | 7.5 |\n";
 
-/// A kind of peer.
 struct Kind {
     name: &'static str,
-    /// Peak resident memory of each of plumb's processes in MiB.
+    /// Peak resident MiB of each of plumb's processes.
     memory: u64,
     meet: fn(&Stage) -> Result<Taken, String>,
 }
@@ -117,20 +112,15 @@ fn is_free(port: u16) -> bool {
         && TcpListener::bind((Ipv4Addr::LOCALHOST, port + 1)).is_ok()
 }
 
-/// One lie to one process.
 struct Stage {
     victim: Sandbox,
     peer: Sandbox,
     lie: Lie,
-    /// The server's port; the relay has the next one.
     port: u16,
     limits: Limits,
     lasts: Duration,
-    /// Varies the command.
     choice: usize,
-    /// A database file with a run.
     runs: PathBuf,
-    /// A PostgreSQL database with a run.
     address: String,
 }
 
@@ -174,7 +164,6 @@ impl Stage {
         stays_bounded(&self.victim, command, self.limits, self.lasts, || false)
     }
 
-    /// Starts an honest server and waits until it listens.
     fn honest(&self, mut command: Command) -> ProcessGuard {
         let child = quiet(&mut command).spawn().expect("it is installed");
         let listens = || TcpStream::connect((Ipv4Addr::LOCALHOST, self.port)).is_ok();
@@ -221,7 +210,6 @@ impl Stage {
         self.judge(&[words, &["127.0.0.1", "-p", &relay, "-t", "1", "--no-keep"], mode].concat())
     }
 
-    /// Creates a fleet and starts its NATS server.
     fn nats(&self) -> (ProcessGuard, HostileRelay, String) {
         let folder = self.victim.home().join("fleet").display().to_string();
         let address = format!("nats://127.0.0.1:{}", self.relay());
@@ -266,7 +254,6 @@ impl Stage {
         self.judge(&[&words[..], if is_encrypted { &encrypted } else { &[] }].concat())
     }
 
-    /// `liar` is the monitor or the agent.
     fn rebalance(&self, liar: &str) -> Result<Taken, String> {
         let at = |name: &str| self.victim.home().join(name);
         scripted_vm::serve(&at("qmp"), |socket| scripted_vm::monitor(socket, scripted_vm::monitor_answer));
@@ -288,17 +275,16 @@ impl Stage {
         }
     }
 
-    /// An `ssh` that runs its command on this machine and relays the output.
     fn ssh(&self) -> Result<Taken, String> {
         let _relay = self.relayed(Liar::Loop);
         let bin = self.victim.home().join("bin");
-        fs::create_dir(&bin).expect("ours");
+        fs::create_dir(&bin).expect("own file");
         let relay = format!("<>/dev/tcp/127.0.0.1/{}", self.relay());
         let script = format!(
             "#!/bin/bash\nexec 4{relay} 3{relay}\nsh -c \"${{@: -1}}\" <&0 >&3 3>&- 4>&- &\nexec 3>&-\nexec cat <&4\n"
         );
-        fs::write(bin.join("ssh"), script).expect("ours");
-        fs::set_permissions(bin.join("ssh"), Permissions::from_mode(0o755)).expect("ours");
+        fs::write(bin.join("ssh"), script).expect("own file");
+        fs::set_permissions(bin.join("ssh"), Permissions::from_mode(0o755)).expect("own file");
         let mut command = self.victim.command(&["doctor", "--host", "h"]);
         let path = std::env::var("PATH").unwrap_or_default();
         command.env("PATH", format!("{}:{path}", bin.display()));
@@ -327,7 +313,6 @@ fn quiet(command: &mut Command) -> &mut Command {
     command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null())
 }
 
-/// Honest clients, one after another on each thread, until it is dropped.
 struct Clients {
     stop: Arc<AtomicBool>,
     workers: Vec<JoinHandle<()>>,

@@ -1,5 +1,4 @@
-//! Long tests of the whole program under competing load, stopped processes and faults, with success counts. Run by
-//! `make soak`; each prints its counts.
+//! Long tests of the whole program under competing load and faults, run by `make soak`.
 #![expect(clippy::disallowed_methods, reason = "a soak waits and creates competing load")]
 #![expect(clippy::disallowed_macros, reason = "counts are printed")]
 
@@ -124,32 +123,29 @@ fn main() -> ExitCode {
     run(CASES)
 }
 
-/// A sandbox that repeats disturbed trials, as in normal use.
+/// Repeats disturbed trials, as in normal use.
 fn sandbox() -> Sandbox {
     Sandbox::new(env!("CARGO_BIN_EXE_plumb"))
 }
 
-/// Starts `plumb` as in normal use: other tests disable repeats, because they run in parallel.
+/// Other tests disable repeats, because they run in parallel.
 fn command(sandbox: &Sandbox, arguments: &[&str]) -> std::process::Command {
     let mut command = sandbox.command(arguments);
     command.env_remove("PLUMB_KEEP_DISTURBED");
     command
 }
 
-/// Number of rounds, or `SOAK_ROUNDS` if set.
 fn rounds(usual: usize) -> usize {
     std::env::var("SOAK_ROUNDS").ok().map_or(usual, |text| text.parse().expect("SOAK_ROUNDS is a number"))
 }
 
-/// Seed for random choices: `SOAK_SEED` or the clock.
 fn seed() -> u32 {
     let from_clock = || SystemTime::UNIX_EPOCH.elapsed().expect("it is later").subsec_nanos() | 1;
     let seed = std::env::var("SOAK_SEED").ok();
     seed.map_or_else(from_clock, |text| text.parse().expect("SOAK_SEED is a number"))
 }
 
-/// Spreads rounds evenly over 0 to 1, each far from the previous ones: fractional parts of multiples of the golden
-/// ratio.
+/// Returns values from 0 to 1, each far from the previous ones: fractional parts of multiples of the golden ratio.
 fn spread(round: usize, stream: usize) -> f64 {
     ((round * 2 + stream + 1) as f64 * 0.618_033_988_749_895).fract()
 }

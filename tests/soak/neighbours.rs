@@ -14,10 +14,9 @@ use crate::{
     steps::{self, Agreement, Steps},
 };
 
-/// Duration of an undisturbed run in seconds.
+/// Seconds, undisturbed.
 const RUN: f64 = 45.0;
 
-/// The outcome of a run.
 struct Made {
     steps: Steps,
     /// Repeated trials and all stored trials.
@@ -25,7 +24,7 @@ struct Made {
     kept: usize,
 }
 
-/// Runs `quick`, optionally with two busy loops for 5 to 15 s.
+/// `burst` starts two busy loops for 5 to 15 s.
 fn quick(sandbox: &Sandbox, burst: Option<usize>) -> Made {
     let began = Instant::now();
     let mut run = command(sandbox, &["run", "quick", "--quiet"])
@@ -113,7 +112,6 @@ fn results(findings: &Value) -> impl Iterator<Item = &Value> {
     findings["results"].as_array().expect("a list").iter()
 }
 
-/// CPU time per unit of work at both ends.
 fn cost(result: &Value) -> f64 {
     result["cpu"]["per_work"]["seconds"].as_f64().unwrap_or(f64::NAN)
 }

@@ -4,10 +4,8 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-/// Steps of at least this share must be found.
 const LARGE: f64 = 0.2;
 
-/// A run's result for a step.
 pub(crate) struct Step {
     ratio: f64,
     low: f64,
@@ -16,10 +14,8 @@ pub(crate) struct Step {
     verdict: String,
 }
 
-/// By workload, path and the path below.
 pub(crate) type Steps = BTreeMap<String, Step>;
 
-/// The steps in a run's findings.
 pub(crate) fn of(findings: &Value) -> Steps {
     let mut steps = Steps::new();
     for breakdown in findings["cost_breakdowns"].as_array().expect("a list") {
@@ -35,7 +31,6 @@ pub(crate) fn of(findings: &Value) -> Steps {
     steps
 }
 
-/// The median ratio of each step over undisturbed runs.
 pub(crate) fn pooled(quiet: &[Steps]) -> BTreeMap<String, f64> {
     let mut ratios: BTreeMap<String, Vec<f64>> = BTreeMap::new();
     for (name, step) in quiet.iter().flatten() {
@@ -48,18 +43,14 @@ pub(crate) fn pooled(quiet: &[Steps]) -> BTreeMap<String, f64> {
     ratios.into_iter().map(|(name, all)| (name, median(all))).collect()
 }
 
-/// Agreement of runs with the undisturbed ones.
 #[derive(Debug, Default)]
 pub(crate) struct Agreement {
     pub(crate) runs: usize,
-    /// Steps whose interval contains the undisturbed value, and steps that have an interval.
+    /// The interval contains the undisturbed value; number of steps that have an interval.
     pub(crate) covered: usize,
     pub(crate) intervals: usize,
-    /// Runs that find every large step.
     pub(crate) complete: usize,
-    /// Large steps that are not found.
     pub(crate) missed: Vec<String>,
-    /// Steps found in the opposite direction of a large one.
     pub(crate) reversed: Vec<String>,
 }
 

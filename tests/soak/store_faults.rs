@@ -1,4 +1,4 @@
-//! Full disks and locked stores at random moments of runs: no stored trial is lost, and every run completes.
+//! Full disks and locked stores: no stored trial is lost, and every run completes.
 
 use std::{
     fs,
@@ -14,12 +14,11 @@ use serde_json::Value;
 
 use crate::{rounds, sandbox};
 
-/// Longest delay from a run's start or the previous fault to the next fault.
+/// Counted from a run's start or the previous fault.
 const WITHIN: Duration = Duration::from_secs(3);
-/// Longest lock. SQLite itself waits up to five seconds.
+/// SQLite itself waits up to five seconds.
 const LONGEST_LOCK: Duration = Duration::from_secs(8);
 
-/// Each run meets full disks and is resumed until it is complete.
 pub(crate) fn full_disks() {
     let (sandbox, count) = (sandbox(), rounds(100));
     let file = sandbox.file("wire.toml", &wire(40, "100ms"));
@@ -53,7 +52,6 @@ pub(crate) fn full_disks() {
     println!("  {full} full disks, {complete} complete runs");
 }
 
-/// A disk mounted in a private mount namespace.
 struct Disk<'a> {
     sandbox: &'a Sandbox,
     path: PathBuf,
@@ -93,21 +91,19 @@ impl<'a> Disk<'a> {
         command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().expect("nsenter starts")
     }
 
-    /// The trials of the latest run.
     fn kept(&self) -> Vec<Value> {
         let output = self.command(&["report", "latest", "--format", "raw"]).output().map(Output::from);
         let record: Option<Value> = serde_json::from_str(&output.expect("nsenter starts").out).ok();
         record.map(|record| trials(&record).to_vec()).unwrap_or_default()
     }
 
-    /// The path of the filler file outside the mount namespace.
     fn filler(&self) -> PathBuf {
         let inside = self.path.strip_prefix("/").expect("a temporary folder's place is whole");
         PathBuf::from(format!("/proc/{}/root", self.holder.0.id())).join(inside).join("filler")
     }
 
     fn fill(&self) {
-        let mut file = fs::File::create(self.filler()).expect("it is ours");
+        let mut file = fs::File::create(self.filler()).expect("own file");
         while file.write_all(&[1; 4096]).is_ok() {}
     }
 
@@ -116,7 +112,7 @@ impl<'a> Disk<'a> {
     }
 }
 
-/// Holds locks for up to eight seconds during runs, which must succeed with all of their trials.
+/// Locks stores for up to eight seconds during runs, which must succeed with all of their trials.
 pub(crate) fn locked_stores() {
     let (sandbox, count) = (sandbox(), rounds(100));
     let file = sandbox.file("wire.toml", &wire(40, "100ms"));
@@ -143,7 +139,7 @@ pub(crate) fn locked_stores() {
     println!("  {locks} locks, {complete} complete runs");
 }
 
-/// A transaction of another program, ended by closing its standard input.
+/// A lock of another program, which ends when its standard input is closed.
 struct Lock {
     _input: ChildStdin,
     _program: ProcessGuard,

@@ -2,7 +2,6 @@
 
 use plumb_tests::storm::Storm;
 
-/// The faults of a storm repeat with its seed.
 pub(crate) fn a_storm_of_faults() {
     Storm::of(crate::rounds(100), crate::seed()).run(env!("CARGO_BIN_EXE_plumb"));
 }

@@ -1,4 +1,4 @@
-//! Ten writers store a hundred thousand trials of one run while the database server crashes every few seconds.
+//! Ten writers store a hundred thousand trials while the database server crashes every few seconds.
 
 use std::{
     thread,
@@ -12,7 +12,6 @@ use store::{PatientStore, Store};
 use crate::{rounds, sandbox};
 
 const WRITERS: u32 = 10;
-/// One in this many trials is also sent by a second writer.
 const SENT_TWICE: u32 = 10;
 const BETWEEN_FAULTS: Duration = Duration::from_secs(10);
 
@@ -53,7 +52,6 @@ pub(crate) fn a_hundred_thousand_trials() {
     }
 }
 
-/// A run with one trial, from a real measurement.
 fn one_trial(planned: u32) -> (RunHeader, Trial) {
     let sandbox = sandbox();
     let file = sandbox.file("wire.toml", &wire(1, "200ms"));

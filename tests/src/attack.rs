@@ -10,21 +10,18 @@ use std::{
 
 use socket2::{Domain, Protocol, Socket, Type};
 
-/// Number of source addresses.
 pub const SOURCES: u8 = 50;
 
-/// Open connections at a time; the oldest is closed for each new one.
+/// The connections at a time; the oldest is closed for each new one.
 const HELD: usize = 4000;
 
-/// EINPROGRESS, returned by a non-blocking connect(2).
+/// Returned by a non-blocking connect(2).
 const IN_PROGRESS: i32 = 115;
 
-/// One of the source addresses.
 pub const fn source(number: u8) -> Ipv4Addr {
     Ipv4Addr::new(198, 18, 1, number + 1)
 }
 
-/// A kind of hostile connection.
 struct Kind {
     says: &'static [u8],
     end: End,
@@ -35,12 +32,11 @@ enum End {
     Closed,
     Reset,
     Held,
-    /// A datagram instead of a connection.
     Datagram,
 }
 
 const GARBAGE: &[u8] = &[0xa5; 64];
-/// In iperf3's format.
+/// iperf3's format.
 const COOKIE: &[u8] = b"abcdefghijklmnopqrstuvwxyz234567abcd\0";
 /// A sequence number, the client flag, and an impossible length.
 const SOCKPERF: &[u8] = &[0, 0, 0, 0, 0, 0, 0, 1, 0, 1, 0x7f, 0xff, 0xff, 0xff];
@@ -58,10 +54,6 @@ const KINDS: [Kind; 10] = [
     Kind { says: GARBAGE, end: End::Datagram },
 ];
 
-/// Attacks `server` with `rate` connections per second and returns the number of started ones, datagrams included.
-///
-/// # Errors
-/// A socket cannot be created, or the source addresses do not exist.
 pub fn attack(server: SocketAddrV4, rate: u32, lasts: Duration) -> io::Result<u64> {
     sys::limits::raise_open_files().map_err(io::Error::other)?;
     let mut held = VecDeque::with_capacity(HELD);
@@ -70,7 +62,6 @@ pub fn attack(server: SocketAddrV4, rate: u32, lasts: Duration) -> io::Result<u6
         let due = (begin.elapsed().as_secs_f64() * f64::from(rate)) as u64;
         for number in tried..due {
             let kind = &KINDS[(number % KINDS.len() as u64) as usize];
-            // Every source uses every kind.
             let from = source((number / KINDS.len() as u64 % u64::from(SOURCES)) as u8);
             let (socket, begun) = kind.connect(from, server)?;
             made += u64::from(begun);
@@ -88,8 +79,8 @@ pub fn attack(server: SocketAddrV4, rate: u32, lasts: Duration) -> io::Result<u6
 }
 
 impl Kind {
-    /// Connects and sends its bytes; the connection ends with the socket. Returns whether it was started, since the
-    /// server's reaction comes later.
+    /// Connects and sends its bytes; the connection ends with the socket. Returns whether it was started, since the server's
+    /// reaction comes later.
     fn connect(&self, from: Ipv4Addr, server: SocketAddrV4) -> io::Result<(Socket, bool)> {
         let (kind, protocol) = match self.end {
             End::Datagram => (Type::DGRAM, Protocol::UDP),

@@ -10,30 +10,25 @@ use std::{
 
 use crate::{ProcessGuard, Sandbox, processes, signal, wait_until};
 
-/// Time limit after Ctrl-C on a machine that has no CPU for the process.
+/// Enough on a machine that has no CPU for the process.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// Limits of a process and its children.
 #[derive(Debug, Clone, Copy)]
 pub struct Limits {
-    /// Peak resident memory of each process in KiB.
+    /// Peak resident KiB of each process.
     pub memory_kib: u64,
-    /// From Ctrl-C to the end, without the time spent waiting for a CPU.
+    /// Counted from Ctrl-C, without the time spent waiting for a CPU.
     pub end: Duration,
 }
 
-/// Memory and time of a process.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Taken {
     pub memory_kib: u64,
-    /// From Ctrl-C to the end; zero if it ended before.
     pub end: Duration,
 }
 
-/// Runs `command` of a sandbox until `is_enough` or for this time, interrupts it, and checks its limits and its log.
-///
-/// # Panics
-/// When it exceeds a limit, panics, or leaves a process behind.
+/// Interrupts the process at `is_enough` or after this time. Panics when it exceeds a limit, panics, or leaves a process
+/// behind.
 #[track_caller]
 pub fn stays_bounded(
     sandbox: &Sandbox,
@@ -43,7 +38,7 @@ pub fn stays_bounded(
     is_enough: impl Fn() -> bool,
 ) -> Result<Taken, String> {
     let log = sandbox.home().join("log");
-    let file = fs::File::create(&log).expect("it is ours");
+    let file = fs::File::create(&log).expect("own file");
     command.stdout(file.try_clone().expect("a copy")).stderr(file);
     let process = RefCell::new(ProcessGuard(command.spawn().expect("plumb was built")));
     let pid = process.borrow().0.id();
@@ -90,14 +85,14 @@ pub fn stays_bounded(
     }
 }
 
-/// Peak resident memory in KiB.
+/// Resident KiB.
 fn peak(pid: u32) -> u64 {
     let status = fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
     line.and_then(|line| line.trim().trim_end_matches(" kB").parse().ok()).unwrap_or(0)
 }
 
-/// Time for which each thread of a process was ready and had no CPU. See Documentation/scheduler/sched-stats.rst.
+/// Each thread's time without a CPU while it was ready (Documentation/scheduler/sched-stats.rst).
 fn cpu_waits(pid: u32) -> BTreeMap<String, Duration> {
     let tasks = fs::read_dir(format!("/proc/{pid}/task")).into_iter().flatten().filter_map(Result::ok);
     let wait = |task: fs::DirEntry| {

@@ -10,39 +10,34 @@ use std::{
 
 use crate::{Network, PATIENCE, ProcessGuard, signal};
 
-/// Packets that start, end or carry a connection between two hosts, without SSH and without the host that runs
-/// `plumb`.
+/// Packets that start, end or carry a connection between two hosts, without SSH and the host that runs `plumb`.
 const FILTER: &str = "tcp and not port 22 and not host 198.18.0.254 and \
                       (tcp[tcpflags] & (tcp-syn|tcp-fin|tcp-rst) != 0 or ip[2:2] > ((ip[0] & 15) + (tcp[12] >> 4)) * 4)";
 
-/// A connection in the capture.
 #[derive(Debug, Clone)]
 pub struct Connection {
-    /// Last address bytes of the hosts, the smaller first.
+    /// Last address bytes, the smaller first.
     pub hosts: [u8; 2],
-    /// Time of its first packet in seconds.
+    /// Seconds.
     pub begun: f64,
-    /// Time of its last packet other than a plain acknowledgement.
+    /// The last packet other than a plain acknowledgement.
     pub ended: f64,
-    /// Payload bytes, retransmissions included.
+    /// Payload, retransmissions included.
     pub bytes: u64,
 }
 
 impl Connection {
-    /// Whether both connections have a host in common.
     #[must_use]
     pub fn shares_a_host(&self, other: &Self) -> bool {
         self.hosts.iter().any(|host| other.hosts.contains(host))
     }
 
-    /// Whether both were open at the same time.
     #[must_use]
     pub fn overlaps(&self, other: &Self) -> bool {
         self.begun < other.ended && other.begun < self.ended
     }
 }
 
-/// tcpdump on the bridge.
 pub struct Capture {
     process: ProcessGuard,
     lines: thread::JoinHandle<String>,
@@ -50,7 +45,6 @@ pub struct Capture {
 }
 
 impl Capture {
-    /// Starts a capture.
     #[must_use]
     pub fn on_bridge(network: &Network) -> Self {
         let words = ["tcpdump", "-l", "-nn", "-tt", "-s", "128", "-B", "16384", "-i", "br0", FILTER];
@@ -81,10 +75,7 @@ impl Capture {
         Self { process: ProcessGuard(process), lines, printed }
     }
 
-    /// The captured connections in order of their start.
-    ///
-    /// # Panics
-    /// If tcpdump missed a packet.
+    /// Panics if tcpdump missed a packet.
     #[must_use]
     pub fn end(mut self) -> Vec<Connection> {
         signal(self.process.0.id(), "TERM");
@@ -111,10 +102,10 @@ impl Capture {
     }
 }
 
-/// Parses `TIME IP 198.18.0.1.40000 > 198.18.0.2.5001: Flags [S], seq 1, ..., length 0`.
+/// `TIME IP 198.18.0.1.40000 > 198.18.0.2.5001: Flags [S], seq 1, ..., length 0`.
 struct Packet {
     time: f64,
-    /// Host and port of both ends, the smaller host first.
+    /// Host and port, the smaller host first.
     ends: [(u8, u16); 2],
     begins: bool,
     bytes: u64,

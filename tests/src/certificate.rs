@@ -4,10 +4,7 @@ use std::process::Command;
 
 use crate::Sandbox;
 
-/// Creates a certificate for these names (`IP:127.0.0.1,DNS:localhost`) and its key as files in the sandbox.
-///
-/// # Panics
-/// If openssl fails.
+/// Accepts names such as `IP:127.0.0.1,DNS:localhost`. Returns the files of the certificate and its key.
 #[must_use]
 pub fn certificate(sandbox: &Sandbox, name: &str, of: &str) -> [String; 2] {
     let files =

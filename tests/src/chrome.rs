@@ -1,5 +1,5 @@
-//! A headless Chromium, controlled by the DevTools protocol (<https://chromedevtools.github.io/devtools-protocol/>)
-//! over a pair of pipes.
+//! A headless Chromium, controlled by the DevTools protocol (<https://chromedevtools.github.io/devtools-protocol/>) over a
+//! pair of pipes.
 
 use std::{
     io::{BufRead, BufReader, Write},
@@ -12,9 +12,9 @@ use std::{
 use base64::prelude::{BASE64_STANDARD, Engine};
 use serde_json::{Value, json};
 
-/// Many times a page load on a busy machine.
+/// A page load on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(600);
-/// Descriptors 3 and 4 carry the protocol; the browser's other output is discarded.
+/// Descriptors 3 and 4 carry the protocol.
 const ON_PIPES: &str = "exec chromium \"$@\" 3<&0 4>&1 </dev/null >/dev/null 2>/dev/null";
 const FLAGS: [&str; 9] = [
     "--headless",
@@ -35,7 +35,6 @@ pub struct Chrome {
     session: Option<String>,
     number: u64,
     events: Vec<Value>,
-    /// All requested addresses.
     requests: Vec<String>,
     _profile: tempfile::TempDir,
 }
@@ -73,7 +72,6 @@ impl Chrome {
         chrome
     }
 
-    /// Sends a command and returns its result.
     pub fn call(&mut self, method: &str, params: &Value) -> Value {
         self.number += 1;
         let mut order = json!({"id": self.number, "method": method, "params": params});
@@ -91,7 +89,6 @@ impl Chrome {
         }
     }
 
-    /// Reads the next message; stores events.
     fn hear(&mut self, begun: Instant) -> Value {
         let left = PATIENCE.saturating_sub(begun.elapsed());
         let message = self.messages.recv_timeout(left).expect("Chromium replies");
@@ -104,18 +101,16 @@ impl Chrome {
         message
     }
 
-    /// Opens an address and waits until the page has loaded.
     pub fn open(&mut self, address: &str) {
         self.loads(|chrome| drop(chrome.call("Page.navigate", &json!({"url": address}))));
     }
 
-    /// Clicks a link to another page.
     pub fn follow(&mut self, selector: &str) {
         let click = format!("document.querySelector({}).click()", json!(selector));
         self.loads(|chrome| drop(chrome.evaluate(&click)));
     }
 
-    /// Waits until the new page has loaded, even if the old page is still loading.
+    /// The new page, even if the old page is still loading.
     fn loads(&mut self, act: impl FnOnce(&mut Self)) {
         self.events.clear();
         act(self);
@@ -129,7 +124,6 @@ impl Chrome {
         }
     }
 
-    /// Evaluates an expression in the page.
     pub fn evaluate(&mut self, expression: &str) -> Value {
         let order = json!({"expression": expression, "returnByValue": true, "awaitPromise": true});
         let mut outcome = self.call("Runtime.evaluate", &order);
@@ -137,7 +131,6 @@ impl Chrome {
         outcome["result"]["value"].take()
     }
 
-    /// Waits until an expression is true.
     pub fn wait_for(&mut self, expression: &str) {
         let begun = Instant::now();
         while self.evaluate(expression) != json!(true) {
@@ -146,7 +139,7 @@ impl Chrome {
         }
     }
 
-    /// The visible text of an element, or an empty string.
+    /// Empty if there is no such element.
     pub fn text(&mut self, selector: &str) -> String {
         let text = self.evaluate(&format!("document.querySelector({})?.innerText ?? ''", json!(selector)));
         text.as_str().unwrap_or_default().to_owned()
@@ -157,32 +150,27 @@ impl Chrome {
         count.as_u64().expect("a number")
     }
 
-    /// Displays pages at phone size.
     pub fn as_a_phone(&mut self) {
         self.sized([390, 844], true);
     }
 
-    /// Displays pages in a window of this size in CSS pixels.
+    /// CSS pixels.
     pub fn sized(&mut self, [width, height]: [u32; 2], mobile: bool) {
         let size = json!({"width": width, "height": height, "deviceScaleFactor": 1, "mobile": mobile});
         self.call("Emulation.setDeviceMetricsOverride", &size);
     }
 
-    /// Emulates the medium (`screen` or `print`) and the colour scheme (`light` or `dark`).
+    /// `medium` is `screen` or `print`, `scheme` is `light` or `dark`.
     pub fn shown(&mut self, medium: &str, scheme: &str) {
         let features = json!([{"name": "prefers-color-scheme", "value": scheme}]);
         self.call("Emulation.setEmulatedMedia", &json!({"media": medium, "features": features}));
     }
 
-    /// Hides scrollbars, which are not part of a page.
     pub fn without_scrollbars(&mut self) {
         self.call("Emulation.setScrollbarsHidden", &json!({"hidden": true}));
     }
 
-    /// A screenshot as PNG.
-    ///
-    /// # Panics
-    /// If it is not a PNG.
+    /// PNG.
     pub fn picture(&mut self) -> Vec<u8> {
         let taken = self.call("Page.captureScreenshot", &json!({"format": "png"}));
         BASE64_STANDARD.decode(taken["data"].as_str().unwrap_or_default()).expect("a picture")
@@ -192,7 +180,6 @@ impl Chrome {
         self.call("Emulation.setScriptExecutionDisabled", &json!({"value": true}));
     }
 
-    /// Checks that all requests went to this origin.
     pub fn requested_only(&self, origin: &str) {
         assert!(!self.requests.is_empty());
         let elsewhere: Vec<_> = self.requests.iter().filter(|asked| !asked.starts_with(origin)).collect();

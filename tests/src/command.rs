@@ -8,55 +8,49 @@ use std::{
 
 use crate::need::{GUEST_KERNEL_VARIABLE, guest_kernel, is_root};
 
-/// The home of one test, which separates its runs and labs from other tests.
+/// Separates the runs and labs of a test from other tests.
 pub struct Sandbox {
     plumb: PathBuf,
     home: tempfile::TempDir,
-    /// Address of a shared store, instead of a file in the home.
     shared_store: Option<String>,
 }
 
-/// The result of a command.
 #[derive(Debug, Clone)]
 pub struct Output {
-    /// Exit status; `None` after a signal.
+    /// `None` after a signal.
     pub status: Option<i32>,
     pub out: String,
     pub err: String,
 }
 
 impl Sandbox {
-    /// A fresh home for this `plumb` binary (`env!("CARGO_BIN_EXE_plumb")`).
+    /// `plumb` is `env!("CARGO_BIN_EXE_plumb")`.
     #[must_use]
     pub fn new(plumb: &str) -> Self {
         let home = tempfile::tempdir().expect("a temporary folder can be made");
         Self { plumb: plumb.into(), home, shared_store: None }
     }
 
-    /// The folder, removed with the sandbox.
     #[must_use]
     pub fn home(&self) -> &Path {
         self.home.path()
     }
 
-    /// The database file of this sandbox, unless it uses a shared store.
     #[must_use]
     pub fn database(&self) -> PathBuf {
         self.home().join("runs.db")
     }
 
-    /// Stores runs at this address from now on.
     pub fn keep_in(&mut self, address: String) {
         self.shared_store = Some(address);
     }
 
-    /// The folder that replaces /run for labs of root, and the runtime folder of other users.
+    /// Replaces /run for labs of root, and the runtime folder of other users.
     #[must_use]
     pub fn run(&self) -> PathBuf {
         self.home().join("run")
     }
 
-    /// Writes a file into the folder and returns its path.
     #[must_use]
     pub fn file(&self, name: &str, text: &str) -> String {
         let path = self.home().join(name);
@@ -64,16 +58,14 @@ impl Sandbox {
         path.to_str().expect("temporary folders have plain names").to_owned()
     }
 
-    /// Like [`Sandbox::file`], readable by its owner only.
     #[must_use]
     pub fn secret(&self, name: &str, text: &str) -> String {
         let path = self.file(name, text);
         let bits = std::os::unix::fs::PermissionsExt::from_mode(0o600);
-        std::fs::set_permissions(&path, bits).expect("it is ours");
+        std::fs::set_permissions(&path, bits).expect("own file");
         path
     }
 
-    /// `plumb` with these arguments, not yet started.
     #[must_use]
     pub fn command(&self, arguments: &[&str]) -> Command {
         let labs_of_root = arguments.first() == Some(&"lab") && is_root();
@@ -92,7 +84,7 @@ impl Sandbox {
         command
     }
 
-    /// `PATH` plus the home, which identifies processes that inherit no other variable.
+    /// The home identifies processes that inherit no other variable.
     fn path(&self) -> OsString {
         let mut path = std::env::var_os("PATH").unwrap_or_default();
         path.push(":");
@@ -100,23 +92,21 @@ impl Sandbox {
         path
     }
 
-    /// Root's labs are listed below /run whatever the environment says, so mount a private /run. The shell execs
-    /// `plumb`: the pid is that of the command.
+    /// Root's labs are listed below /run whatever the environment says. The shell execs `plumb`: the pid is that of the
+    /// command.
     fn with_own_run(&self) -> Command {
-        std::fs::create_dir_all(self.run()).expect("it is ours");
+        std::fs::create_dir_all(self.run()).expect("own file");
         let mut command = Command::new("unshare");
         command.args(["--mount", "sh", "-c", "mount --bind \"$0\" /run && exec \"$@\""]);
         command.arg(self.run()).arg(&self.plumb);
         command
     }
 
-    /// Runs `plumb` to completion.
     #[must_use]
     pub fn plumb(&self, arguments: &[&str]) -> Output {
         self.command(arguments).output().map(Output::from).expect("plumb was built")
     }
 
-    /// Runs `plumb` and asserts success.
     #[must_use]
     pub fn succeed(&self, arguments: &[&str]) -> Output {
         let output = self.plumb(arguments);
@@ -124,14 +114,12 @@ impl Sandbox {
         output
     }
 
-    /// Starts `plumb` in the background and discards its output.
     #[must_use]
     pub fn start(&self, arguments: &[&str]) -> Child {
         let mut command = self.command(arguments);
         command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("plumb was built")
     }
 
-    /// Runs a command in a host of a running lab and asserts success.
     #[must_use]
     pub fn inside(&self, host: &str, command: &[&str]) -> String {
         let mut arguments = vec!["lab", "shell", host, "--"];
@@ -139,14 +127,12 @@ impl Sandbox {
         self.succeed(&arguments).out
     }
 
-    /// The record of the latest run.
     #[must_use]
     pub fn record(&self) -> serde_json::Value {
         let output = self.succeed(&["report", "latest", "--format", "raw"]);
         serde_json::from_str(&output.out).expect("a run record is JSON")
     }
 
-    /// The findings of a run as JSON.
     #[must_use]
     pub fn findings(&self, run: &str) -> serde_json::Value {
         let output = self.succeed(&["report", run, "--format", "json"]);
@@ -154,7 +140,6 @@ impl Sandbox {
     }
 }
 
-/// The trials of a run record.
 #[must_use]
 pub fn trials(record: &serde_json::Value) -> &[serde_json::Value] {
     record["trials"].as_array().expect("a list")

@@ -1,5 +1,4 @@
-//! A fleet: members on some hosts of a network, and a NATS server next to the bridge. `plumb fleet` creates keys and
-//! configuration.
+//! A fleet: members on some hosts of a network, and a NATS server next to the bridge.
 
 use std::{
     fs::{self, File},
@@ -8,23 +7,21 @@ use std::{
 
 use crate::{Network, PATIENCE, ProcessGuard, certificate, signal, wait_until};
 
-/// Address of the members' metrics; each has its own network.
+/// Each member has its own network.
 const METRICS: &str = "0.0.0.0:9464";
 
-/// Address of the members' NATS server.
 pub const NATS_SERVER: &str = "nats://198.18.0.254:4222";
 const ENCRYPTED: &str = "tls://198.18.0.254:4222";
 
-/// Members on hosts of a network, e.g. `m0` on `h0`, and the controller `ops`.
+/// E.g. `m0` on `h0`, and the controller `ops`.
 pub struct Fleet {
-    /// In host order. Dropped before the hosts.
     pub members: Vec<ProcessGuard>,
     pub server: Option<ProcessGuard>,
     pub network: Network,
 }
 
 impl Fleet {
-    /// Starts members before the server, so that they wait for it.
+    /// Members start before the server and wait for it.
     #[must_use]
     pub fn of(network: Network, hosts: std::ops::Range<usize>) -> Self {
         let fleet = Self { members: Vec::new(), server: None, network };
@@ -32,7 +29,7 @@ impl Fleet {
         fleet.raised(hosts, "")
     }
 
-    /// Like [`Fleet::start`], but clients trust only the server's own certificate.
+    /// Clients trust only the server's own certificate.
     #[must_use]
     pub fn encrypted(network: Network, hosts: std::ops::Range<usize>) -> Self {
         let fleet = Self { members: Vec::new(), server: None, network };
@@ -45,7 +42,7 @@ impl Fleet {
         fleet.raised(hosts, &ca)
     }
 
-    /// Starts members, with extra lines in the file of each member and of the controller.
+    /// `more` is added to the file of each member and of the controller.
     fn raised(self, hosts: std::ops::Range<usize>, more: &str) -> Self {
         let mut fleet = self;
         let names: Vec<String> = hosts.clone().map(|host| format!("m{host}")).collect();
@@ -54,9 +51,9 @@ impl Fleet {
         for name in names.iter().map(String::as_str).chain(["ops"]) {
             let file = fleet.path(&format!("fleet/{name}.toml"));
             let text = fs::read_to_string(&file).expect("the file exists");
-            fs::write(&file, text + more).expect("it is ours");
+            fs::write(&file, text + more).expect("own file");
         }
-        fs::create_dir_all(fleet.path(".config/plumb")).expect("it is ours");
+        fs::create_dir_all(fleet.path(".config/plumb")).expect("own file");
         fs::copy(fleet.path("fleet/ops.toml"), fleet.path(".config/plumb/fleet.toml"))
             .expect("the file exists");
         fs::copy(fleet.path("fleet/ops.nk"), fleet.path(".config/plumb/ops.nk")).expect("the file exists");
@@ -70,37 +67,32 @@ impl Fleet {
         fleet
     }
 
-    /// Runs `plumb fleet` in the folder of this fleet's keys.
     pub fn register(&self, words: &[&str]) {
         let folder = self.path("fleet");
         let _ = self.network.succeed(&[&["fleet"], words, &["--folder", &folder]].concat());
     }
 
-    /// A file of the sandbox.
     #[must_use]
     pub fn path(&self, name: &str) -> String {
         self.network.sandbox.home().join(name).display().to_string()
     }
 
-    /// Starts or restarts the server.
     pub fn start_server(&mut self) {
         let config = self.path("fleet/nats.conf");
-        let log = File::create(self.path("nats.log")).expect("it is ours");
+        let log = File::create(self.path("nats.log")).expect("own file");
         let mut command = self.network.at_switch(&["nats-server", "-c", &config]);
         let server = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(log).spawn();
         self.server = Some(ProcessGuard(server.expect("it is installed")));
     }
 
-    /// Starts the member `name` on a host.
     #[must_use]
     pub fn member(&self, host: usize, name: &str) -> ProcessGuard {
-        let log = File::create(self.path(&format!("member{host}.log"))).expect("it is ours");
+        let log = File::create(self.path(&format!("member{host}.log"))).expect("own file");
         let file = self.path(&format!("fleet/{name}.toml"));
         let mut command = self.network.on_host(host, &["member", &file, "--metrics", METRICS]);
         ProcessGuard(command.stdout(Stdio::null()).stderr(log).spawn().expect("plumb was built"))
     }
 
-    /// The Prometheus metrics of the member on a host.
     #[must_use]
     pub fn metrics(&self, host: usize) -> String {
         let port = METRICS.replace(':', "/").replace("0.0.0.0", "127.0.0.1");
@@ -111,13 +103,11 @@ impl Fleet {
         self.network.on(host, &script)
     }
 
-    /// The log of the member on a host.
     #[must_use]
     pub fn log(&self, host: usize) -> String {
         fs::read_to_string(self.path(&format!("member{host}.log"))).unwrap_or_default()
     }
 
-    /// The output of `plumb fleet list`.
     #[must_use]
     pub fn listed(&self) -> Vec<serde_json::Value> {
         let output = self.network.plumb(&["fleet", "list", "--json"]);
@@ -131,10 +121,7 @@ impl Fleet {
         assert!(wait_until(PATIENCE, there), "{names:?} are not there: {:?}", self.listed());
     }
 
-    /// Stops the members and the server.
-    ///
-    /// # Panics
-    /// If a member has exited before.
+    /// Panics if a member has exited before.
     pub fn end(&mut self) {
         for (host, mut member) in std::mem::take(&mut self.members).into_iter().enumerate() {
             assert!(member.0.try_wait().is_ok_and(|ended| ended.is_none()), "{}", self.log(host));

@@ -1,4 +1,4 @@
-//! A relay between two honest programs that attacks one of them in thirty ways, independent of the protocol.
+//! A relay between two honest programs that attacks one of them in thirty ways.
 
 use std::{
     io::{self, Read, Write},
@@ -14,14 +14,12 @@ use socket2::{Domain, SockAddr, Socket, Type};
 
 use crate::Random;
 
-/// Interval between single bytes.
+/// The time between single bytes.
 const DRIP: Duration = Duration::from_millis(10);
-/// Bytes per write of a flood.
 const PIECE: usize = 64 << 10;
-/// Log2 of the largest number of bytes that pass before a late lie.
+/// Log2 of the bytes that pass before a late lie.
 const LATEST: f64 = 12.0;
 
-/// Behaviour of the liar.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Act {
     Silence,
@@ -33,13 +31,12 @@ enum Act {
     FloodOfLetters,
     FloodOfNewlines,
     FloodOfBrackets,
-    /// Repeats the last message forever.
     Repeat,
-    /// The same, and reads nothing.
+    /// Reads nothing.
     RepeatUnread,
-    /// Returns the victim's bytes.
+    /// The victim's bytes.
     Echo,
-    /// Replaces each decimal number by 2^64-1.
+    /// 2^64-1 for each decimal number.
     LargestNumbers,
     FlippedBits,
     Doubled,
@@ -63,13 +60,12 @@ const ACTS: [Act; 15] = [
     Act::Doubled,
 ];
 
-/// One way to lie.
 #[derive(Debug, Clone, Copy)]
 pub struct Lie {
     act: Act,
     /// Bytes of the liar that pass unchanged.
     after: u64,
-    /// Honest connections before the first lie.
+    /// Connections before the first lie.
     honest: usize,
     seed: u32,
 }
@@ -78,7 +74,7 @@ impl Lie {
     /// Each act at the first byte and at a later one.
     pub const WAYS: usize = 2 * ACTS.len();
 
-    /// The way `number` of [`Self::WAYS`], with the rest at random.
+    /// The number selects one of [`Self::WAYS`]; the rest is random.
     #[must_use]
     pub fn new(number: usize, random: &mut Random) -> Self {
         let late = random.fraction() * LATEST;
@@ -88,7 +84,6 @@ impl Lie {
     }
 }
 
-/// An address of the relay or of the honest server behind it.
 #[derive(Debug, Clone)]
 pub enum Address {
     Tcp(SocketAddr),
@@ -96,7 +91,6 @@ pub enum Address {
 }
 
 impl Address {
-    /// A port on loopback.
     #[must_use]
     pub fn port(port: u16) -> Self {
         Self::Tcp(SocketAddr::from(([127, 0, 0, 1], port)))
@@ -125,23 +119,20 @@ impl Address {
     }
 }
 
-/// The side that lies.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Liar {
     /// The program that connects to the relay.
     Client,
-    /// The server behind the relay.
     Server,
     /// The client's second connection, to its first: a client without a server.
     Loop,
 }
 
-/// Listens until it is dropped. Its connections end with their programs.
+/// Listens until dropped. Its connections end with their programs.
 #[derive(Debug)]
 pub struct HostileRelay(Arc<Socket>);
 
 impl HostileRelay {
-    /// Relays connections at `at` to `server`.
     #[must_use]
     pub fn start(at: &Address, server: &Address, liar: Liar, lie: Lie) -> Self {
         let listener = Arc::new(at.listen());
@@ -171,7 +162,6 @@ impl Drop for HostileRelay {
     }
 }
 
-/// Passes bytes both ways, changed on the way to the victim.
 fn pass(liar: &Socket, victim: &Socket, lie: Option<Lie>) -> io::Result<()> {
     let deaf = lie.is_some_and(|lie| matches!(lie.act, Act::RepeatUnread | Act::Echo));
     if !deaf {
@@ -226,7 +216,7 @@ impl Lie {
         }
     }
 
-    /// Passes the first bytes and returns the last message. Acts that repeat need one.
+    /// Returns the last message, which acts that repeat need.
     fn honest_part(
         self,
         mut liar: &Socket,

@@ -2,7 +2,6 @@
 
 use std::ops::Range;
 
-/// A scenario between two existing hosts.
 #[must_use]
 pub fn pair([from, to]: [&str; 2], trials: u32, duration: &str) -> String {
     let hosts = format!(
@@ -11,23 +10,21 @@ pub fn pair([from, to]: [&str; 2], trials: u32, duration: &str) -> String {
     scenario("two-machines", &hosts, trials, duration)
 }
 
-/// Like [`between`], for `h0` and `h1`.
+/// `h0` and `h1`.
 #[must_use]
 pub fn first_two(trials: u32, duration: &str) -> String {
     pair(["ssh = \"h0\"", "ssh = \"h1\""], trials, duration)
 }
 
-/// Table entries for these hosts of a network, reached by SSH.
 pub fn by_ssh(hosts: Range<usize>) -> impl Iterator<Item = String> {
     hosts.map(|number| format!("ssh = \"h{number}\""))
 }
 
-/// The same for hosts with members.
 pub fn by_member(hosts: Range<usize>) -> impl Iterator<Item = String> {
     hosts.map(|number| format!("member = \"m{number}\"\ninterface = \"eth0\""))
 }
 
-/// All pairs of these hosts, named `a` and on; `pairs` is the setting for pairs (`pairs = "all"`).
+/// Hosts are named `a` and on.
 #[must_use]
 pub fn pairs(pairs: &str, hosts: impl Iterator<Item = String>, trials: u32, duration: &str) -> String {
     let hosts: String =

@@ -1,5 +1,4 @@
-//! Kills processes of a program at random. After each kill nothing may be left behind, no stored trial may be lost,
-//! and the run must be resumable.
+//! Kills processes at random. Nothing may be left behind, no stored trial may be lost, and the run must be resumable.
 
 use std::{
     collections::BTreeMap,
@@ -13,19 +12,15 @@ use serde_json::Value;
 
 use crate::{Leftovers, Sandbox, name, processes, trials, wait_until};
 
-/// Time limit for cleanup after a process of a run was killed.
+/// The limit after a process of a run was killed.
 const GONE: Duration = Duration::from_secs(5);
-/// Time limit for a run to notice a dead process on a busy machine.
+/// Enough to notice a dead process on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(120);
 
-/// Killed processes by name.
 type Killed = BTreeMap<String, usize>;
 
-/// Kills processes of runs, each within this time of a start: the controller, an agent, the observer or a monitor.
-/// Resumes each run until it is complete. Returns the number of kills by name.
-///
-/// # Panics
-/// If a run leaves something behind, loses or changes a stored trial, or cannot be resumed.
+/// Kills the controller, an agent, the observer or a monitor `within` this time, and resumes each run. Returns the number of
+/// kills by name. Panics if a run leaves something behind, or loses or changes a stored trial.
 #[must_use]
 pub fn runs_survive(sandbox: &Sandbox, scenario: &str, kills: usize, within: Duration) -> String {
     let before = Leftovers::of(sandbox);
@@ -61,10 +56,8 @@ pub fn runs_survive(sandbox: &Sandbox, scenario: &str, kills: usize, within: Dur
     reported(&killed)
 }
 
-/// Kills processes of a server during a test: the client must exit, and the next server must start on the same port.
-///
-/// # Panics
-/// If something is left behind, the client hangs or reports success, or the port stays in use.
+/// The client must exit, and the next server must start on the same port. Panics if something is left behind, or the client
+/// hangs or reports success.
 #[must_use]
 pub fn servers_survive(sandbox: &Sandbox, kills: usize) -> String {
     let before = Leftovers::of(sandbox);
@@ -100,7 +93,6 @@ pub fn servers_survive(sandbox: &Sandbox, kills: usize) -> String {
     reported(&killed)
 }
 
-/// Number of stored trials of the latest run.
 #[must_use]
 pub fn kept(sandbox: &Sandbox) -> u64 {
     let listed = sandbox.plumb(&["runs", "--json"]).out;
@@ -108,18 +100,15 @@ pub fn kept(sandbox: &Sandbox) -> u64 {
     listed[0]["trials"].as_u64().unwrap_or(0)
 }
 
-/// The trials of the latest run; empty before the first run.
 fn kept_trials(sandbox: &Sandbox) -> Vec<Value> {
     if kept(sandbox) == 0 { Vec::new() } else { trials(&sandbox.record()).to_vec() }
 }
 
-/// Returns whether the process existed.
 #[must_use]
 pub fn kill(pid: u32) -> bool {
     sent(pid, "KILL")
 }
 
-/// Sends a signal and returns whether the process existed.
 pub(crate) fn sent(pid: u32, name: &str) -> bool {
     let status = Command::new("kill").args(["-s", name, &pid.to_string()]).stderr(Stdio::null()).status();
     status.expect("kill starts").success()
@@ -143,23 +132,20 @@ fn reported(killed: &Killed) -> String {
     each.join(", ")
 }
 
-/// Deterministic random numbers: Lehmer's generator (Park & Miller, CACM 31, 1988).
+/// Lehmer's generator (Park & Miller, CACM 31, 1988).
 pub struct Random(u32);
 
 impl Random {
-    /// The seed must not be 0.
     #[must_use]
     pub fn of(seed: u32) -> Self {
         Self(seed)
     }
 
-    /// From 0 to 1.
     pub fn fraction(&mut self) -> f64 {
         self.0 = (u64::from(self.0) * 48_271 % 0x7fff_ffff) as u32;
         f64::from(self.0) / f64::from(0x7fff_ffff_u32)
     }
 
-    /// A number below `count`.
     pub fn below(&mut self, count: usize) -> usize {
         (self.fraction() * count as f64) as usize
     }

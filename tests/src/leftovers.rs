@@ -1,6 +1,5 @@
-//! Possible leftovers of a lab: processes, network namespaces, devices. Counted before and after each test.
-//! Processes are recognized by the sandbox's home in their environment, so that other labs do not count. Guest
-//! monitors inherit only PATH, which ends with the home.
+//! Possible leftovers of a lab: processes, network namespaces, devices. Processes are recognized by the sandbox's home in
+//! their environment; guest monitors inherit only PATH, which ends with the home.
 
 use std::{
     collections::BTreeSet,
@@ -13,20 +12,16 @@ use std::{
 
 use crate::command::Sandbox;
 
-/// A snapshot.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Leftovers {
     home: PathBuf,
-    /// Pids of running processes started from the sandbox.
     pub processes: BTreeSet<u32>,
-    /// Inode numbers of network namespaces that these processes use or hold, without that of the tests.
+    /// Inode numbers, without the namespace of the tests.
     pub namespaces: BTreeSet<String>,
-    /// Devices in the namespace of the tests.
     pub devices: BTreeSet<String>,
 }
 
 impl Leftovers {
-    /// Takes a snapshot of a sandbox.
     #[must_use]
     pub fn of(sandbox: &Sandbox) -> Self {
         Self::of_home(sandbox.home())
@@ -40,7 +35,6 @@ impl Leftovers {
         Self { home: home.to_owned(), processes, namespaces, devices: devices() }
     }
 
-    /// Waits until the state is as before, and otherwise fails with the difference.
     pub fn are_gone_within(&self, patience: Duration) {
         let clean = wait_until(patience, || Self::of_home(&self.home).is_within(self));
         assert!(clean, "left behind after {patience:?}: {:?}, before: {self:?}", Self::of_home(&self.home));
@@ -53,25 +47,23 @@ impl Leftovers {
     }
 }
 
-/// Sends a signal, e.g. `STOP`, to a process of the test.
+/// E.g. `STOP`.
 pub fn signal(pid: u32, name: &str) {
     let status = Command::new("kill").args(["-s", name, &pid.to_string()]).status().expect("kill starts");
     assert!(status.success(), "kill -s {name} {pid}");
 }
 
-/// The name of a process; empty after its end.
 #[must_use]
 pub fn name(pid: u32) -> String {
     fs::read_to_string(format!("/proc/{pid}/comm")).unwrap_or_default().trim().to_owned()
 }
 
-/// The agents of a sandbox's run: one at each end, and the observer.
+/// One at each end, and the observer.
 #[must_use]
 pub fn agents(sandbox: &Sandbox) -> Vec<u32> {
     processes(sandbox).into_iter().filter(|pid| name(*pid) == "plumb-agent").collect()
 }
 
-/// Returns whether `holds` becomes true in time.
 pub fn wait_until(patience: Duration, holds: impl Fn() -> bool) -> bool {
     let begun = Instant::now();
     while begun.elapsed() < patience {
@@ -83,10 +75,9 @@ pub fn wait_until(patience: Duration, holds: impl Fn() -> bool) -> bool {
     holds()
 }
 
-/// CPU time of all threads of a process; zero after its end.
 #[must_use]
 pub fn cpu_time(pid: u32) -> Duration {
-    /// Milliseconds per clock tick on x86 and ARM Linux. See times(2) and proc_pid_stat(5).
+    /// Milliseconds per tick on x86 and ARM Linux. See times(2) and proc_pid_stat(5).
     const TICK: u64 = 10;
     let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
     // The name may contain anything. After it come the state and ten more fields before the two times.
@@ -95,13 +86,11 @@ pub fn cpu_time(pid: u32) -> Duration {
     Duration::from_millis(ticks.sum::<u64>() * TICK)
 }
 
-/// Pids of all running processes started from a sandbox.
 #[must_use]
 pub fn processes(sandbox: &Sandbox) -> Vec<u32> {
     started_from(sandbox.home()).collect()
 }
 
-/// Whether a process was started from a sandbox.
 #[must_use]
 pub fn belongs_to(pid: u32, sandbox: &Sandbox) -> bool {
     has_home(pid, sandbox.home())

@@ -1,7 +1,5 @@
-//! Shared code of the test programs: requirements, commands, and checks for leftovers.
-//!
-//! The tests are in the neighbouring folders: tests/cli needs no privileges except for tracing, tests/lab creates real
-//! labs, tests/vm boots guests, tests/soak takes hours. They belong to the package `plumb` and run its binary.
+//! Shared code of the test programs: tests/cli needs no privileges except for tracing, tests/lab creates real labs, tests/vm
+//! boots guests, tests/soak takes hours.
 #![expect(clippy::disallowed_methods, reason = "tests read /proc, files and the clock")]
 #![expect(clippy::disallowed_macros, reason = "the reason for a skip is printed")]
 
@@ -49,5 +47,5 @@ pub use ssh_network::Network;
 pub use vary::vary;
 pub use web_server::WebServer;
 
-/// Time limit on a busy machine for operations that usually take less than a second.
+/// Enough on a busy machine for operations that usually take less than a second.
 pub const PATIENCE: std::time::Duration = std::time::Duration::from_secs(180);

@@ -8,7 +8,7 @@ use std::{
 
 use sys::netns::NetNs;
 
-/// Runs a timing test up to five times until it passes, in case other work disturbs it.
+/// Passes if one of five attempts does, in case other work disturbs a timing test.
 pub fn in_one_of_five(test: impl Fn()) {
     for _ in 0..4 {
         if catch_unwind(AssertUnwindSafe(&test)).is_ok() {
@@ -18,8 +18,8 @@ pub fn in_one_of_five(test: impl Fn()) {
     test();
 }
 
-/// Packets dropped so far in this thread's namespace: datagrams lost to a full buffer (udp(7), `InErrors`) and
-/// loopback backlog drops. A loopback loses packets in no other way.
+/// Counts datagrams lost to a full buffer (udp(7), `InErrors`) and loopback backlog drops in this thread's namespace. A
+/// loopback loses packets in no other way.
 pub fn dropped() -> u64 {
     let read = |of: &str| fs::read_to_string(format!("/proc/thread-self/net/{of}")).expect("procfs");
     let snmp = read("snmp");
@@ -34,20 +34,12 @@ pub fn dropped() -> u64 {
     [errors, backlog].map(|count| count.parse::<u64>().expect("a number")).iter().sum()
 }
 
-/// Activates `lo` in the calling thread's namespace.
-///
-/// # Panics
-/// Without the rights, or without iproute2.
 pub fn bring_loopback_up() {
     let up = Command::new("ip").args(["link", "set", "lo", "up"]).status();
     assert!(up.is_ok_and(|status| status.success()), "ip link set lo up");
 }
 
-/// Runs `work` in a private namespace with only a loopback. Prints the reason and returns `None` if this process may
-/// not create one.
-///
-/// # Panics
-/// If the environment has `CI`, instead of skipping.
+/// Returns `None` if this process may not create a namespace, but panics if the environment has `CI`.
 pub fn on_loopback<T: Send>(work: impl FnOnce() -> T + Send) -> Option<T> {
     let ns = match NetNs::create("the test") {
         Ok(ns) => ns,

@@ -11,27 +11,21 @@ use libtest_mimic::{Arguments, Failed, Trial};
 
 use crate::postgres_server;
 
-/// A requirement that not every machine meets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Need {
     Root,
     /// Root that can switch to other users, unlike in a user namespace with a single user.
     OtherUsers,
-    /// A program on the PATH and its Debian package.
     Program(&'static str, &'static str),
-    /// A program on the PATH and where to get its releases.
+    /// A program of the PATH, and the place of its releases.
     Release(&'static str, &'static str),
-    /// At least this many CPUs.
     Cpus(usize),
-    /// A kernel file and the feature that it indicates.
     File(&'static str, &'static str),
-    /// An installed kernel with modules that a guest can boot.
     GuestKernel,
-    /// Same, and the test runs on each installed kernel series, e.g. 6.1 and 6.12, unless `PLUMB_GUEST_KERNEL` is set.
+    /// The test runs on each installed kernel series, e.g. 6.1 and 6.12, unless `PLUMB_GUEST_KERNEL` is set.
     EachGuestKernel,
-    /// A guest kernel with this line in its configuration, and its Debian package.
+    /// A line of its configuration, and its Debian package.
     GuestKernelWith(&'static str, &'static str),
-    /// Needed by [`PostgresServer`](crate::PostgresServer).
     PostgresServer,
 }
 
@@ -39,7 +33,6 @@ impl Need {
     /// Type information for the structures that probes read.
     pub const BTF: Self = Self::File("/sys/kernel/btf/vmlinux", "a kernel with BTF");
 
-    /// The reason if it is not met.
     #[must_use]
     pub fn unmet(self) -> Option<String> {
         match self {
@@ -69,17 +62,14 @@ impl Need {
     }
 }
 
-/// A test case.
 #[derive(Clone, Copy)]
 pub struct Case {
-    /// States the tested behaviour.
     pub name: &'static str,
     pub needs: &'static [Need],
-    /// Panics on failure.
     pub test: fn(),
 }
 
-/// Runs a test of measurements up to three times until it passes, in case other work disturbs it.
+/// Passes if one of three attempts does, in case other work disturbs measurements.
 pub fn in_one_of_three(test: fn()) {
     let disturbed = (0..2).all(|_| std::panic::catch_unwind(test).is_err());
     if disturbed {
@@ -87,7 +77,6 @@ pub fn in_one_of_three(test: fn()) {
     }
 }
 
-/// Runs the cases one at a time and prints why any are skipped.
 #[must_use]
 pub fn run(cases: &[Case]) -> ExitCode {
     let mut arguments = Arguments::from_args();
@@ -103,7 +92,6 @@ pub fn run(cases: &[Case]) -> ExitCode {
     libtest_mimic::run(&arguments, trials).exit_code()
 }
 
-/// The kernel series of the running test; `None` for plumb's default.
 #[must_use]
 pub fn guest_kernel() -> Option<String> {
     let chosen = GUEST_KERNEL.lock().unwrap_or_else(PoisonError::into_inner).clone();
@@ -112,7 +100,6 @@ pub fn guest_kernel() -> Option<String> {
 
 /// Tests run one at a time.
 static GUEST_KERNEL: Mutex<Option<String>> = Mutex::new(None);
-/// Selects the kernel of plumb's guests.
 pub const GUEST_KERNEL_VARIABLE: &str = "PLUMB_GUEST_KERNEL";
 
 fn trial(case: &Case, series: Option<&String>, only_list: bool) -> Trial {
@@ -143,7 +130,7 @@ pub(crate) fn is_root() -> bool {
     effective == Some("0")
 }
 
-/// Whether the first user range of this user namespace contains more than one user.
+/// The first user range of this user namespace.
 pub(crate) fn has_other_users() -> bool {
     let map = std::fs::read_to_string("/proc/self/uid_map").unwrap_or_default();
     map.split_whitespace()
@@ -159,7 +146,6 @@ fn is_on_path(program: &str) -> bool {
     places.into_iter().any(|folder| folder.join(program).is_file())
 }
 
-/// Releases of installed kernels with modules.
 fn kernels() -> impl Iterator<Item = String> {
     let kernels = std::fs::read_dir("/boot").into_iter().flatten().filter_map(Result::ok);
     let names = kernels.filter_map(|entry| entry.file_name().into_string().ok());
@@ -168,7 +154,7 @@ fn kernels() -> impl Iterator<Item = String> {
         .filter(|release| Path::new("/lib/modules").join(release).join("modules.dep").is_file())
 }
 
-/// All installed kernel series, e.g. 6.1, oldest first.
+/// E.g. 6.1, oldest first.
 #[must_use]
 pub fn guest_kernel_series() -> Vec<String> {
     let number = |part: Option<&str>| part.and_then(|part| part.parse::<u32>().ok());

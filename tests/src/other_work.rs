@@ -5,14 +5,13 @@ use std::{
     process::{Child, Command},
 };
 
-/// A loop that keeps one CPU busy until it is dropped.
+/// Keeps one CPU busy until dropped.
 pub struct OtherWork(Child);
 
 impl OtherWork {
-    /// The process name.
     pub const NAME: &str = "other-work";
 
-    /// Starts one loop per CPU to load, from a copy of the shell in a writable folder.
+    /// One loop per CPU, from a copy of the shell in a writable folder.
     #[must_use]
     pub fn on_cpus(count: usize, folder: &Path) -> Vec<Self> {
         let shell = folder.join(Self::NAME);

@@ -1,5 +1,4 @@
-//! A PostgreSQL server for tests. Its files are in a private folder; it listens on a socket there and, on request, on
-//! a loopback port.
+//! A PostgreSQL server on a socket in a private folder and, on request, on a loopback port.
 
 use std::{
     fs::{self, File},
@@ -30,7 +29,6 @@ const NOBODY: u32 = 65_534;
 /// Debian's folder of program versions.
 const VERSIONS: &str = "/usr/lib/postgresql";
 
-/// A server, stopped on drop.
 #[derive(Debug)]
 pub struct PostgresServer {
     folder: TempDir,
@@ -41,14 +39,12 @@ pub struct PostgresServer {
 }
 
 impl PostgresServer {
-    /// Creates and starts a server.
-    ///
     /// **Trap:** it is killed when the calling thread ends.
     #[must_use]
     pub fn new() -> Self {
         let folder = tempfile::tempdir().expect("a temporary folder can be made");
         if is_root() {
-            chown(folder.path(), Some(NOBODY), Some(NOBODY)).expect("root may give it away");
+            chown(folder.path(), Some(NOBODY), Some(NOBODY)).expect("as root");
         }
         let free = TcpListener::bind(("127.0.0.1", 0)).and_then(|listener| listener.local_addr());
         let server = Self {
@@ -72,12 +68,12 @@ impl PostgresServer {
         server
     }
 
-    /// Starts it with settings such as `listen_addresses=127.0.0.1`.
+    /// `settings` such as `listen_addresses=127.0.0.1`.
     ///
     /// **Trap:** it is killed when the calling thread ends.
     pub fn start(&self, settings: &[&str]) {
         let folder = self.folder.path();
-        let log = File::options().create(true).append(true).open(folder.join("log")).expect("it is ours");
+        let log = File::options().create(true).append(true).open(folder.join("log")).expect("own file");
         let mut command = self.owned("postgres");
         command.args(["-D", &self.data(), "-k"]).arg(folder).args(["-p", &self.port.to_string()]);
         for setting in ["listen_addresses=", "fsync=off", "max_connections=100"].iter().chain(settings) {
@@ -94,20 +90,16 @@ impl PostgresServer {
         assert!(wait_until(PATIENCE, is_ready), "the server does not answer: {}", self.log());
     }
 
-    /// Stops it as its service does, notifying clients.
     pub fn stop(&self) {
         self.end("INT");
     }
 
-    /// Kills it without a clean shutdown, so that it recovers at the next start.
+    /// Prevents a clean shutdown, so that it recovers at the next start.
     pub fn crash(&self) {
         self.end("QUIT");
     }
 
-    /// Stops or continues all of its processes (`STOP`, `CONT`). New connections hang while it is stopped.
-    ///
-    /// # Panics
-    /// If it is not running.
+    /// `STOP` or `CONT` for all of its processes. New connections hang while it is stopped.
     pub fn signal(&self, name: &str) {
         let server = self.process().as_ref().expect("it runs").id();
         // First, so that it forks no new processes.
@@ -122,7 +114,6 @@ impl PostgresServer {
             .count();
     }
 
-    /// The address of a new database.
     #[must_use]
     pub fn database(&self) -> String {
         let name = format!("runs{}", self.databases.fetch_add(1, Ordering::Relaxed));
@@ -130,14 +121,13 @@ impl PostgresServer {
         self.address(&name)
     }
 
-    /// The address of a database through the socket.
     #[must_use]
     pub fn address(&self, database: &str) -> String {
         let folder = self.folder.path().display().to_string().replace('/', "%2F");
         format!("postgres://plumb@{folder}:{}/{database}", self.port)
     }
 
-    /// The result of a statement, columns separated by `|`.
+    /// Columns are separated by `|`.
     #[must_use]
     pub fn sql(&self, database: &str, statement: &str) -> String {
         let mut asked = self.program("psql");
@@ -154,20 +144,18 @@ impl PostgresServer {
         self.succeed(&mut asked)
     }
 
-    /// Its loopback address, if it listens there.
     #[must_use]
     pub const fn port(&self) -> u16 {
         self.port
     }
 
-    /// A file that only the server's user may read.
     #[must_use]
     pub fn file(&self, name: &str, text: &[u8]) -> PathBuf {
         let path = self.folder.path().join(name);
-        fs::write(&path, text).expect("it is ours");
-        fs::set_permissions(&path, fs::Permissions::from_mode(0o600)).expect("it is ours");
+        fs::write(&path, text).expect("own file");
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o600)).expect("own file");
         if is_root() {
-            chown(&path, Some(NOBODY), Some(NOBODY)).expect("root may give it away");
+            chown(&path, Some(NOBODY), Some(NOBODY)).expect("as root");
         }
         path
     }
@@ -197,7 +185,6 @@ impl PostgresServer {
         command
     }
 
-    /// A program that works on the server's files.
     fn owned(&self, name: &str) -> Command {
         let mut command = self.program(name);
         if is_root() {
@@ -226,7 +213,6 @@ impl Drop for PostgresServer {
     }
 }
 
-/// The reason if PostgreSQL cannot run here.
 pub(crate) fn unmet() -> Option<String> {
     if programs().is_none() {
         return Some("needs a PostgreSQL server (apt-get install postgresql)".to_owned());
@@ -235,7 +221,6 @@ pub(crate) fn unmet() -> Option<String> {
     is_confined.then(|| "needs a non-root user, or root with other users".to_owned())
 }
 
-/// The programs of the newest version.
 fn programs() -> Option<PathBuf> {
     let versions = fs::read_dir(Path::new(VERSIONS)).into_iter().flatten().flatten();
     let folders = versions.map(|version| version.path().join("bin"));

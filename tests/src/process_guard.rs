@@ -2,7 +2,6 @@
 
 use std::process::Child;
 
-/// Kills the process on drop.
 pub struct ProcessGuard(pub Child);
 
 impl Drop for ProcessGuard {

@@ -1,6 +1,6 @@
 //! Scenarios that are quick to measure.
 
-/// Two hosts on a wire: the smallest scenario.
+/// Two hosts: the smallest scenario.
 #[must_use]
 pub fn wire(trials: u32, duration: &str) -> String {
     format!(
@@ -34,7 +34,6 @@ pause = "1ms"
     )
 }
 
-/// The same with an additional ping-pong workload.
 #[must_use]
 pub fn wire_with_latency(trials: u32, duration: &str) -> String {
     let ping = format!(

@@ -1,4 +1,4 @@
-//! The monitor and the agent of a scripted VM on Unix sockets. Callers may change the answers.
+//! The monitor and the agent of a scripted VM on Unix sockets.
 
 use std::{
     io::{BufRead, BufReader, Write},
@@ -12,7 +12,6 @@ use serde_json::{Value, json};
 
 const GIB: u64 = 1 << 30;
 
-/// Serves each connection on a new thread.
 pub fn serve(at: &Path, serve: impl Fn(UnixStream) + Send + Sync + Clone + 'static) {
     let listener = UnixListener::bind(at).expect("a free name");
     thread::spawn(move || {
@@ -23,7 +22,6 @@ pub fn serve(at: &Path, serve: impl Fn(UnixStream) + Send + Sync + Clone + 'stat
     });
 }
 
-/// A QMP monitor that replies to each order with `answer`.
 pub fn monitor(socket: UnixStream, answer: impl Fn(&Value) -> Value) {
     let mut to = socket.try_clone().expect("a copy");
     let version = json!({ "micro": 22, "minor": 2, "major": 7 });
@@ -36,7 +34,6 @@ pub fn monitor(socket: UnixStream, answer: impl Fn(&Value) -> Value) {
     }
 }
 
-/// An agent that greets with the version of the other side and sends `answer` for each request.
 pub fn agent(socket: UnixStream, answer: impl Fn(u64) -> Vec<u8>) {
     let mut to = socket.try_clone().expect("a copy");
     for message in BufReader::new(socket).lines().map_while(Result::ok) {
@@ -52,7 +49,7 @@ pub fn agent(socket: UnixStream, answer: impl Fn(u64) -> Vec<u8>) {
     }
 }
 
-/// The answers of a VM with 2 GiB, half of it in a virtio-mem device.
+/// 2 GiB, half of it in a virtio-mem device.
 #[must_use]
 pub fn monitor_answer(order: &Value) -> Value {
     match order["execute"].as_str().unwrap_or_default() {
@@ -78,7 +75,6 @@ pub fn now() -> u64 {
     SystemTime::now().duration_since(UNIX_EPOCH).expect("after 1970").as_secs()
 }
 
-/// Telemetry of the same VM with some fields changed.
 #[must_use]
 pub fn telemetry(id: u64, changed: &Value) -> Vec<u8> {
     let mut telemetry = json!({
@@ -92,7 +88,6 @@ pub fn telemetry(id: u64, changed: &Value) -> Vec<u8> {
     line(&json!({ "reply": { "id": id, "reply": { "memory": { "done": { "telemetry": telemetry } } } } }))
 }
 
-/// A message of either protocol.
 #[must_use]
 pub fn line(value: &Value) -> Vec<u8> {
     format!("{value}\n").into_bytes()

@@ -1,5 +1,4 @@
-//! Hosts with an sshd each, in network namespaces held by the test's processes and connected by a bridge in another
-//! namespace. Keys, homes and each host's /run are files of the test.
+//! Hosts with an sshd each, in network namespaces connected by a bridge.
 
 use std::{
     fs,
@@ -15,13 +14,11 @@ use crate::{Output, PATIENCE, ProcessGuard, Sandbox, name, wait_until};
 
 /// Hosts `h0` and on, with addresses from 198.18.0.1, and the machine that runs `plumb`, 198.18.0.254.
 pub struct Network {
-    /// The sandbox of `plumb`.
     pub sandbox: Sandbox,
     switch: Place,
     hosts: Vec<Place>,
 }
 
-/// A process in its own namespaces.
 struct Place {
     process: ProcessGuard,
 }
@@ -60,7 +57,7 @@ fn namespace_of(pid: u32) -> Option<PathBuf> {
 }
 
 impl Network {
-    /// Creates the hosts, and `plumb` from this binary (`env!("CARGO_BIN_EXE_plumb")`).
+    /// `plumb` is `env!("CARGO_BIN_EXE_plumb")`.
     #[must_use]
     pub fn of(plumb: &str, hosts: usize) -> Self {
         let sandbox = Sandbox::new(plumb);
@@ -86,7 +83,7 @@ impl Network {
             let status = make.status().expect("ssh-keygen comes with the client");
             assert!(status.success(), "a key of the test");
         }
-        fs::copy(self.folder().join("key.pub"), self.folder().join("authorized_keys")).expect("it is ours");
+        fs::copy(self.folder().join("key.pub"), self.folder().join("authorized_keys")).expect("own file");
         let _ = self.sandbox.file("sshd_config", &format!(
             "Port 22\nHostKey {folder}/hostkey\nAuthorizedKeysFile {folder}/authorized_keys\nStrictModes no\nUsePAM no\n\
              PasswordAuthentication no\nKbdInteractiveAuthentication no\nPermitRootLogin yes\nPidFile none\n"
@@ -98,18 +95,18 @@ impl Network {
         let public = fs::read_to_string(self.folder().join("hostkey.pub")).expect("the file exists");
         let _ = self.sandbox.file("known_hosts", &format!("any {public}"));
         // ssh finds a user's configuration by the user's name, not by HOME.
-        fs::create_dir(self.folder().join("bin")).expect("it is ours");
+        fs::create_dir(self.folder().join("bin")).expect("own file");
         let _ = self
             .sandbox
             .file("bin/ssh", &format!("#!/bin/sh\nexec /usr/bin/ssh -F {folder}/ssh_config \"$@\"\n"));
         fs::set_permissions(self.folder().join("bin/ssh"), fs::Permissions::from_mode(0o755))
-            .expect("it is ours");
+            .expect("own file");
     }
 
     fn add(&mut self, number: usize) {
         let of_host = self.folder().join(format!("h{number}"));
         for folder in ["home", "run/sshd", "mounts"] {
-            fs::create_dir_all(of_host.join(folder)).expect("it is ours");
+            fs::create_dir_all(of_host.join(folder)).expect("own file");
         }
         let script = format!(
             "mount --bind {0}/home /root && mount --bind {0}/run /run && exec $(command -v sshd || echo /usr/sbin/sshd) -D \
@@ -129,7 +126,7 @@ impl Network {
         let config = self.folder().join("ssh_config");
         let known = fs::read_to_string(&config).expect("it was written");
         let entry = format!("Host h{number}\n  HostName 198.18.0.{}\n", number + 1);
-        fs::write(config, entry + &known).expect("it is ours");
+        fs::write(config, entry + &known).expect("own file");
         let answers = || {
             let ssh = format!("exec {}/bin/ssh -oBatchMode=yes h{number} true", self.folder().display());
             self.switch
@@ -142,13 +139,12 @@ impl Network {
         self.hosts.push(host);
     }
 
-    /// `plumb` on a host as the host's user would run it, with the sandbox's runs; not yet started.
+    /// Runs as the host's user would, with the sandbox's runs; not yet started.
     #[must_use]
     pub fn on_host(&self, host: usize, arguments: &[&str]) -> Command {
         self.started_in(&self.hosts[host], arguments)
     }
 
-    /// `plumb` next to the bridge, not yet started.
     #[must_use]
     pub fn command(&self, arguments: &[&str]) -> Command {
         self.started_in(&self.switch, arguments)
@@ -164,13 +160,11 @@ impl Network {
         command
     }
 
-    /// Runs it to completion.
     #[must_use]
     pub fn plumb(&self, arguments: &[&str]) -> Output {
         self.command(arguments).output().map(Output::from).expect("plumb was built")
     }
 
-    /// Runs it and asserts success.
     #[must_use]
     pub fn succeed(&self, arguments: &[&str]) -> Output {
         let output = self.plumb(arguments);
@@ -178,7 +172,7 @@ impl Network {
         output
     }
 
-    /// Limits a host's send and receive rate, e.g. `1gbit`.
+    /// Send and receive, e.g. `1gbit`.
     pub fn limit(&self, host: usize, rate: &str) {
         let shape = |device: &str| {
             format!("tc qdisc replace dev {device} root tbf rate {rate} burst 256kb latency 50ms")
@@ -187,7 +181,6 @@ impl Network {
         self.switch.shell(&shape(&format!("p{host}")));
     }
 
-    /// Drops this percentage of the packets from one host to another, except SSH.
     pub fn lose(&self, percent: u32, [from, to]: [usize; 2]) {
         self.at(
             to,
@@ -199,7 +192,6 @@ impl Network {
         );
     }
 
-    /// Blocks all traffic between two halves of the hosts.
     pub fn part(&self, halves: [&[usize]; 2]) {
         for (half, others) in [(halves[0], halves[1]), (halves[1], halves[0])] {
             let others: Vec<String> = others.iter().map(|host| format!("198.18.0.{}", host + 1)).collect();
@@ -212,17 +204,14 @@ impl Network {
         }
     }
 
-    /// Ends the block.
     pub fn join(&self) {
         (0..self.hosts.len()).for_each(|host| self.at(host, "nft 'delete table ip parted'"));
     }
 
-    /// Sets a host's bridge port `down` or `up`.
     pub fn cable(&self, host: usize, state: &str) {
         self.switch.shell(&format!("ip link set p{host} {state}"));
     }
 
-    /// A command next to the bridge, not yet started.
     #[must_use]
     pub fn at_switch(&self, words: &[&str]) -> Command {
         let mut command = self.switch.command();
@@ -230,7 +219,7 @@ impl Network {
         command
     }
 
-    /// Drops all incoming tunnel packets of a host.
+    /// Incoming tunnel packets of a host.
     pub fn lose_udp(&self, host: usize) {
         self.at(
             host,
@@ -239,21 +228,18 @@ impl Network {
         );
     }
 
-    /// A UDP socket bound to this port of a host.
     #[must_use]
     pub fn udp(&self, host: usize, port: u16) -> UdpSocket {
         let namespace = NetNs::open(format!("/proc/{}/ns/net", self.hosts[host].pid())).expect("it runs");
-        namespace.run_in(|| UdpSocket::bind(("0.0.0.0", port))).expect("root may").expect("the port is free")
+        namespace.run_in(|| UdpSocket::bind(("0.0.0.0", port))).expect("as root").expect("the port is free")
     }
 
-    /// Whether a script in a host's network succeeds.
     #[must_use]
     pub fn holds(&self, host: usize, script: &str) -> bool {
         let mut command = self.hosts[host].command();
         command.args(["sh", "-c", script]).status().expect("nsenter starts").success()
     }
 
-    /// A command in a host's network, not yet started.
     #[must_use]
     pub fn at_host(&self, host: usize, words: &[&str]) -> Command {
         let mut command = self.hosts[host].command();
@@ -261,12 +247,11 @@ impl Network {
         command
     }
 
-    /// Runs a script in a host's network.
     pub fn at(&self, host: usize, script: &str) {
         self.hosts[host].shell(script);
     }
 
-    /// Runs a script in a host's network and mounts, as the host's own processes would, and returns its output.
+    /// Runs in a host's network and mounts. Returns the output.
     pub fn on(&self, host: usize, script: &str) -> String {
         let mut command = Command::new("nsenter");
         let target = self.hosts[host].pid().to_string();
@@ -276,13 +261,11 @@ impl Network {
         String::from_utf8_lossy(&output.stdout).into_owned()
     }
 
-    /// Agents running on a host.
     #[must_use]
     pub fn agents(&self, host: usize) -> Vec<u32> {
         self.processes(host).into_iter().filter(|pid| name(*pid) == "plumb-agent").collect()
     }
 
-    /// Processes in a host's network.
     #[must_use]
     pub fn processes(&self, host: usize) -> Vec<u32> {
         let there = namespace_of(self.hosts[host].pid());
@@ -291,20 +274,18 @@ impl Network {
         pids.filter(|pid| namespace_of(*pid) == there).collect()
     }
 
-    /// Waits until no agent runs on any host.
     pub fn agents_are_gone(&self) {
         let count = || (0..self.hosts.len()).map(|host| self.agents(host).len()).sum::<usize>();
         assert!(wait_until(PATIENCE, || count() == 0), "{} agents still run", count());
     }
 
-    /// Files of a host's user, without those in /run.
     #[must_use]
     pub fn files(&self, host: usize) -> Vec<String> {
         let home = self.folder().join(format!("h{host}/home"));
         let mut found = Vec::new();
         let mut folders = vec![home.clone()];
         while let Some(folder) = folders.pop() {
-            for entry in fs::read_dir(folder).expect("it is ours").filter_map(Result::ok) {
+            for entry in fs::read_dir(folder).expect("own file").filter_map(Result::ok) {
                 if entry.path().is_dir() {
                     folders.push(entry.path());
                 } else {

@@ -1,5 +1,4 @@
-//! A run of all pairs of a fleet, stored in PostgreSQL, under random faults: processes are killed or stopped and
-//! networks are cut. The run is resumed until it is complete. The store and the traffic on the bridge are checked.
+//! A run of all pairs of a fleet, stored in PostgreSQL, under random faults. The run is resumed until it is complete.
 
 mod fault;
 mod judgement;
@@ -19,41 +18,34 @@ use crate::{
     wait_until,
 };
 
-/// Members, one per host.
 const HOSTS: usize = 4;
 /// Keeps the capture of an hour small, and a stream far below the machine's capacity.
 const RATE: &str = "20mbit";
 /// Share of the run by which all faults have happened.
 const STORMY: f64 = 0.8;
-/// Longest delay from a stored trial to the next fault, so that faults hit every part of a round.
+/// The wait after a stored trial, so that faults hit every part of a round.
 const BEYOND: Duration = Duration::from_secs(1);
-/// Shortest fault in seconds.
+/// Seconds.
 const SHORTEST: f64 = 0.3;
-/// Shortest interval between controller starts while one after another fails.
+/// The time between controller starts while one after another fails.
 const APART: Duration = Duration::from_secs(1);
-/// Interval for checking whether a controller has exited.
 const GLANCE: Duration = Duration::from_millis(100);
-/// Time limit for cleanup after members have exited.
 const GONE: Duration = Duration::from_secs(5);
 
-/// A series of faults.
 #[derive(Debug, Clone)]
 pub struct Storm {
-    /// In this order.
     pub faults: Vec<Fault>,
-    /// Seed for times and durations of faults; not 0.
+    /// Determines times and durations of faults; not 0.
     pub seed: u32,
-    /// Longest fault.
     pub longest: Duration,
-    /// Trials per direction.
     pub trials: u32,
-    /// Trial duration, e.g. `4s`. If a controller dies in a trial that lasts longer than the next controller needs to
-    /// start, the next one would send at the same time, if nothing prevented that.
+    /// E.g. `4s`. If a controller dies in a trial that lasts longer than the next controller needs to start, the next one
+    /// would send at the same time, if nothing prevented that.
     pub trial: &'static str,
 }
 
 impl Storm {
-    /// Draws faults from all kinds; some last longer than a member's timeout for its controller.
+    /// All kinds; some last longer than a member's timeout for its controller.
     #[must_use]
     pub fn of(faults: usize, seed: u32) -> Self {
         let mut random = Random::of(seed);
@@ -62,10 +54,7 @@ impl Storm {
         Self { faults, seed, longest: Duration::from_secs(20), trials, trial: "5s" }
     }
 
-    /// Runs the storm with this `plumb` binary and prints the faults and the outcome.
-    ///
-    /// # Panics
-    /// If a trial is lost, changed or stored twice, two streams share a host, the run cannot be resumed, or something
+    /// Panics if a trial is lost, changed or stored twice, two streams share a host, the run cannot be resumed, or something
     /// is left behind.
     pub fn run(&self, plumb: &str) {
         let begun = Instant::now();
@@ -105,11 +94,9 @@ impl Storm {
     }
 }
 
-/// The run in progress.
 struct FaultRun {
     fleet: Fleet,
     store: PostgresServer,
-    /// More than one while a second controller tries to take over the run.
     controllers: Vec<(usize, ProcessGuard)>,
     started: usize,
     run: String,
@@ -119,12 +106,10 @@ struct FaultRun {
     random: Random,
     longest: Duration,
     complete: bool,
-    /// Number of events by kind.
     reported: BTreeMap<String, usize>,
 }
 
 impl FaultRun {
-    /// Starts the run.
     fn begin(fleet: Fleet, store: PostgresServer, storm: &Storm) -> Self {
         let scenario = pairs("pairs = \"all\"", by_member(0..HOSTS), storm.trials, storm.trial);
         let _ = fleet.network.sandbox.file("storm.toml", &scenario);
@@ -150,9 +135,8 @@ impl FaultRun {
         fault_run
     }
 
-    /// Starts a controller: the first one starts the run, later ones resume it.
     fn start(&mut self) {
-        let log = File::create(self.log(self.started)).expect("it is ours");
+        let log = File::create(self.log(self.started)).expect("own file");
         let file = self.fleet.path("storm.toml");
         let resume = ["run", "--quiet", "--resume", &self.run];
         let words = if self.run.is_empty() { &["run", "--quiet", &file][..] } else { &resume };
@@ -175,7 +159,6 @@ impl FaultRun {
         *self.reported.entry(what).or_default() += 1;
     }
 
-    /// Checks for exited controllers and resumes the run if none is left.
     fn tend(&mut self) {
         for (number, mut controller) in std::mem::take(&mut self.controllers) {
             let Some(status) = controller.0.try_wait().expect("it was started") else {
@@ -193,7 +176,6 @@ impl FaultRun {
         }
     }
 
-    /// Keeps the run going for this long.
     fn pass(&mut self, time: Duration) {
         let until = Instant::now() + time;
         while let left = until.saturating_duration_since(Instant::now())
@@ -204,7 +186,6 @@ impl FaultRun {
         }
     }
 
-    /// Keeps the run going until `holds` returns true; waits for as long as new trials arrive.
     fn until(&mut self, what: &str, holds: impl Fn(&Self) -> bool) {
         let (mut seen, mut since) = (0, Instant::now());
         while !holds(self) {
@@ -226,7 +207,6 @@ impl FaultRun {
         self.complete
     }
 
-    /// Causes one fault once this share of the trials is stored.
     fn meet(&mut self, fault: Fault, part: f64) {
         let goal = (self.kept.planned() as f64 * part) as usize;
         self.until("the next fault", |fault_run| StoredTrials::count(&fault_run.store) >= goal);

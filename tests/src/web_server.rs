@@ -12,12 +12,10 @@ pub struct WebServer {
     child: Child,
     /// E.g. `http://127.0.0.1:40000`.
     pub origin: String,
-    /// The generated token that it printed.
     pub token: Option<String>,
 }
 
 impl WebServer {
-    /// Serves a sandbox's runs on a free loopback port.
     pub fn start(sandbox: &Sandbox, arguments: &[&str]) -> Self {
         Self::at("127.0.0.1:0", sandbox, arguments)
     }
@@ -40,7 +38,7 @@ impl WebServer {
         panic!("plumb web ended before it served: {:?}", child.wait());
     }
 
-    /// The complete response to a request with these header lines, each ending in a line break.
+    /// Header lines end in a line break.
     pub fn answer(&self, request: &str, head: &str, body: &str) -> String {
         let host = self.origin.trim_start_matches("http://");
         let mut stream = TcpStream::connect(host).expect("it serves");
@@ -55,13 +53,11 @@ impl WebServer {
         answer
     }
 
-    /// The response to a plain request for a page.
     pub fn get(&self, page: &str) -> String {
         let host = self.origin.trim_start_matches("http://");
         self.answer(&format!("GET {page}"), &format!("Host: {host}\r\n"), "")
     }
 
-    /// Stops it as a service manager does.
     pub fn end(mut self) {
         signal(self.child.id(), "TERM");
         let status = self.child.wait().expect("a child of this test");

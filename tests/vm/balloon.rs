@@ -4,8 +4,8 @@ use serde_json::Value;
 
 use crate::sandbox;
 
-/// Minimum share of the moved memory that shows at the host: the guest's kernel uses some itself, and each page that
-/// it touches again may cost the host a huge page.
+/// Share of the moved memory that shows at the host: the guest's kernel uses some itself, and each page that it touches again
+/// may cost the host a huge page.
 const NEARLY_ALL: f64 = 0.75;
 const NEXT_TO_NOTHING: f64 = 0.2;
 
@@ -78,8 +78,7 @@ pub(crate) fn refuses_machines_that_cannot_give_memory() {
     }
 }
 
-/// Takes random amounts through the agent and returns them while the guest's kernel compacts its memory. A trial that
-/// finds changed memory fails the run.
+/// Takes random amounts through the agent. A trial that finds changed memory fails the run.
 pub(crate) fn memory_is_intact_after_cycles_with_compaction() {
     let sandbox = sandbox();
     let file = sandbox.file("cycles.toml", &plumb_tests::compaction_cycles(5));

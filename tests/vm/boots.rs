@@ -7,12 +7,10 @@ use serde_json::{Value, json};
 
 use crate::{remains::Remains, sandbox};
 
-/// Number of guests to create and remove, in parallel on each CPU of an ordinary CI machine; `make soak` kills
-/// hundreds.
+/// Guests per CPU of an ordinary CI machine; `make soak` kills hundreds.
 const GUESTS: usize = 10;
 const ROWS: usize = 2;
 
-/// Boots a guest and returns its description.
 pub(crate) fn boot(sandbox: &Sandbox, flags: &[&str]) -> Value {
     let arguments = [&["vm", "run", "--json"], flags].concat();
     let output = sandbox.plumb(&arguments);
@@ -20,7 +18,6 @@ pub(crate) fn boot(sandbox: &Sandbox, flags: &[&str]) -> Value {
     serde_json::from_str(&output.out).expect("a JSON document")
 }
 
-/// Time until the guest's agent was ready.
 pub(crate) fn ready(document: &Value) -> Duration {
     Duration::from_nanos(document["ready_within"].as_u64().expect("nanoseconds"))
 }

@@ -13,11 +13,10 @@ use serde_json::Value;
 
 pub(crate) const PATIENCE: Duration = Duration::from_secs(180);
 pub(crate) const MIB: f64 = 1024.0 * 1024.0;
-/// The guide for users.
 const GUIDE: &str = include_str!("../../docs/guide/rebalance.md");
-/// MiB per GiB of the guide: the machines here are smaller.
+/// The machines here are smaller than the guide's.
 const FOR_A_GIB: u64 = 96;
-/// In load order. Built-in modules are missing.
+/// Loaded in this order. Built-in modules are missing.
 const MODULES: [&str; 8] = [
     "drivers/virtio/virtio_ring",
     "drivers/virtio/virtio",
@@ -29,7 +28,6 @@ const MODULES: [&str; 8] = [
     "drivers/char/virtio_console",
 ];
 const FOLDERS: [&str; 7] = ["bin", "dev", "lib", "proc", "sys", "run", "mnt"];
-/// The start of every init script.
 const PREAMBLE: &str = "#!/bin/busybox sh
 /bin/busybox --install -s /bin
 export PATH=/bin
@@ -44,14 +42,12 @@ done
 mount -t tmpfs -o size=100% none /mnt
 ";
 
-/// A kernel with its modules.
 #[derive(Debug, Clone)]
 pub(crate) struct GuestKernel {
     image: PathBuf,
     modules: PathBuf,
 }
 
-/// A QEMU started by hand and killed on drop.
 pub(crate) struct Machine {
     pub(crate) qemu: Child,
     console: PathBuf,
@@ -73,7 +69,7 @@ pub(crate) fn guide(text: &str, folder: &Path) -> String {
     })
 }
 
-/// Splits a command or flags from the guide into words.
+/// Command or flags from the guide.
 pub(crate) fn words(block: &str) -> Vec<String> {
     block.replace("\\\n", " ").split_whitespace().map(str::to_owned).collect()
 }
@@ -93,7 +89,6 @@ impl GuestKernel {
         kernels.max_by_key(|kernel| kernel.modules.clone())
     }
 
-    /// The kernel of the running test.
     pub(crate) fn of_test() -> Self {
         match plumb_tests::guest_kernel() {
             Some(kernel) => Self::chosen(&kernel).expect("it is installed"),
@@ -109,15 +104,14 @@ impl GuestKernel {
         Self { image: kernel.image, modules: kernel.modules }
     }
 
-    /// The guest's initrd, with an init script after the preamble and optionally with `plumb`.
     pub(crate) fn initrd(&self, folder: &Path, script: &str, plumb: Option<&str>) {
         let root = folder.join("root");
         for part in FOLDERS {
-            fs::create_dir_all(root.join(part)).expect("it is ours");
+            fs::create_dir_all(root.join(part)).expect("own file");
         }
         fs::copy("/bin/busybox", root.join("bin/busybox")).expect("it was installed");
         if let Some(plumb) = plumb {
-            fs::create_dir_all(root.join("usr/local/bin")).expect("it is ours");
+            fs::create_dir_all(root.join("usr/local/bin")).expect("own file");
             // Stripped as in a package, since unpacking is slow in a guest.
             let to = root.join("usr/local/bin/plumb");
             let stripped =
@@ -131,7 +125,7 @@ impl GuestKernel {
             let _ = fs::copy(file.with_extension("ko"), &copy)
                 .or_else(|_| fs::copy(file.with_extension("ko.xz"), &copy));
         }
-        fs::write(root.join("init"), PREAMBLE.to_owned() + script).expect("it is ours");
+        fs::write(root.join("init"), PREAMBLE.to_owned() + script).expect("own file");
         let pack = "chmod 755 init && find . | busybox cpio -o -H newc > ../initrd 2>/dev/null";
         let made = Command::new("sh").args(["-c", pack]).current_dir(root).status().expect("a shell");
         assert!(made.success());
@@ -139,7 +133,7 @@ impl GuestKernel {
 }
 
 impl Machine {
-    /// Starts a machine with the folder's initrd, `append` on the kernel command line, and these flags.
+    /// Boots the folder's initrd with `append` on the kernel command line.
     pub(crate) fn start(
         folder: &Path,
         name: &str,
@@ -155,7 +149,7 @@ impl Machine {
         Self::spawn(command, console, &folder.join(format!("{name}.qmp")))
     }
 
-    /// A machine that never runs its guest, with its monitor socket at `qmp`.
+    /// Never runs its guest; its monitor socket is `qmp`.
     pub(crate) fn bare(qmp: &Path, devices: &[&str]) -> Self {
         let mut command = Self::qemu();
         command.args(["-S", "-m", "128M", "-qmp", &format!("unix:{},server,nowait", qmp.display())]);
@@ -192,7 +186,7 @@ impl Machine {
         fs::read_to_string(&self.console).unwrap_or_default().matches(word).count()
     }
 
-    /// Resident memory in bytes.
+    /// Bytes.
     pub(crate) fn resident(&self) -> f64 {
         let text = fs::read_to_string(format!("/proc/{}/statm", self.qemu.id())).unwrap_or_default();
         text.split_whitespace().nth(1).and_then(|pages| pages.parse::<f64>().ok()).unwrap_or(0.0) * 4096.0
@@ -210,14 +204,12 @@ impl Drop for Machine {
     }
 }
 
-/// The first machine in the output of `plumb top`.
 pub(crate) fn top(sandbox: &Sandbox, config: &str) -> Value {
     let out = sandbox.succeed(&["memory", "top", config, "--once", "--json"]).out;
     let document: Value = serde_json::from_str(&out).expect("it is JSON");
     document["vms"][0].clone()
 }
 
-/// The latest value of a machine's gauge.
 pub(crate) fn gauge(metrics: &Path, name: &str, vm: &str) -> Option<f64> {
     let text = fs::read_to_string(metrics).unwrap_or_default();
     let line = format!("{name}{{vm=\"{vm}\"}} ");

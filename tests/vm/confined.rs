@@ -6,9 +6,8 @@ use plumb_tests::wait_until;
 
 use crate::{remains::monitor, sandbox};
 
-/// Longer than any boot.
 const PATIENCE: Duration = Duration::from_secs(120);
-/// User ids not used by accounts or services, including `plumb server`.
+/// Not used by accounts or services, including `plumb server`.
 const UNASSIGNED: RangeInclusive<u32> = 60_578..=61_183;
 
 pub(crate) fn a_monitor_has_little() {

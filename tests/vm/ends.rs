@@ -19,7 +19,6 @@ const SOON: Duration = Duration::from_secs(20);
 /// Longer than a monitor's start, shorter than a guest's boot.
 const WELL_BEGUN: Duration = Duration::from_millis(500);
 
-/// Starts booting a guest. Returns its controller and its monitor's pid.
 fn booting(sandbox: &Sandbox) -> (Child, u32) {
     let mut command = sandbox.command(&["vm", "run"]);
     let controller = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("plumb was built");
@@ -27,7 +26,6 @@ fn booting(sandbox: &Sandbox) -> (Child, u32) {
     (controller, monitor(sandbox).expect("it boots for seconds"))
 }
 
-/// The same, once the guest's kernel runs.
 fn well_begun(sandbox: &Sandbox) -> (Child, u32) {
     let (controller, monitor) = booting(sandbox);
     assert!(wait_until(SOON, || cpu_time(monitor) >= WELL_BEGUN), "its monitor gets no CPU");

@@ -15,10 +15,8 @@ use crate::{
 };
 
 const PATIENCE: Duration = Duration::from_secs(20);
-/// More trials than any of these runs completes.
 const PLANNED: u32 = 40;
 
-/// A run with a guest.
 struct Run {
     sandbox: Sandbox,
     before: (Leftovers, Remains),
@@ -28,7 +26,6 @@ struct Run {
 }
 
 impl Run {
-    /// Returns a run in its second trial.
     fn in_its_trials() -> Self {
         let sandbox = sandbox();
         let before = (Leftovers::of(&sandbox), Remains::now());
@@ -55,7 +52,6 @@ impl Run {
         monitor(&self.sandbox).expect("its guest is in its trials")
     }
 
-    /// Checks that the run fails by itself with these messages and can be resumed.
     fn fails_with(mut self, expected: &[&str]) {
         self.lines.read_to_string(&mut self.printed).expect("text");
         let printed = &self.printed;
@@ -66,7 +62,6 @@ impl Run {
         self.leaves_its_trials();
     }
 
-    /// Checks that only the finished trials remain.
     fn leaves_its_trials(self) {
         let left = || processes(&self.sandbox);
         assert!(wait_until(PATIENCE, || left().is_empty()), "{:?}", left());

@@ -5,7 +5,6 @@ use serde_json::Value;
 
 use crate::sandbox;
 
-/// A Firecracker guest and a namespace on a host's bridge.
 const SCENARIO: &str = r#"schema = 1
 name = "firecracker"
 title = "A Firecracker guest and a namespace on one bridge"

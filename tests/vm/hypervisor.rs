@@ -1,4 +1,4 @@
-//! Runs in a virtual hypervisor: guests that need nested KVM, and cleanup after the hypervisor or its controller dies.
+//! Runs in a virtual hypervisor: guests that need nested KVM, and cleanup after it dies.
 
 use std::{
     io::{BufRead, BufReader, Read},
@@ -14,11 +14,11 @@ use crate::{
     sandbox,
 };
 
-/// Minimum system calls per message when QEMU itself carries the packets.
+/// System calls per message when QEMU itself carries the packets.
 const MANY: f64 = 3.0;
 
-/// Two namespaces on a bridge, and two on a VLAN whose device name sorts before its parent's. Nothing has to boot in
-/// the hypervisor.
+/// Two namespaces on a bridge, and two on a VLAN whose device name sorts before its parent's. Nothing has to boot in the
+/// hypervisor.
 const WIRE: &str = r#"schema = 1
 name = "inside"
 title = "Two namespaces on a bridge in a virtual hypervisor"
@@ -74,7 +74,7 @@ trials = 8
 pause = "1ms"
 "#;
 
-/// As in write-up 004: 0.007 system calls per message with vhost, 8.3 without.
+/// Write-up 004 has 0.007 system calls per message with vhost, 8.3 without.
 pub(crate) fn vhost_saves_calls() {
     let sandbox = sandbox();
     let paths = ["--path", "host-to-vm", "--path", "host-to-vm-vhost", "--workload", "latency"];
@@ -124,7 +124,6 @@ pub(crate) fn guest_time_is_neither_work_nor_wait() {
     assert_eq!(guest + running + waiting, number(&run["total"]), "{run:#}");
 }
 
-/// CPU time of the kernel thread that carries the packets, named after its monitor.
 fn worker_time(trial: &Value) -> u64 {
     let shares = trial["observed"]["cpu"]["shares"].as_array().expect("CPU time is split by owner").iter();
     let of_worker = shares.filter(|share| share["consumer"] == "vhost");
@@ -132,14 +131,13 @@ fn worker_time(trial: &Value) -> u64 {
     of_worker.filter(named).map(|share| number(&share["time"])).sum()
 }
 
-/// System calls of the monitor at the server's end.
 fn calls_per_message(result: &Value) -> f64 {
     let ends = result["probed"]["calls"]["ends"].as_array().expect("calls were counted");
     let of_monitor = ends.iter().filter(|end| end["end"] == "server" && is_monitor(end));
     of_monitor.filter_map(|end| end["rate"].as_f64()).sum()
 }
 
-/// Writes of the monitor at the server's end: QEMU writes packets to a tap with `writev`.
+/// QEMU writes packets to a tap with `writev`.
 fn packets_written_per_message(result: &Value) -> f64 {
     let rows = result["probed"]["calls"]["processes"].as_array().expect("calls were counted");
     let written = rows.iter().filter(|row| {
@@ -153,8 +151,7 @@ fn is_monitor(end: &Value) -> bool {
     end["process"].as_str().is_some_and(|process| process.starts_with("qemu"))
 }
 
-/// Ends a run with `how`, given the pids of controller and hypervisor, after the first stored trial. Returns the exit
-/// status and output.
+/// Returns the exit status and output.
 fn ended(sandbox: &Sandbox, args: &[&str], how: impl FnOnce(u32, u32)) -> (Option<i32>, String) {
     let mut command = sandbox.command(args);
     let mut controller =
@@ -199,7 +196,6 @@ pub(crate) fn finished_trials_survive_their_hypervisor() {
     before.has_only_gained(&sandbox, &["inside.toml", "runs.db"]);
 }
 
-/// Packets received and sent by each device of the VLAN in each trial over it.
 fn packets_of_vlan(record: &Value) -> Vec<u64> {
     let of_path =
         |trial: &&Value| trial["result"].as_str().is_some_and(|result| result.starts_with("tagged/"));

@@ -24,10 +24,9 @@ mod telemetry;
 mod variants;
 mod virtio;
 
-/// Needed by every guest.
 const GUEST: &[Need] = &[Need::Program("qemu-system-x86_64", "qemu-system-x86"), Need::GuestKernel];
 
-/// Needed to measure a guest, which has a device on a bridge.
+/// The guest has a device on a bridge.
 const MEASURED: &[Need] = &[
     Need::Root,
     Need::Program("qemu-system-x86_64", "qemu-system-x86"),
@@ -35,7 +34,6 @@ const MEASURED: &[Need] = &[
     Need::File("/dev/net/tun", "a kernel with tap devices"),
 ];
 
-/// Also needed to remove a device.
 const WITH_IP: &[Need] = &[
     Need::Root,
     Need::Program("qemu-system-x86_64", "qemu-system-x86"),
@@ -45,14 +43,13 @@ const WITH_IP: &[Need] = &[
     Need::File("/dev/net/tun", "a kernel with tap devices"),
 ];
 
-/// Needed for machines that plumb did not start.
+/// plumb did not start the machines.
 const STANDING: &[Need] = &[
     Need::Root,
     Need::Program("qemu-system-x86_64", "qemu-system-x86"),
     Need::File("/dev/net/tun", "a kernel with tap devices"),
 ];
 
-/// Needed to measure a guest with probes.
 const WATCHED: &[Need] = &[
     Need::Root,
     Need::Program("qemu-system-x86_64", "qemu-system-x86"),
@@ -61,14 +58,13 @@ const WATCHED: &[Need] = &[
     Need::BTF,
 ];
 
-/// Needed for guests started by hand.
 const BY_HAND: &[Need] = &[
     Need::Program("qemu-system-x86_64", "qemu-system-x86"),
     Need::GuestKernel,
     Need::File("/usr/share/doc/busybox-static", "busybox in one file (apt-get install busybox-static)"),
 ];
 
-/// Needed to run guests in a virtual machine with KVM.
+/// Guests in a virtual machine with KVM.
 const HYPERVISOR: &[Need] =
     &[Need::Root, Need::Program("qemu-system-x86_64", "qemu-system-x86"), Need::GuestKernel];
 

@@ -1,5 +1,4 @@
-//! Runs that measure guests: queues as reported by the guest's kernel, and guests of either machine type next to
-//! namespaces.
+//! Runs that measure guests of either machine type next to namespaces.
 
 use std::{collections::BTreeSet, time::Duration};
 
@@ -11,10 +10,9 @@ use crate::{remains::processes, sandbox};
 const PATIENCE: Duration = Duration::from_secs(20);
 /// A hash assigns streams to queues: with this many streams, one of two queues stays unused once in 2^15 runs.
 const MANY: u32 = 16;
-/// Tolerance in packets: a device's counters and those of its queues are read one after the other.
+/// Packets: a device's counters and those of its queues are read one after the other.
 const BETWEEN: u64 = 8;
 
-/// A guest and a namespace on a host's bridge. `vm` describes the guest, `more` the measurement.
 pub(crate) fn scenario(vm: &str, more: &str) -> String {
     format!(
         r#"schema = 1
@@ -51,7 +49,6 @@ baseline = true
     )
 }
 
-/// `streams` parallel connections with `trials` trials per result.
 pub(crate) fn streams(streams: u32, duration: &str, trials: u32) -> String {
     format!(
         "[workloads.throughput]\nkind = \"stream\"\nstreams = {streams}\nduration = \"{duration}\"\nwarmup = \
@@ -59,7 +56,6 @@ pub(crate) fn streams(streams: u32, duration: &str, trials: u32) -> String {
     )
 }
 
-/// Runs the scenario.
 pub(crate) fn run(sandbox: &Sandbox, file: &str) -> Output {
     sandbox.plumb(&["run", file, "--probe", "none"])
 }

@@ -1,4 +1,4 @@
-//! Moves memory between machines that plumb did not start, by the steps of the guide; the guests need no changes.
+//! Moves memory between machines that plumb did not start, by the steps of the guide.
 
 use std::{cell::RefCell, fs, path::Path};
 
@@ -13,7 +13,7 @@ use crate::{
 const SCRIPT: &str = "dd if=/dev/zero of=/mnt/held bs=1048576 count=$fills
 while :; do sleep 1; done
 ";
-/// Initial memory of each machine in MiB.
+/// MiB of each machine.
 const MEMORY: f64 = 288.0;
 
 fn start(folder: &Path, name: &str, fills: u32) -> Machine {
@@ -22,7 +22,6 @@ fn start(folder: &Path, name: &str, fills: u32) -> Machine {
     Machine::start(folder, name, &GuestKernel::of_test(), &format!("fills={fills}"), &flags)
 }
 
-/// Of two machines that share less memory than both started with, the busier one gets memory from the other.
 pub(crate) fn memory_goes_to_the_machine_that_uses_it() {
     let sandbox = sandbox();
     let folder = sandbox.home();

@@ -9,7 +9,7 @@ use plumb_tests::Sandbox;
 
 use crate::{remains::processes, sandbox};
 
-/// Time limit of a refusal, which boots no guest; a hanging KVM takes longest.
+/// Boots no guest; a hanging KVM takes longest.
 const SOON: Duration = Duration::from_secs(10);
 
 fn check(sandbox: &Sandbox, flags: &[&str], status: i32, printed: &[&str]) {
@@ -23,7 +23,6 @@ fn check(sandbox: &Sandbox, flags: &[&str], status: i32, printed: &[&str]) {
     assert!(processes(sandbox).is_empty());
 }
 
-/// A file with the signature of a bzImage.
 fn claimed(sandbox: &Sandbox, name: &str) -> String {
     let mut kernel = vec![0_u8; 4096];
     kernel[0x1fe..0x200].copy_from_slice(&[0x55, 0xaa]);
@@ -33,13 +32,11 @@ fn claimed(sandbox: &Sandbox, name: &str) -> String {
     path.to_str().expect("temporary folders have plain names").to_owned()
 }
 
-/// The default guest kernel.
 fn installed() -> String {
     let kernel = machine::Kernel::installed().expect("a kernel is installed");
     kernel.image.to_str().expect("kernels have plain names").to_owned()
 }
 
-/// A folder of invalid module files.
 fn no_modules(sandbox: &Sandbox) -> String {
     let folder = sandbox.home().join("modules");
     fs::create_dir(&folder).expect("the sandbox can be written");

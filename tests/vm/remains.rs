@@ -11,12 +11,10 @@ use plumb_tests::{Sandbox, belongs_to, wait_until};
 
 pub(crate) use plumb_tests::processes;
 
-/// Where programs leave files and shared memory.
 const FOLDERS: [&str; 3] = ["/tmp", "/var/tmp", "/dev/shm"];
-/// Names of plumb's and QEMU's files and sockets contain one of these.
+/// Parts of the names of plumb's and QEMU's files and sockets.
 const OURS: [&str; 4] = ["plumb", "qemu", "vl.", "guest"];
 
-/// Files and sockets at one moment.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Remains {
     files: BTreeSet<PathBuf>,
@@ -24,7 +22,6 @@ pub(crate) struct Remains {
 }
 
 impl Remains {
-    /// Takes a snapshot of the whole machine.
     pub(crate) fn now() -> Self {
         let folders = FOLDERS.iter().filter_map(|folder| fs::read_dir(folder).ok()).flatten();
         let files = folders.filter_map(Result::ok).map(|entry| entry.path());
@@ -36,12 +33,11 @@ impl Remains {
         }
     }
 
-    /// Checks that nothing was added since, and that no process of the sandbox runs.
     pub(crate) fn is_all_there_is(&self, sandbox: &Sandbox) {
         self.has_only_gained(sandbox, &[]);
     }
 
-    /// The same, except for these files in the sandbox's home and SQLite's files next to them.
+    /// Ignores these files in the sandbox's home and SQLite's files next to them.
     pub(crate) fn has_only_gained(&self, sandbox: &Sandbox, files: &[&str]) {
         let left = || (processes(sandbox), Self::now());
         let clean = |(processes, now): &(Vec<u32>, Self)| {
@@ -60,7 +56,6 @@ impl Remains {
     }
 }
 
-/// The pid of the sandbox's monitor, if a guest runs.
 pub(crate) fn monitor(sandbox: &Sandbox) -> Option<u32> {
     let is_monitor = |pid: &u32| {
         let program = fs::read_link(format!("/proc/{pid}/exe")).unwrap_or_default();
@@ -69,7 +64,7 @@ pub(crate) fn monitor(sandbox: &Sandbox) -> Option<u32> {
     processes(sandbox).into_iter().find(is_monitor)
 }
 
-/// Whether a process of another sandbox uses this socket, since tests run in parallel.
+/// Tests run in parallel.
 fn is_of_another(socket: &str, sandbox: &Sandbox) -> bool {
     let holder = socket.rsplit_once("(process ").and_then(|(_, pid)| pid.strip_suffix(')')?.parse().ok());
     holder.is_some_and(|pid: u32| Path::new(&format!("/proc/{pid}")).exists() && !belongs_to(pid, sandbox))

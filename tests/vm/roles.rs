@@ -27,7 +27,6 @@ pub(crate) fn distinguishes_a_monitor_s_threads() {
     check_page(&sandbox);
 }
 
-/// Threads with CPU time of this owner in processes of this name.
 fn threads<'a>(shares: &'a Value, consumer: &str, process: &str) -> BTreeSet<&'a str> {
     let shares = shares.as_array().expect("a list").iter();
     let of_owner = shares.filter(|share| share["consumer"] == consumer && named(&share["process"], process));
@@ -49,8 +48,7 @@ fn check_owners(shares: &Value) {
     }
 }
 
-/// Calls are counted per thread and end: a guest's packets pass through the monitor's first thread, and its vCPUs are
-/// threads as well.
+/// Checks each thread and end: a guest's packets pass through the monitor's first thread, and its vCPUs are threads as well.
 fn check_calls(calls: &Value) {
     let calls = calls.as_array().expect("a list");
     let of_monitor: Vec<&Value> = calls.iter().filter(|call| named(&call["process"], "qemu")).collect();

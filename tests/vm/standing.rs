@@ -16,7 +16,7 @@ use crate::sandbox;
 const NAME: &str = "plumb-test-web";
 const FOR: &str = "300ms";
 
-/// A QEMU stopped before the guest's first instruction; its tap device is in a private network namespace.
+/// Stopped before the guest's first instruction; the tap device is in a private network namespace.
 struct Standing(Child);
 
 impl Standing {
@@ -48,7 +48,7 @@ impl Standing {
     }
 }
 
-/// Waits until the main loop runs, when all devices exist.
+/// When the main loop runs, all devices exist.
 fn answers(monitor: &UnixStream) -> io::Result<()> {
     monitor.set_read_timeout(Some(Duration::from_secs(60)))?;
     (&mut &*monitor).write_all(b"{\"execute\":\"qmp_capabilities\"}{\"execute\":\"query-status\"}\n")?;
@@ -175,7 +175,6 @@ pub(crate) fn refuses_what_is_not_a_machine() {
     }
 }
 
-/// Whether a process has attached eBPF programs.
 fn watches(pid: u32) -> bool {
     let held = fs::read_dir(format!("/proc/{pid}/fd")).into_iter().flatten().filter_map(Result::ok);
     let mut links = held.filter_map(|entry| fs::read_link(entry.path()).ok());

@@ -1,5 +1,4 @@
-//! Users' own guests with an agent, by the steps of the guide: their memory statistics, and the effect of killing the
-//! rebalancer, the agent or the machine. The guest checks its memory all the time.
+//! Users' own guests with an agent, by the steps of the guide. The guest checks its memory all the time.
 
 use std::{cell::RefCell, fs, process::Stdio, sync::Arc, thread, time::Duration};
 
@@ -23,9 +22,8 @@ while :; do
   sleep 1
 done
 ";
-/// Kernel configuration for counting accesses.
 pub(crate) const DAMON: &str = "CONFIG_DAMON_PADDR=y";
-/// One node with all of its memory in a file, so that the host can free parts.
+/// All memory is in a file, so that the host can free parts.
 const ONE_NODE: &[&str] = &[
     "-m",
     "384M",
@@ -54,7 +52,7 @@ const TWO_NODES: &[&str] = &[
     "virtio-mem-pci,id=vm0,memdev=more,node=0,requested-size=128M",
 ];
 
-/// Starts a guest with an agent's port and two monitors, and waits until it checks its memory.
+/// Starts a machine with an agent's port and two monitors. Waits until it checks its memory.
 fn start(sandbox: &Sandbox, kernel: &GuestKernel, memory: &[&str]) -> Machine {
     let folder = sandbox.home();
     let unit = guide("ExecStart=", folder);
@@ -69,14 +67,12 @@ fn start(sandbox: &Sandbox, kernel: &GuestKernel, memory: &[&str]) -> Machine {
     machine
 }
 
-/// Checks that the guest keeps running with unchanged memory.
 fn assert_intact(machine: &Machine) {
     let before = machine.printed("INTACT");
     assert!(wait_until(PATIENCE, || machine.printed("INTACT") >= before + 2), "the guest keeps running");
     assert_eq!(machine.printed("DAMAGED"), 0, "the guest's memory is unchanged");
 }
 
-/// A configuration file for the machine with these additional lines.
 fn config(sandbox: &Sandbox, file: &str, lines: &str) -> String {
     let at = |what: &str| sandbox.home().join(format!("vm.{what}")).display().to_string();
     let text =
@@ -84,7 +80,6 @@ fn config(sandbox: &Sandbox, file: &str, lines: &str) -> String {
     sandbox.file(file, &text)
 }
 
-/// An agent reports both tiers, and virtio-mem shrinks the fast tier to its floor and back.
 pub(crate) fn reports_both_tiers_and_moves_the_fast_one() {
     let sandbox = sandbox();
     let machine = start(&sandbox, &GuestKernel::of_test(), TWO_NODES);
@@ -141,7 +136,6 @@ pub(crate) fn reports_both_tiers_and_moves_the_fast_one() {
     assert_intact(&machine);
 }
 
-/// A guest with DAMON reports both nodes: some of the memory is accessed in some samples, most of it in none.
 pub(crate) fn damon_counts_accesses() {
     let sandbox = sandbox();
     let kernel = GuestKernel::with(DAMON).expect("it was installed");
@@ -165,7 +159,7 @@ pub(crate) fn damon_counts_accesses() {
     assert!(wait_until(PATIENCE, counted), "{}", top(&sandbox, &file));
 }
 
-/// Two rebalancers for one machine, each with its own monitor socket: the second is refused until the first exits.
+/// Two rebalancers, each with its own monitor socket: the second is refused until the first exits.
 pub(crate) fn only_one_process_moves_memory() {
     let sandbox = sandbox();
     let _machine = start(&sandbox, &GuestKernel::of_test(), TWO_NODES);
@@ -199,8 +193,6 @@ pub(crate) fn only_one_process_moves_memory() {
     assert!(wait_until(PATIENCE, || second(&[]).0 == Some(0)), "the lock went with its holder");
 }
 
-/// Kills the rebalancer repeatedly while it takes pages through the agent: the guest's memory stays intact, and all of
-/// it is returned.
 pub(crate) fn survives_a_kill_while_taking_pages() {
     let sandbox = sandbox();
     let mut machine = start(&sandbox, &GuestKernel::of_test(), ONE_NODE);
@@ -232,7 +224,6 @@ pub(crate) fn survives_a_kill_while_taking_pages() {
     mover.wait().expect("it was started here");
 }
 
-/// Machines that lack a required capability: each error names it, and no memory moves.
 pub(crate) fn names_what_a_machine_lacks() {
     let sandbox = sandbox();
     for (name, devices, lines, printed) in [

@@ -8,7 +8,7 @@ use crate::{boots::boot, measured::number, remains::processes, sandbox};
 
 const PATIENCE: Duration = Duration::from_secs(20);
 
-/// Virtio behind an overlay and behind a NAT gateway.
+/// The scenarios have guests behind an overlay and behind a NAT gateway.
 pub(crate) fn guests_of_shipped_scenarios() {
     for (name, path, virtio) in [
         ("proxmox-vxlan", "guest-to-guest", &["dev-gateway:eth0", "dev-app02:eth0"][..]),
@@ -38,7 +38,6 @@ pub(crate) fn guests_of_shipped_scenarios() {
     }
 }
 
-/// The device's settings are read inside and outside the guest.
 pub(crate) fn a_device_without_a_scenario() {
     let sandbox = sandbox();
     let flags = ["--vcpus", "2", "--queues", "2", "--mtu", "9000", "--probe", "none"];

@@ -18,11 +18,10 @@ use crate::{
 };
 
 const PATIENCE: Duration = Duration::from_secs(20);
-/// The largest MTU of a tap device: 65535 bytes less the Ethernet header.
+/// A tap device's limit: 65535 bytes less the Ethernet header.
 const LARGEST: u64 = 65_521;
 
-/// Without these features, the driver must know the MTU before it accepts larger packets, which it can neither merge
-/// nor receive whole.
+/// The driver must know the MTU before it accepts larger packets without these features.
 const PLAIN: &str = "gro = \"off\"\nmrg-rxbuf = \"off\"\nufo = \"off\"\nrx-ring = 512\n";
 
 pub(crate) fn as_asked() {
@@ -59,8 +58,7 @@ pub(crate) fn as_asked() {
     before.are_gone_within(PATIENCE);
 }
 
-/// Runs the scenario and checks in a trial that the guest's vCPU is on the first CPU and all other threads are on the
-/// second.
+/// The guest's vCPU is on the first CPU and all other threads are on the second.
 fn run_pinned(sandbox: &Sandbox, file: &str, (vcpu, other): (u32, u32)) {
     let mut command = sandbox.command(&["run", file, "--probe", "none"]);
     let mut controller =
@@ -82,7 +80,6 @@ fn run_pinned(sandbox: &Sandbox, file: &str, (vcpu, other): (u32, u32)) {
     }
 }
 
-/// The threads of a process and the CPUs that each may use.
 fn threads(pid: u32) -> Vec<(String, BTreeSet<u32>)> {
     let tasks = fs::read_dir(format!("/proc/{pid}/task")).expect("it runs").filter_map(Result::ok);
     let thread = |task: fs::DirEntry| {
@@ -92,7 +89,6 @@ fn threads(pid: u32) -> Vec<(String, BTreeSet<u32>)> {
     tasks.filter_map(thread).collect()
 }
 
-/// The CPUs that a thread may use.
 fn allowed(thread: u32) -> BTreeSet<u32> {
     let status = fs::read_to_string(format!("/proc/{thread}/status")).expect("it runs");
     let list = status.lines().find_map(|line| line.strip_prefix("Cpus_allowed_list:")).expect("Linux");
@@ -115,16 +111,13 @@ pub(crate) fn not_taken() {
     before.are_gone_within(PATIENCE);
 }
 
-/// A few messages, two trials per result.
 const PING: &str = "[workloads.latency]\nkind = \"ping-pong\"\nduration = \"200ms\"\nwarmup = \"50ms\"\n\n\
                     [schedule]\ntrials = 2\npause = \"1ms\"\n";
 
-/// A factor of the guest's device, with the same name as its keyword.
 fn factor(word: &str, values: &str) -> String {
     format!("[factors.{word}]\nvary = \"{word}\"\ndevices = [\"vm0:eth0\"]\nvalues = {values}\n\n")
 }
 
-/// The result that a trial belongs to, if messages passed the guest's device.
 fn carried(trial: &Value) -> String {
     let counted = named(&trial["counters"]["devices"], "vm0:eth0");
     let passed = ["rx_packets", "tx_packets"].map(|way| number(&counted[way]));
@@ -132,7 +125,6 @@ fn carried(trial: &Value) -> String {
     trial["result"].as_str().expect("a name").to_owned()
 }
 
-/// Ring sizes of the guest's device in each result's trials, and why other results were skipped.
 fn rings(sandbox: &Sandbox) -> (BTreeSet<(String, u64, u64)>, String) {
     let record = sandbox.record();
     let of_trial = |trial: &Value| {
@@ -143,7 +135,6 @@ fn rings(sandbox: &Sandbox) -> (BTreeSet<(String, u64, u64)>, String) {
     (trials(&record).iter().map(of_trial).collect(), record["skipped"].to_string())
 }
 
-/// Changes the level in a running guest for each trial, and sends messages at each level.
 pub(crate) fn ring_sizes() {
     let sandbox = sandbox();
     let before = Leftovers::of(&sandbox);
@@ -166,8 +157,7 @@ pub(crate) fn ring_sizes() {
     before.are_gone_within(PATIENCE);
 }
 
-/// The driver accepts some values while running, some while the device is down, and none that its monitor does not
-/// offer.
+/// The driver accepts some values while running, some while the device is down, and none that its monitor does not offer.
 pub(crate) fn coalescing() {
     let sandbox = sandbox();
     let before = Leftovers::of(&sandbox);

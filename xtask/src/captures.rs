@@ -1,5 +1,4 @@
 //! `cargo xtask captures`: terminal output of `plumb` as pages of docs/guide/screens.md and docs/guide/tutorial.md.
-//! Owns the commands and the two sizes.
 
 mod tutorial;
 
@@ -20,28 +19,25 @@ pub(crate) struct Request {
     only: Vec<String>,
 }
 
-/// Columns and rows.
 const SIZES: [(u16, u16); 2] = [(80, 24), (120, 40)];
 
-/// More rows than any output has, so that nothing scrolls off before wrapped lines are found.
+/// More rows than any output has: nothing scrolls off before wrapped lines are found.
 const PAPER: u16 = 20_000;
 
-/// Commands with a live view, and its sizes.
 const LIVE: &[&str] = &["plumb run quick", "plumb client 127.0.0.1 -p 5299 -t 4"];
 const LIVE_SIZES: [(u16, u16); 2] = [(80, 24), (160, 50)];
-/// The end of a frame and the start of the next one.
 const FRAME_ENDS: &[u8] = b"\x1b[39m\x1b[49m\x1b[59m\x1b[0m";
 const LEAVES: &[u8] = b"\x1b[?1049l";
-/// The end of a row that is overwritten, in output without frames.
+/// The row is overwritten, in output without frames.
 const ROW_ENDS: &[u8] = b"\x1b[K";
-/// The share of the frames after which the view is captured.
+/// Share of the frames after which the view is captured.
 const SHOWN: f64 = 0.7;
 
 const PAGE: &str = "docs/guide/screens.md";
-const HEAD: &str = "# What it looks like\n\nThe last lines of each command's output on a terminal of 80 columns and 24 rows, and, \
+const HEAD: &str = "# Screens\n\nThe last lines of each command's output on a terminal of 80 columns and 24 rows, and, \
                     collapsed, of 120 and 40. Written by `cargo xtask captures`, which fails if a line wraps or is cut.\n";
 
-/// In this order: later commands read the runs of earlier ones.
+/// Later commands read the runs of earlier ones.
 const COMMANDS: &[&str] = &[
     "plumb doctor",
     "plumb scenario list",
@@ -103,14 +99,12 @@ fn live_heading(command: &str) -> String {
     format!("\n## `{command}`, while it runs\n")
 }
 
-/// The section as it is in the page.
 fn kept(page: &str, heading: &str) -> Option<String> {
     let (_, rest) = page.split_once(heading)?;
     let end = rest.find("\n## ").unwrap_or(rest.len());
     Some(format!("{heading}{}", &rest[..end]))
 }
 
-/// A private home and a running server.
 struct Stage<'a> {
     home: tempfile::TempDir,
     path: String,
@@ -129,7 +123,6 @@ impl<'a> Stage<'a> {
         Ok(Self { home, path, root, server })
     }
 
-    /// The section of a command and the faults in its output.
     fn section(&self, command: &str) -> Result<(String, Vec<String>)> {
         let (mut section, mut faults) = (heading(command), Vec::new());
         for (size, (columns, rows)) in SIZES.into_iter().enumerate() {
@@ -145,7 +138,6 @@ impl<'a> Stage<'a> {
         Ok((section, faults))
     }
 
-    /// The section of a command while it runs.
     fn live_section(&self, command: &str) -> Result<String> {
         let mut section = live_heading(command);
         for (size, (columns, rows)) in LIVE_SIZES.into_iter().enumerate() {
@@ -160,7 +152,6 @@ impl<'a> Stage<'a> {
         Ok(section)
     }
 
-    /// Output on a terminal of this size.
     fn typed(&self, command: &str, columns: u16, rows: u16, folder: &Path) -> Result<Vec<u8>> {
         let sized = format!("stty columns {columns} rows {rows}; {command}");
         let mut script = Command::new("script");
@@ -181,7 +172,6 @@ impl Drop for Stage<'_> {
     }
 }
 
-/// The output up to this share of a live view's frames or overwritten rows.
 fn until_shown(written: &[u8]) -> Option<&[u8]> {
     let places = |of: &'static [u8]| (0..written.len()).filter(move |at| written[*at..].starts_with(of));
     let (end, leaves) = match places(LEAVES).next() {
@@ -195,7 +185,6 @@ fn until_shown(written: &[u8]) -> Option<&[u8]> {
     written.get(..last + end.len())
 }
 
-/// A screen in the page; only one is expanded.
 fn framed(screen: &str, (columns, rows): (u16, u16), is_open: bool) -> String {
     let screen = format!("\n```text\n{screen}\n```\n");
     if is_open {
@@ -204,7 +193,6 @@ fn framed(screen: &str, (columns, rows): (u16, u16), is_open: bool) -> String {
     format!("\n<details><summary>{columns}x{rows}</summary>\n{screen}\n</details>\n")
 }
 
-/// A row of the terminal.
 struct Line {
     text: String,
     /// The line continues in the next row.
@@ -221,7 +209,6 @@ impl Line {
     }
 }
 
-/// The final rows without trailing empty ones.
 fn lines(written: &[u8], columns: u16) -> Vec<Line> {
     let mut terminal = vt100::Parser::new(PAPER, columns, 0);
     terminal.process(written);

@@ -1,4 +1,4 @@
-//! `cargo xtask check`: checks the tree against every rule. Owns the order and the output.
+//! `cargo xtask check`: checks the tree against every rule.
 
 use std::process::ExitCode;
 
@@ -17,7 +17,6 @@ pub(crate) struct Request {
     only: Vec<String>,
 }
 
-/// Runs all rules, even after a failure.
 pub(crate) fn run(workspace: &Workspace, request: &Request) -> Result<ExitCode> {
     let chosen = |name: &str| request.only.is_empty() || request.only.iter().any(|only| only == name);
     let mut failed = 0;

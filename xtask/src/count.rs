@@ -1,5 +1,4 @@
-//! `cargo xtask count`: prints figures that show whether the code gets simpler. Each count has its own file. Limits
-//! belong to rules.
+//! `cargo xtask count`: prints figures that show whether the code gets simpler.
 
 mod circles;
 mod commits;
@@ -37,7 +36,6 @@ pub(crate) struct Request {
     list: bool,
 }
 
-/// Prints the counts.
 pub(crate) fn run(workspace: &Workspace, request: &Request) -> Result<ExitCode> {
     for commit in &request.commit {
         let files = commits::touched(&workspace.root, commit)?;

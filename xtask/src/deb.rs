@@ -1,5 +1,4 @@
-//! `cargo xtask deb`: a Debian package with the program, shell completions and manual pages. Owns the paths
-//! (Filesystem Hierarchy Standard, Debian Policy 4.6).
+//! `cargo xtask deb`: a Debian package (Filesystem Hierarchy Standard, Debian Policy 4.6).
 
 use std::fs::{self, Permissions};
 use std::os::unix::fs::PermissionsExt;
@@ -22,7 +21,7 @@ pub(crate) struct Request {
     output: PathBuf,
 }
 
-/// Completion files by shell, as named by `plumb completions`.
+/// Shells by their names in `plumb completions`.
 const COMPLETIONS: [(&str, &str); 3] = [
     ("bash", "usr/share/bash-completion/completions/plumb"),
     ("zsh", "usr/share/zsh/vendor-completions/_plumb"),
@@ -30,7 +29,7 @@ const COMPLETIONS: [(&str, &str); 3] = [
 ];
 const MAN: &str = "usr/share/man/man1";
 const PROGRAM: &str = "usr/bin/plumb";
-/// Virtual machines need Debian packages; everything else is in the static binary.
+/// Virtual machines need them; everything else is in the static binary.
 const RECOMMENDS: &str = "qemu-system-x86, linux-image-amd64 | linux-image-cloud-amd64, iproute2, ethtool";
 
 pub(crate) fn run(workspace: &Workspace, request: &Request) -> Result<ExitCode> {
@@ -62,7 +61,6 @@ pub(crate) fn run(workspace: &Workspace, request: &Request) -> Result<ExitCode> 
     Ok(ExitCode::SUCCESS)
 }
 
-/// Copies every file of the package to its place.
 fn stock(program: &Path, workspace: &Workspace, root: &Path) -> Result<()> {
     // The temporary folder is private, and its mode would be installed.
     fs::set_permissions(root, Permissions::from_mode(0o755))?;

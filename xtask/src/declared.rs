@@ -1,4 +1,4 @@
-//! A kind of the table as declared by the code: its variants and the methods that identify one.
+//! A kind as declared by the code: its variants and the methods that identify one.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -8,16 +8,11 @@ use syn::{Fields, Ident, Item, ItemEnum, ReturnType, Type};
 use crate::kinds::Kind;
 use crate::source::{Module, Source};
 
-/// A kind as declared by the code.
 pub(crate) struct Declared<'a> {
     kind: &'a Kind,
-    /// The variants of its enums by crate and name.
     variants: BTreeMap<(&'a str, &'a str), BTreeSet<String>>,
-    /// Types carried by only one variant.
     payloads: BTreeSet<String>,
-    /// Methods without arguments that identify a variant.
     accessors: BTreeSet<String>,
-    /// The crates that define an enum of this name.
     definers: BTreeMap<&'a str, BTreeSet<&'a str>>,
 }
 
@@ -45,7 +40,6 @@ impl<'a> Declared<'a> {
         declared
     }
 
-    /// Enums and files of the table that do not exist.
     pub(crate) fn absent(&self, source: &Source) -> Vec<String> {
         let there = |path: &&str| {
             path.split_once("::").is_some_and(|(krate, name)| self.variants.contains_key(&(krate, name)))
@@ -106,7 +100,6 @@ impl<'a> Declared<'a> {
         }
     }
 
-    /// Whether a path in a file of `krate`, followed to its origin, is one of the variants.
     pub(crate) fn has(&self, krate: &str, path: &[String]) -> bool {
         let [before @ .., name, variant] = path else { return false };
         let known = |(home, known): &(&str, &str)| {
@@ -123,7 +116,6 @@ fn owns(own: &str, file: &str) -> bool {
     file == own || own.ends_with('/') && file.starts_with(own)
 }
 
-/// The only type that a variant carries.
 fn payload(fields: &Fields) -> Option<String> {
     match fields {
         Fields::Unnamed(fields) if fields.unnamed.len() == 1 => last(&fields.unnamed[0].ty),
@@ -132,7 +124,6 @@ fn payload(fields: &Fields) -> Option<String> {
     .filter(|name| !["String", "Box", "Vec", "bool", "u32", "u64"].contains(&name.as_str()))
 }
 
-/// The last name of a type's path.
 pub(crate) fn last(ty: &Type) -> Option<String> {
     match ty {
         Type::Path(path) => path.path.segments.last().map(|segment| segment.ident.to_string()),
@@ -141,7 +132,7 @@ pub(crate) fn last(ty: &Type) -> Option<String> {
     }
 }
 
-/// `X` of `Option<X>` and `Option<&X>`.
+/// Accepts `Option<&X>` as well.
 fn optional(ty: &Type) -> Option<String> {
     let Type::Path(path) = ty else { return None };
     let segment = path.path.segments.last().filter(|segment| segment.ident == "Option")?;

@@ -1,7 +1,6 @@
-//! The edge table: which crate may use which, and which crate keeps which heavy crate to itself. Everything else is
-//! forbidden; rules/edges.rs compares it with `cargo metadata`.
+//! Which crate may use which, and which crate keeps which heavy crate to itself.
 
-/// The level of a crate. Tests of a crate may use any crate of a lower level.
+/// Tests of a crate may use any crate of a lower level.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Level {
     Platform,
@@ -11,29 +10,26 @@ pub(crate) enum Level {
     Orchestration,
     Interfaces,
     Entry,
-    /// Outside the workspace: no crate may use these.
+    /// No crate may use these.
     Outside,
 }
 
 use Level::{Adapters, Core, Entry, Interfaces, Model, Orchestration, Outside, Platform};
 
-/// A crate and the crates that it may use.
 pub(crate) struct CrateRule {
     pub(crate) name: &'static str,
     pub(crate) level: Level,
     pub(crate) may_use: &'static [&'static str],
-    /// The reason for the limit.
     pub(crate) why: &'static str,
 }
 
-/// A dependency that only some crates may use.
 pub(crate) struct Restricted {
     pub(crate) krate: &'static str,
     pub(crate) crates: &'static [&'static str],
     pub(crate) why: &'static str,
 }
 
-/// The crates, lowest level first.
+/// Lowest level first.
 #[rustfmt::skip]
 pub(crate) const CRATES: &[CrateRule] = &[
     CrateRule { name: "sys", level: Platform, may_use: &[],
@@ -79,8 +75,8 @@ pub(crate) const CRATES: &[CrateRule] = &[
         why: "a host decides who may measure on it, independent of measurement and transport; messages between members \
               and controllers are opaque bytes" },
     CrateRule { name: "machine", level: Adapters, may_use: &["fleet", "protocol", "scenario", "workload", "sys", "units"],
-        why: "machines are independent of links and measurements; of the protocol they use only \
-              the handshake between an image and its first process; fleet starts a member's agent" },
+        why: "machines are independent of links and measurements; of the protocol they use only the channel of an agent \
+              and the handshake between an image and its first process; fleet starts a member's agent" },
     CrateRule { name: "memory", level: Adapters, may_use: &["machine", "policy", "protocol", "workload", "sys", "units"],
         why: "reads memory statistics from a guest's agent and moves memory through a machine's monitor and its guest, independent of the owner of the \
               guest and of the clock" },
@@ -126,7 +122,7 @@ pub(crate) const CRATES: &[CrateRule] = &[
         why: "the rules must build when the workspace does not" },
 ];
 
-/// Dependencies confined to some crates; all others are allowed anywhere.
+/// All others are allowed anywhere.
 #[rustfmt::skip]
 pub(crate) const RESTRICTED: &[Restricted] = &[
     Restricted { krate: "nlink", crates: &["topology"],

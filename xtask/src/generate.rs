@@ -1,5 +1,4 @@
-//! `cargo xtask generate`: writes the files that `plumb` prints, and builds the script of report pages. Owns the list
-//! of files.
+//! `cargo xtask generate`: writes the files that `plumb` prints, and builds the script of report pages.
 
 use std::path::Path;
 use std::process::{Command, ExitCode, Stdio};
@@ -10,15 +9,13 @@ use anyhow::{Context, Result, bail};
 use crate::script;
 use crate::workspace::Workspace;
 
-/// A file or part of a file printed by `plumb`.
 pub(crate) struct Generated {
-    /// The file, and after `#` the part between `<!-- PART -->` and `<!-- /PART -->`.
+    /// A path, or with `#` the part between `<!-- PART -->` and `<!-- /PART -->`.
     pub(crate) path: &'static str,
-    /// The arguments of `plumb` that print it.
     pub(crate) verb: &'static str,
 }
 
-/// All generated files. Each is compared with the output of `plumb` once `plumb` has its verb.
+/// Each is compared with the output of `plumb` once `plumb` has its verb.
 #[rustfmt::skip]
 pub(crate) const GENERATED: &[Generated] = &[
     Generated { path: "docs/reference/scenario.schema.json", verb: "schema scenario" },
@@ -33,7 +30,7 @@ pub(crate) const GENERATED: &[Generated] = &[
     Generated { path: "docs/reference/trace-comparison.schema.json", verb: "schema trace-comparison" },
 ];
 
-/// Writes all of them; the script first, because plumb contains it.
+/// The script first, because plumb contains it.
 pub(crate) fn run(workspace: &Workspace) -> Result<ExitCode> {
     match script::built(&workspace.root)? {
         Some(text) => {
@@ -55,7 +52,6 @@ pub(crate) fn run(workspace: &Workspace) -> Result<ExitCode> {
 }
 
 impl Generated {
-    /// The current contents, if any.
     pub(crate) fn stored_in(&self, root: &Path) -> Option<String> {
         let (path, part) = self.place();
         let text = fs::read_to_string(root.join(path)).ok()?;
@@ -77,7 +73,6 @@ impl Generated {
         Ok(fs::write(&path, format!("{before}{begin}{text}{end}{after}"))?)
     }
 
-    /// The file, and the text before and after the part.
     fn place(&self) -> (&'static str, Option<[String; 2]>) {
         match self.path.split_once('#') {
             Some((path, part)) => (path, Some([format!("<!-- {part} -->\n"), format!("<!-- /{part} -->\n")])),
@@ -85,10 +80,6 @@ impl Generated {
         }
     }
 
-    /// The output of `plumb`, or `None` if it lacks the verb.
-    ///
-    /// # Errors
-    /// `plumb` has the verb but fails, or its output is not UTF-8.
     pub(crate) fn printed_by(&self, plumb: &Path) -> Result<Option<String>> {
         let mut command = Command::new(plumb);
         let output =

@@ -1,25 +1,17 @@
-//! Growing kinds and limits for their spread: the enums that distinguish their variants, their own files, and the
-//! number of other files that may match on them. rules/kinds.rs compares this table with the code.
-//!
-//! `enums` and `own` must exist; after a rename, the rule names the missing ones. It also reports when a budget can be
-//! lowered.
+//! Growing kinds and limits for their spread.
 
-/// A kind.
 pub(crate) struct Kind {
     pub(crate) name: &'static str,
-    /// The enums that distinguish its variants, as `crate::Enum`.
+    /// `crate::Enum`.
     pub(crate) enums: &'static [&'static str],
-    /// Its own files and folders (ending in `/`), including the one `match` per crate that dispatches to them.
+    /// Folders end in `/`. Includes the one `match` per crate that dispatches to them.
     pub(crate) own: &'static [&'static str],
-    /// The names of its variants in scenarios and reports.
     pub(crate) words: &'static [&'static str],
-    /// The maximum number of other files that match on it.
+    /// Other files that match on it.
     pub(crate) budget: usize,
-    /// The reason for the budget.
     pub(crate) why: &'static str,
 }
 
-/// All kinds.
 #[rustfmt::skip]
 pub(crate) const KINDS: &[Kind] = &[
     Kind { name: "link",

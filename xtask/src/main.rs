@@ -1,4 +1,4 @@
-//! House rules as code: one file per verb. Knows cargo, git and the tree, but no crate's internals.
+//! House rules as code: one file per verb.
 #![expect(
     clippy::disallowed_methods,
     clippy::disallowed_macros,

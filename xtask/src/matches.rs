@@ -1,5 +1,4 @@
-//! Places where the code distinguishes variants of a kind: patterns (of `match`, `if let`, `let else`, `matches!`),
-//! comparisons, calls of methods that identify a variant, and strings equal to a variant's word.
+//! Places where the code distinguishes variants of a kind.
 //!
 //! Names are followed through `use`, not through types: methods are recognized by name and by having no arguments.
 
@@ -14,10 +13,9 @@ use syn::{BinOp, Expr, Lit, Pat, Token, UseTree};
 use crate::declared::{Declared, last};
 use crate::source::{Module, Source};
 
-/// Matches on a kind by file: each place once, with its line.
+/// Places by file, each once with its line.
 pub(crate) type Found<'a> = BTreeMap<&'a str, BTreeSet<(usize, String)>>;
 
-/// The files that match on a kind and are not its own.
 pub(crate) fn find<'a>(declared: &Declared<'_>, source: &'a Source) -> Found<'a> {
     let mut found = Found::new();
     for module in source.modules.iter().filter(|module| !declared.owns(&module.file)) {
@@ -36,7 +34,7 @@ pub(crate) fn find<'a>(declared: &Declared<'_>, source: &'a Source) -> Found<'a>
     found
 }
 
-/// The target of each imported name; `Name::*` is stored as the name `*Name`.
+/// `Name::*` is stored as the name `*Name`.
 fn brought(module: &Module) -> BTreeMap<String, Vec<String>> {
     struct Uses(BTreeMap<String, Vec<String>>);
     impl Uses {
@@ -66,7 +64,6 @@ struct Finder<'a> {
     kind: &'a Declared<'a>,
     module: &'a Module,
     brought: BTreeMap<String, Vec<String>>,
-    /// The types that `Self` stands for, the innermost last.
     around: Vec<String>,
     found: BTreeSet<(usize, String)>,
 }
@@ -92,7 +89,6 @@ impl Finder<'_> {
         self.found.insert((at.span().start().line, format!("{what} {short}")));
     }
 
-    /// A variant in a comparison.
     fn compared(&mut self, expr: &Expr) {
         let path = match expr {
             Expr::Path(path) => &path.path,

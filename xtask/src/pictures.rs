@@ -1,5 +1,4 @@
-//! `cargo xtask pictures`: the pictures of docs/guide/pictures.md, drawn by `plumb plot` from real runs and from
-//! imports of the captures in crates/import/tests/data. Owns the list of pictures.
+//! `cargo xtask pictures`: the pictures of docs/guide/pictures.md.
 
 use std::path::Path;
 use std::process::{Command, ExitCode};
@@ -23,21 +22,18 @@ pub(crate) struct Request {
 
 const FOLDER: &str = "docs/guide/pictures";
 const DATA: &str = "crates/import/tests/data";
-/// Translations of table headings that are not in English.
 const IN_ENGLISH: [(&str, &str); 2] = [("채널 수", "Streams"), ("대역폭", "Throughput")];
 
-/// The source of a picture's numbers.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Source {
-    /// A run of `quick` with probes.
+    /// `quick` with probes.
     Run,
-    /// A second run, compared with the first.
+    /// Compared with the first run.
     Again,
-    /// A file of another tool.
     Import(&'static str),
 }
 
-/// A picture of the page: its file name, source and arguments.
+/// File name, source and arguments.
 const PICTURES: &[(&str, Source, &[&str])] = &[
     ("layers", Source::Run, &["--kind", "layers"]),
     ("percentiles", Source::Import("flent-tcp-download.flent"), &["--kind", "percentiles"]),
@@ -87,7 +83,6 @@ pub(crate) fn run(workspace: &Workspace, request: &Request) -> Result<ExitCode> 
     Ok(ExitCode::SUCCESS)
 }
 
-/// A private home, without the user's runs.
 struct Stage<'a> {
     plumb: &'a Path,
     home: &'a Path,
@@ -95,7 +90,6 @@ struct Stage<'a> {
 }
 
 impl Stage<'_> {
-    /// The log with translated table headings.
     fn in_english(&self, log: &str) -> Result<String> {
         let text =
             fs::read_to_string(self.root.join(DATA).join(log)).with_context(|| format!("read {log}"))?;
@@ -105,7 +99,6 @@ impl Stage<'_> {
         Ok(path.display().to_string())
     }
 
-    /// Runs a measurement and returns the run's name.
     fn measured(&self, command: &[&str]) -> Result<String> {
         self.typed(command)?;
         let record = self.typed(&["report", "latest", "--format", "json"])?;

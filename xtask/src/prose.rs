@@ -1,6 +1,5 @@
 //! The English text of a file: its comments, its messages (string literals with a space), or a Markdown document.
 
-/// Where a text comes from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Kind {
     Comments,
@@ -8,16 +7,14 @@ pub(crate) enum Kind {
     Docs,
 }
 
-/// A line of text.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Prose {
     pub(crate) kind: Kind,
-    /// From 1.
+    /// Counted from 1.
     pub(crate) line: usize,
     pub(crate) text: String,
 }
 
-/// Reads the text of a file by its name; none in files of other formats.
 pub(crate) fn of(path: &str, text: &str) -> Vec<Prose> {
     let name = path.rsplit('/').next().unwrap_or(path);
     match name.rsplit_once('.').map_or(name, |(_, extension)| extension) {
@@ -28,7 +25,6 @@ pub(crate) fn of(path: &str, text: &str) -> Vec<Prose> {
     }
 }
 
-/// Everything outside code blocks.
 fn of_markdown(text: &str) -> Vec<Prose> {
     let mut is_code = false;
     let mut found = Vec::new();
@@ -42,7 +38,7 @@ fn of_markdown(text: &str) -> Vec<Prose> {
     found
 }
 
-/// Comments that start with `#`, and the help texts of Makefile targets (`##`).
+/// Includes the help texts of Makefile targets (`##`).
 fn of_hashes(text: &str) -> Vec<Prose> {
     let comment = |line: &str| match line.trim_start().strip_prefix("# ") {
         Some(comment) => Some(comment.to_owned()),
@@ -53,7 +49,7 @@ fn of_hashes(text: &str) -> Vec<Prose> {
     found.map(|(line, text)| Prose { kind: Kind::Comments, line, text }).collect()
 }
 
-/// Finds comments and string literals in Rust, C and TypeScript.
+/// Comments and string literals in Rust, C and TypeScript.
 struct Lexer<'a> {
     rest: &'a str,
     line: usize,
@@ -89,7 +85,6 @@ impl<'a> Lexer<'a> {
         self.found
     }
 
-    /// Consumes bytes and records them, one entry per line.
     fn take(&mut self, length: usize, kind: Option<Kind>) {
         let (taken, rest) = self.rest.split_at(length);
         let is_prose = |kind: Kind| kind == Kind::Comments || taken.trim_matches('"').trim().contains(' ');
@@ -107,7 +102,6 @@ impl<'a> Lexer<'a> {
     }
 }
 
-/// The length of a string literal with its quotes.
 fn string_length(text: &str) -> usize {
     let mut is_escaped = false;
     for (at, letter) in text.char_indices().skip(1) {
@@ -121,7 +115,7 @@ fn string_length(text: &str) -> usize {
     text.len()
 }
 
-/// The length of `r"..."` or `r#"..."#`, if there is one.
+/// `r"..."` or `r#"..."#`.
 fn raw_string_length(text: &str) -> Option<usize> {
     let hashes = text.strip_prefix('r')?;
     let count = hashes.len() - hashes.trim_start_matches('#').len();

@@ -1,8 +1,5 @@
-//! `cargo xtask reproduce`: builds the packed program twice from copies of the tree in one place, and compares both.
-//! Takes as long as two full builds.
-//!
-//! The place is the same, because the folder of a build script's output enters the hash of a crate (`rustversion`,
-//! which reads a file there).
+//! `cargo xtask reproduce`: builds the packed program twice and compares both. The folder of a build script's output enters
+//! the hash of a crate (`rustversion`), so both are built in one place.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -49,7 +46,6 @@ pub(crate) fn run(workspace: &Workspace, request: &Request) -> Result<ExitCode> 
     Ok(ExitCode::SUCCESS)
 }
 
-/// Builds a copy of all files that git knows, from scratch.
 fn build(workspace: &Workspace, folder: &Path) -> Result<()> {
     for file in &workspace.files {
         let to = folder.join(file);

@@ -22,13 +22,12 @@ use anyhow::Result;
 
 use crate::workspace::Workspace;
 
-/// A rule: its name and its check.
 pub(crate) struct Rule {
     pub(crate) name: &'static str,
     pub(crate) hold: fn(&Workspace) -> Result<Verdict>,
 }
 
-/// All rules, fast ones first.
+/// Fast rules first.
 pub(crate) const RULES: &[Rule] = &[
     Rule { name: "edges", hold: edges::hold },
     Rule { name: "module-docs", hold: module_docs::hold },
@@ -49,26 +48,21 @@ pub(crate) const RULES: &[Rule] = &[
     Rule { name: "generated", hold: generated::hold },
 ];
 
-/// The outcome of a rule.
 pub(crate) enum Verdict {
     Held,
     /// Nothing to check yet.
     Skipped(String),
     Broken {
-        /// How to fix it.
         advice: String,
-        /// The violations, one per line.
         places: Vec<String>,
     },
 }
 
 impl Verdict {
-    /// Broken in these places, or held if there are none.
     pub(crate) fn broken(advice: &str, places: Vec<String>) -> Self {
         if places.is_empty() { Self::Held } else { Self::Broken { advice: advice.to_owned(), places } }
     }
 
-    /// A tool of the rule failed. This counts as broken.
     pub(crate) fn cannot_tell(error: &anyhow::Error) -> Self {
         Self::Broken { advice: format!("could not be checked: {error:#}"), places: Vec::new() }
     }

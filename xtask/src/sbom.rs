@@ -1,5 +1,4 @@
-//! `cargo xtask sbom`: the components of the binary as CycloneDX 1.5 (cyclonedx.org/docs/1.5/json): every crate that
-//! is linked into it or ran during its build, with licence, checksum and dependents.
+//! `cargo xtask sbom`: the components of the binary as CycloneDX 1.5 (cyclonedx.org/docs/1.5/json).
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
@@ -32,7 +31,7 @@ pub(crate) fn run(workspace: &Workspace, request: &Request) -> Result<ExitCode> 
     Ok(ExitCode::SUCCESS)
 }
 
-/// The document, which is reproducible for the same tree.
+/// Reproducible for the same tree.
 pub(crate) fn text(workspace: &Workspace) -> Result<String> {
     let metadata = MetadataCommand::new()
         .current_dir(&workspace.root)
@@ -77,7 +76,6 @@ fn document(metadata: &Metadata, checksums: &BTreeMap<(String, String), String>)
     }))
 }
 
-/// All components of `root`, each with its dependencies; crates of tests are excluded.
 fn parts<'a>(
     metadata: &'a Metadata,
     root: &'a PackageId,
@@ -122,13 +120,12 @@ fn component(package: &Package, checksums: &BTreeMap<(String, String), String>) 
     component
 }
 
-/// The package URL (github.com/package-url), or an identifier for packages of this tree, which have no URL.
+/// A package URL (github.com/package-url), or an identifier for packages of this tree, which have no URL.
 fn name(package: &Package) -> String {
     let kind = if package.source.is_some() { "pkg:cargo/" } else { "plumbline/" };
     format!("{kind}{}@{}", package.name, package.version)
 }
 
-/// Checksums in Cargo.lock by name and version.
 fn checksums(lock: &str) -> BTreeMap<(String, String), String> {
     let value = |block: &str, key: &str| {
         let line = block.lines().find_map(|line| line.strip_prefix(key)?.strip_prefix(" = \""));

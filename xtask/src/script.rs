@@ -1,5 +1,4 @@
-//! Builds the script of report pages from its typed source, with the compiler that `npm ci --prefix tests/browser`
-//! installs. Owns the paths of both.
+//! Builds the script of report pages with the compiler that `npm ci --prefix tests/browser` installs.
 
 use std::fs;
 use std::path::Path;
@@ -7,17 +6,12 @@ use std::process::Command;
 
 use anyhow::{Context, Result, ensure};
 
-/// The built form, which is committed, because plumb is built without Node.
+/// Committed, because plumb is built without Node.
 pub(crate) const BUILT: &str = "crates/report/script/page.js";
 const SOURCE: &str = "crates/report/script";
 const COMPILER: &str = "tests/browser/node_modules/.bin/tsc";
-/// Installs the compiler.
 pub(crate) const INSTALL: &str = "npm ci --prefix tests/browser";
 
-/// The script built from today's source; `None` if the compiler is not installed.
-///
-/// # Errors
-/// The source has an error, which the compiler names.
 pub(crate) fn built(root: &Path) -> Result<Option<String>> {
     let compiler = root.join(COMPILER);
     if !compiler.exists() {

@@ -1,5 +1,4 @@
-//! The product's code as syntax trees: the modules of every crate below crates/, from lib.rs or main.rs down, without
-//! tests. Owns the definition of a test.
+//! The product's code as syntax trees, without tests.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -9,7 +8,6 @@ use anyhow::{Context, Result};
 use syn::spanned::Spanned;
 use syn::{Attribute, Item};
 
-/// Every module of the product.
 pub(crate) struct Source {
     pub(crate) modules: Vec<Module>,
 }
@@ -19,19 +17,13 @@ pub(crate) struct Module {
     pub(crate) krate: String,
     /// Relative to the crate's root, which has an empty path.
     pub(crate) path: Vec<String>,
-    /// Relative to the root of the repository.
     pub(crate) file: String,
-    /// Without test items.
     pub(crate) items: Vec<Item>,
-    /// Lines of the file, including comments and blank lines, without the excluded items.
+    /// Includes comments and blank lines, but not the excluded items.
     pub(crate) lines: usize,
 }
 
 impl Source {
-    /// Reads the crates of the repository at `root`.
-    ///
-    /// # Errors
-    /// A file cannot be read or is not valid Rust.
     pub(crate) fn read(root: &Path) -> Result<Self> {
         let folder = root.join("crates");
         let mut names = Vec::new();
@@ -49,10 +41,6 @@ impl Source {
         Ok(source)
     }
 
-    /// Like [`Source::read`], with build scripts and `xtask`.
-    ///
-    /// # Errors
-    /// See [`Source::read`].
     pub(crate) fn with_build_code(root: &Path) -> Result<Self> {
         let mut source = Self::read(root)?;
         let crates: BTreeSet<String> = source.modules.iter().map(|module| module.krate.clone()).collect();
@@ -66,7 +54,6 @@ impl Source {
         Ok(source)
     }
 
-    /// Lines per crate.
     pub(crate) fn lines(&self) -> BTreeMap<&str, usize> {
         let mut lines = BTreeMap::new();
         for module in &self.modules {
@@ -97,10 +84,6 @@ impl Source {
 }
 
 impl Module {
-    /// Reads one file.
-    ///
-    /// # Errors
-    /// The file is not valid Rust.
     pub(crate) fn parse(krate: &str, path: Vec<String>, file: &str, text: &str) -> Result<Self> {
         let mut items = syn::parse_file(text).with_context(|| format!("parse {file}"))?.items;
         let mut lines = text.lines().count();
@@ -115,7 +98,6 @@ impl Module {
         Ok(Self { krate: krate.to_owned(), path, file: file.to_owned(), items, lines })
     }
 
-    /// Its items, including modules inside it.
     pub(crate) fn all_items(&self) -> Vec<&Item> {
         let mut all: Vec<&Item> = self.items.iter().collect();
         let mut at = 0;
@@ -129,7 +111,6 @@ impl Module {
     }
 }
 
-/// The name of a module with its own file.
 fn child(item: &Item) -> Option<String> {
     match item {
         Item::Mod(module) if module.content.is_none() => Some(module.ident.to_string()),

@@ -1,5 +1,4 @@
-//! `cargo xtask test`: builds every test program and runs each as soon as it is built, two per CPU in parallel, the
-//! longest first. Shows their output and ends with one line that counts the tests.
+//! `cargo xtask test`: builds every test program and runs each as soon as it is built, the longest first.
 
 mod beside;
 mod programs;
@@ -28,7 +27,6 @@ pub(crate) struct Request {
     arguments: Vec<String>,
 }
 
-/// Builds and runs; the exit status is a failure if any test program failed.
 pub(crate) fn run(workspace: &Workspace, request: &Request) -> Result<ExitCode> {
     let mut tally = Tally::default();
     let good = build_and_run(workspace, request, &mut tally)?;
@@ -40,7 +38,6 @@ pub(crate) fn run(workspace: &Workspace, request: &Request) -> Result<ExitCode> 
     Ok(if good && tally.failed == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
-/// Shows and counts all output lines. Returns whether all programs were built and succeeded.
 fn build_and_run(workspace: &Workspace, request: &Request, tally: &mut Tally) -> Result<bool> {
     let arguments = &request.arguments;
     // Tests mostly wait for guests to boot and trials to end, which takes equally long on a busy machine.

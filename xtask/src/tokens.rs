@@ -9,10 +9,6 @@ use quote::ToTokens;
 
 use crate::source::{Module, Source};
 
-/// Tokens of each crate and of `xtask`, with build scripts, in the repository at `root`.
-///
-/// # Errors
-/// When a file cannot be read or parsed.
 pub(crate) fn count(root: &Path) -> Result<BTreeMap<String, usize>> {
     let mut counts = BTreeMap::new();
     for module in Source::with_build_code(root)?.modules {
@@ -45,7 +41,7 @@ fn of_stream(stream: TokenStream) -> usize {
     count
 }
 
-/// Whether these begin with `[doc = ...]`.
+/// `[doc = ...]`.
 fn is_doc(trees: &[TokenTree]) -> bool {
     let Some(TokenTree::Group(group)) = trees.first() else { return false };
     let first = group.stream().into_iter().next();

@@ -8,22 +8,16 @@ use std::process::{Command, Stdio};
 use anyhow::{Context, Result, bail, ensure};
 use cargo_metadata::{Artifact, Message, Metadata, MetadataCommand};
 
-/// The target of the one binary.
 pub(crate) const TARGET: &str = "x86_64-unknown-linux-musl";
 
-/// The workspace on disk.
 pub(crate) struct Workspace {
     pub(crate) root: PathBuf,
     pub(crate) metadata: Metadata,
-    /// Sorted paths of all files that git tracks or would track, relative to the root.
+    /// Files that git tracks or would track: sorted, relative to the root.
     pub(crate) files: Vec<String>,
 }
 
 impl Workspace {
-    /// Reads the workspace around the current directory.
-    ///
-    /// # Errors
-    /// `cargo metadata` or `git ls-files` fails.
     pub(crate) fn open() -> Result<Self> {
         let metadata = MetadataCommand::new().no_deps().exec().context("cargo metadata")?;
         let root = metadata.workspace_root.clone().into_std_path_buf();
@@ -31,26 +25,20 @@ impl Workspace {
         Ok(Self { root, metadata, files })
     }
 
-    /// The `.rs` files of the workspace.
     pub(crate) fn rust_files(&self) -> impl Iterator<Item = &str> {
         self.files.iter().map(String::as_str).filter(|path| path.ends_with(".rs"))
     }
 
-    /// The text of a file; `None` if it is not UTF-8.
-    ///
-    /// # Errors
-    /// The file cannot be read.
     pub(crate) fn text(&self, path: &str) -> Result<Option<String>> {
         let bytes = fs::read(self.root.join(path)).with_context(|| format!("read {path}"))?;
         Ok(String::from_utf8(bytes).ok())
     }
 
-    /// `cargo` at the root. All verbs share the dev profile, so that nothing is built twice.
+    /// All verbs share the dev profile, so that nothing is built twice.
     pub(crate) fn cargo(&self, args: &[&str]) -> Command {
         cargo_in(&self.root, args)
     }
 
-    /// The same at a low priority.
     pub(crate) fn cargo_behind_others(&self, args: &[&str]) -> Command {
         let cargo = self.cargo(args);
         // A lower priority would never finish next to a busy loop on each CPU.
@@ -69,27 +57,14 @@ impl Workspace {
         nice
     }
 
-    /// Builds `plumb` and returns its path.
-    ///
-    /// # Errors
-    /// A build error.
     pub(crate) fn plumb(&self) -> Result<PathBuf> {
         executable(self.built_by(&["build", "--bin", "plumb"])?)
     }
 
-    /// Builds `plumb` as for packages and returns its path.
-    ///
-    /// # Errors
-    /// A build error.
     pub(crate) fn packed_plumb(&self) -> Result<PathBuf> {
         executable(built_by(Self::dist_build(&self.root)?)?)
     }
 
-    /// Builds `plumb` as for packages from the tree in this folder: the same program for any location of the tree and
-    /// of cargo's home.
-    ///
-    /// # Errors
-    /// Cargo's home is unknown.
     pub(crate) fn dist_build(root: &Path) -> Result<Command> {
         let home = match std::env::var_os("CARGO_HOME") {
             Some(home) => home.into(),
@@ -107,10 +82,6 @@ impl Workspace {
         Ok(cargo)
     }
 
-    /// Runs `cargo` with `args`, which build something, and returns the artifacts.
-    ///
-    /// # Errors
-    /// A build error.
     fn built_by(&self, args: &[&str]) -> Result<Vec<Artifact>> {
         built_by(self.cargo(args))
     }
@@ -134,10 +105,6 @@ fn built_by(cargo: Command) -> Result<Vec<Artifact>> {
     Ok(built)
 }
 
-/// Runs `cargo`, which builds something, and passes on each artifact as soon as it is built.
-///
-/// # Errors
-/// A build error.
 pub(crate) fn each_built_by(mut cargo: Command, hand_over: &mut dyn FnMut(Artifact)) -> Result<()> {
     cargo.arg("--message-format=json-render-diagnostics").stdout(Stdio::piped());
     let mut child = cargo.spawn().context("start cargo")?;

@@ -1,4 +1,4 @@
-//! Differences between what a source of access data measures and what the program counts, and the source's cost.
+//! Compares a source of access data with the program's counts.
 
 use std::thread;
 
@@ -23,7 +23,7 @@ const SUBJECT: Subject = Subject {
 
 const COUNTED: &str = "counted";
 
-/// Each source boots a guest of its own, as another source's work would disturb it.
+/// Each source boots its own guest, since another source's work would disturb it.
 const SOURCES: [(AccessSourceKind, [&str; 3]); 3] = [
     (AccessSourceKind::Damon, ["damon, two levels", "damon, Zipf", "damon, scan"]),
     (AccessSourceKind::Mglru, ["mglru, two levels", "mglru, Zipf", "mglru, scan"]),
@@ -36,9 +36,8 @@ const PATTERNS: [PatternShape; 3] = [
     PatternShape::Scan,
 ];
 
-/// Observations for a source to learn a pattern, not counted.
+/// Rounds in which a source learns a pattern, not counted.
 const LEARNING: usize = 4;
-/// Observations until a guest has given up memory.
 const SETTLES: u32 = 24;
 
 pub(crate) fn run(guests: &Guests, bounds: &Bounds) -> anyhow::Result<Vec<Comparison>> {
@@ -59,7 +58,6 @@ pub(crate) fn run(guests: &Guests, bounds: &Bounds) -> anyhow::Result<Vec<Compar
     Ok(comparisons)
 }
 
-/// Takes memory from the guest until its program needs both nodes.
 fn shrink(guest: &mut Guest) -> anyhow::Result<()> {
     guest.vm.resize(FLOOR)?;
     for _ in 0..SETTLES {
@@ -92,7 +90,6 @@ fn observe(
         if classes.is_empty() {
             bail!("{}", seen.no_accesses_reason.as_deref().unwrap_or("there is no access data"));
         }
-        // The host sees only one node, and its cost is not the guest's.
         let is_host = source == AccessSourceKind::Referenced;
         let hits = seen.dram_hits().filter(|_| !is_host);
         let of_host = seen.host_cost.map(|cost| Share(cost.seconds() / INTERVAL.as_secs_f64()));

@@ -1,8 +1,7 @@
-//! Guests with two memory tiers that run the program with known accesses. Slow memory is a second node of the guest. Here it is as
-//! fast as the other.
+//! Guests with two memory tiers. Slow memory is a second node, here as fast as the other.
 //!
-//! This binary is also the first process of the guests: it runs the agent and the program, which share one channel. Lines that begin
-//! with [`MARK`] are the program's, all others the agent's.
+//! This binary is also the first process of the guests: it runs the agent and the program, which share one channel. Lines that
+//! begin with [`MARK`] are the program's.
 
 use std::{
     env,
@@ -18,7 +17,7 @@ use std::{
 };
 
 use anyhow::Context;
-use machine::{Accelerator, Image, Kernel, Machine, Qemu};
+use machine::{Accelerator, Channel, Image, Kernel, Machine, Qemu};
 use memory::{AgentLink, AttachedVm, RunningVm, VmAccess};
 use protocol::{AccessClass, AccessSourceKind, HostPolicy};
 use scenario::{HostName, Vm};
@@ -29,30 +28,23 @@ use super::program::{self, AccessPattern, Accesses, NodeAccesses, Order, Pattern
 
 pub(crate) const MARK: char = '!';
 pub(crate) const MIB: u64 = 1 << 20;
-/// The node of slow memory.
 const SLOW: u32 = 1;
 /// Half of it belongs to a virtio-mem device.
 pub(crate) const FAST_MEMORY: Bytes = Bytes(256 * MIB);
 pub(crate) const SLOW_MEMORY: Bytes = Bytes(256 * MIB);
-/// The minimum of fast memory of a guest: all except its virtio-mem device.
+/// All except the virtio-mem device.
 pub(crate) const FLOOR: Bytes = Bytes(128 * MIB);
-/// Memory of the program.
 pub(crate) const PROGRAM: Bytes = Bytes(160 * MIB);
-/// Time between observations.
 pub(crate) const INTERVAL: Duration = Duration::from_secs(5);
-/// Accesses per second.
 const RATE: u64 = 30_000;
 
-/// What a kernel calls the first process of an image.
 const INIT: &str = "/init";
-/// Makes this binary the program.
 const ARGUMENT: &str = "--accesses";
 const SELF: &str = "/proc/self/exe";
 const TOOL: &str = env!("CARGO_PKG_VERSION");
 /// Touching all memory takes an emulated guest some seconds.
 const PATIENCE: Duration = Duration::from_secs(120);
 
-/// Does the work of a process in a guest; `None` on the host.
 pub(crate) fn in_guest() -> Option<anyhow::Result<()>> {
     let mut words = env::args();
     if process::id() == 1 && words.next().is_some_and(|name| name == INIT) {
@@ -72,7 +64,6 @@ fn obey(input: File, output: File) -> anyhow::Result<()> {
     agent::run(to_agent, output, TOOL, &HostPolicy::default())
 }
 
-/// Copies lines until the end: marked ones to `program`, without the mark, others to `agent`.
 fn split(
     from: impl Read,
     agent: &mut impl Write,
@@ -90,24 +81,19 @@ fn split(
     Ok(())
 }
 
-/// What guests boot.
 pub(crate) struct Guests {
     kernel: Kernel,
     accelerator: Accelerator,
     image: Arc<Image>,
 }
 
-/// A guest that runs the program.
 pub(crate) struct Guest {
     pub(crate) vm: AttachedVm,
     pub(crate) program: Program,
-    /// Ends on drop.
     pub(crate) machine: Qemu,
 }
 
 impl Guests {
-    /// # Errors
-    /// When there is no kernel for guests.
     pub(crate) fn new() -> anyhow::Result<Self> {
         let kernel = Kernel::installed()?;
         let modules = Qemu::MODULES.iter().chain(Qemu::modules_of(BalloonMethod::VirtioMem));
@@ -116,7 +102,7 @@ impl Guests {
         Ok(Self { kernel, accelerator: Accelerator::best().0, image: Arc::new(image) })
     }
 
-    /// Boots a guest, at a second try if the first one hangs.
+    /// Tries again if the first boot hangs.
     pub(crate) fn boot(&self, name: &str, source: AccessSourceKind) -> anyhow::Result<Guest> {
         self.try_boot(name, source).or_else(|_| self.try_boot(name, source))
     }
@@ -140,7 +126,8 @@ impl Guests {
         let to_guest = Shared(Arc::new(Mutex::new(channel.to_agent)));
         let program = Program { to_guest: to_guest.clone(), replies };
         let (pid, patience) = (machine.pids().first().copied(), machine.boot().patience);
-        let link = AgentLink::over(Box::new(from_agent), Box::new(to_guest), TOOL, pid, patience)?;
+        let channel = Channel { from_agent: Box::new(from_agent), to_agent: Box::new(to_guest) };
+        let link = AgentLink::over(channel, TOOL, pid, patience)?;
         let monitor = machine.take_monitor().context("the guest has no monitor")?;
         let access = VmAccess { source, slow: vec![SLOW], tool: TOOL.to_owned(), ..VmAccess::default() };
         let vm = RunningVm::attach((monitor, pid), Some(link), &access, INTERVAL)?;
@@ -149,7 +136,6 @@ impl Guests {
     }
 }
 
-/// The channel to a guest. Each message is one write.
 #[derive(Clone)]
 struct Shared(Arc<Mutex<Box<dyn Write + Send>>>);
 
@@ -167,23 +153,20 @@ impl Write for Shared {
     }
 }
 
-/// The program in a guest.
 pub(crate) struct Program {
     to_guest: Shared,
     replies: Receiver<String>,
 }
 
-/// What the program has accessed since the previous report.
 pub(crate) struct Truth {
-    /// Share of accesses served by fast memory; `None` without accesses.
+    /// Served by fast memory; `None` without accesses.
     pub(crate) hits: Option<Share>,
-    /// The program's memory on the fast node.
+    /// Memory of the program.
     pub(crate) on_fast: Bytes,
     pub(crate) hottest: Vec<AccessClass>,
 }
 
 impl Program {
-    /// Starts to access memory, or changes the pattern.
     pub(crate) fn set(&mut self, shape: PatternShape, prefers: Option<u32>) -> anyhow::Result<()> {
         let pattern = AccessPattern { memory: PROGRAM, shape, rate: RATE, prefers };
         self.ask(&Order::Pattern(pattern)).map(drop)
@@ -207,7 +190,7 @@ impl Program {
     }
 }
 
-/// Share of accesses that the hottest `bytes` of memory serve.
+/// The share that the hottest `bytes` of memory serve.
 pub(crate) fn served(classes: &[AccessClass], bytes: f64) -> f64 {
     let mut classes: Vec<(f64, f64)> =
         classes.iter().map(|class| (class.bytes.0 as f64, class.accesses as f64)).collect();

@@ -1,4 +1,4 @@
-//! Accesses memory in a known pattern, and counts accesses by page and node. A separate process, independent of telemetry.
+//! Accesses memory in a known pattern, in a process independent of telemetry.
 
 use std::{
     collections::BTreeMap,
@@ -18,73 +18,59 @@ use units::Bytes;
 
 use super::{guests::MARK, ranks::Ranks};
 
-/// An order, as a line of JSON.
+/// A line of JSON.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) enum Order {
-    /// Start to access memory, or change the pattern.
     Pattern(AccessPattern),
-    /// Report the accesses since the previous report.
     Report,
 }
 
-/// The reply to an order: accesses since the previous report, none for a pattern.
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Accesses {
     pub(crate) nodes: Vec<NodeAccesses>,
-    /// The accessed memory in classes, hottest first.
     pub(crate) hottest: Vec<AccessClass>,
 }
 
-/// Memory accessed with a known pattern. Pages are ranked by access frequency.
+/// Pages are ranked by access frequency.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub(crate) struct AccessPattern {
     pub(crate) memory: Bytes,
     pub(crate) shape: PatternShape,
-    /// Target accesses per second.
     pub(crate) rate: u64,
-    /// The node to place the hottest pages on while it has room; `None` leaves it to the kernel.
+    /// Where the hottest pages go while the node has room; `None` leaves it to the kernel.
     pub(crate) prefers: Option<u32>,
 }
 
-/// The distribution of accesses over pages.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub(crate) enum PatternShape {
     /// `hot` bytes get `share` of the accesses, uniformly; the rest gets the others, uniformly.
     TwoLevel { hot: Bytes, share: f64 },
-    /// The page of rank k in proportion to 1 / k^exponent.
+    /// The page of rank k gets 1 / k^exponent.
     Zipf { exponent: f64 },
     /// Sequential.
     Scan,
 }
 
-/// Accesses served by a node.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 pub(crate) struct NodeAccesses {
     pub(crate) node: u32,
     pub(crate) accesses: u64,
-    /// Memory of the program on this node.
     pub(crate) bytes: Bytes,
 }
 
-/// Number of access bursts per second.
 const BURSTS: u64 = 200;
 const SECOND: u64 = 1_000_000_000;
-/// Number of page migrations per second, in bursts, and maximum pages per burst.
+/// Bursts per second, and pages per burst.
 const PLACED_EVERY: u64 = BURSTS;
 const MOST_MOVED: usize = 16_384;
-/// Free memory left on a node.
 const LEFT_FREE: u64 = 8 << 20;
-/// Number of access classes for the hottest memory, with equal numbers of accessed pages.
+/// The classes of the hottest memory, with equal numbers of accessed pages.
 const CLASSES: usize = 64;
-/// Pages unmapped after each burst, above the kernel's limit for single invalidations (33 in x86/tlb.rst of Linux),
-/// to flush the TLB. A real TLB evicts within a few thousand pages. An emulated one keeps all entries and would not
-/// set accessed bits again.
+/// Flushes the TLB after each burst: more than the kernel's limit for single invalidations (33 in x86/tlb.rst of Linux). An
+/// emulated TLB keeps all entries and would not set accessed bits again.
 const FORGOTTEN: usize = 64 * PAGE;
 
-/// Executes orders until `input` ends.
-///
-/// # Errors
-/// If memory cannot be mapped, or `output` is closed.
+/// Ends when `input` ends or `output` is closed.
 pub(crate) fn run(input: impl Read + Send + 'static, mut output: impl Write) -> anyhow::Result<()> {
     let (to_us, orders) = channel();
     thread::spawn(move || {
@@ -112,7 +98,6 @@ pub(crate) fn run(input: impl Read + Send + 'static, mut output: impl Write) -> 
     Ok(())
 }
 
-/// Accesses memory until the next order. `None` at the end.
 fn next(orders: &Receiver<String>, program: &mut Option<Program>) -> anyhow::Result<Option<String>> {
     let Some(program) = program else { return Ok(orders.recv().ok()) };
     loop {
@@ -128,11 +113,8 @@ struct Program {
     pattern: AccessPattern,
     memory: AnonymousMemory,
     ranks: Ranks,
-    /// Accesses per page since the last report, by rank.
     counts: Vec<u32>,
-    /// Accesses already included in `served`.
     counted: Vec<u32>,
-    /// Accesses by node, updated before migrations and reports.
     served: BTreeMap<u32, u64>,
     bursts: u64,
     next_burst: u64,
@@ -158,7 +140,6 @@ impl Program {
         Ok(program)
     }
 
-    /// The memory size does not change.
     fn go_over_to(&mut self, pattern: AccessPattern) -> anyhow::Result<()> {
         self.settle()?;
         self.pattern = AccessPattern { memory: self.pattern.memory, ..pattern };
@@ -186,7 +167,6 @@ impl Program {
         Ok(())
     }
 
-    /// Attributes accesses to nodes.
     fn settle(&mut self) -> anyhow::Result<Vec<Option<u32>>> {
         let nodes = numa::nodes_of(&self.memory)?;
         for ((node, count), counted) in nodes.iter().zip(&self.counts).zip(&self.counted) {
@@ -198,7 +178,7 @@ impl Program {
         Ok(nodes)
     }
 
-    /// Moves the hottest pages to the preferred node, as far as it has room, and other pages away from it.
+    /// Other pages move away from the preferred node.
     fn place(&mut self) -> anyhow::Result<()> {
         let Some(node) = self.pattern.prefers else { return Ok(()) };
         let nodes = self.settle()?;
@@ -213,7 +193,6 @@ impl Program {
         Ok(())
     }
 
-    /// Accesses since the last report.
     fn accessed(&mut self) -> anyhow::Result<Accesses> {
         let nodes = self.settle()?;
         let served = std::mem::take(&mut self.served);

@@ -18,7 +18,6 @@ enum Drawing {
         hot: usize,
         share: f64,
     },
-    /// Cumulative probability by page.
     Weighted {
         cumulative: Vec<f64>,
     },
@@ -58,7 +57,7 @@ impl Ranks {
         }
     }
 
-    /// From 0 to 1 (xorshift64*, Vigna, ACM TOMS 42, 2016).
+    /// Returns values from 0 to 1 (xorshift64*, Vigna, ACM TOMS 42, 2016).
     fn uniform(&mut self) -> f64 {
         self.state ^= self.state >> 12;
         self.state ^= self.state << 25;

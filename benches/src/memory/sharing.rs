@@ -1,5 +1,4 @@
-//! Guests with changing working sets, under each way of dividing fast memory between them: the share of their accesses that fast
-//! memory serves.
+//! Guests with changing working sets, under each way of dividing fast memory between them.
 
 use std::{
     collections::BTreeMap,
@@ -38,32 +37,22 @@ const FAST: u32 = 0;
 const NAMES: [&str; 2] = ["a", "b"];
 /// Working sets change places between phases.
 const PHASES: u32 = 2;
-/// The small working set.
 const SMALL: Bytes = Bytes(16 * MIB);
-/// Share of a guest's fast memory that it needs with the large working set.
 const LARGE: f64 = 0.93;
-/// Share of accesses to the working set.
 const HOT_SHARE: f64 = 0.99;
 /// Below [`HOT_SHARE`]: beyond the working set, one point of hits is tens of MiB.
 const TARGET: Share = Share(0.96);
-/// Fast memory relative to the need of both guests, so that all targets and the rebalancer's headroom fit.
+/// A multiple of the need of both guests, so that all targets and the rebalancer's headroom fit.
 const ROOM: f64 = 1.15;
-/// Step of the search for the best sizes.
 const STEP: u64 = 2 * MIB;
-/// Timeout for a change of sizes.
 const PATIENCE: Duration = Duration::from_secs(60);
 const GLANCE: Duration = Duration::from_millis(200);
 
-/// A way of dividing fast memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Arm {
-    /// Equal parts.
     Static,
-    /// In proportion to memory in use.
     Pressure,
-    /// As `plumb rebalance` does.
     Rebalancer,
-    /// The best sizes for the patterns, from the first moment.
     Optimum,
 }
 
@@ -80,7 +69,7 @@ impl Arm {
     }
 }
 
-/// Runs the same phases under each arm in turn on the same guests. `bounds.rounds` is the number of observations per phase.
+/// Each arm in turn on the same guests. `bounds.rounds` is the number of observations per phase.
 pub(crate) fn run(guests: &Guests, bounds: &Bounds) -> anyhow::Result<Vec<Comparison>> {
     let (mut vms, mut programs, mut machines) = (BTreeMap::new(), Vec::new(), Vec::new());
     for name in NAMES {
@@ -105,8 +94,7 @@ pub(crate) fn run(guests: &Guests, bounds: &Bounds) -> anyhow::Result<Vec<Compar
     Ok(compare(&SUBJECT, PAIRINGS, &taken))
 }
 
-/// Adds to the rebalancer's values its part of the gain from equal parts to the optimum, in all observations and in the second
-/// half of each phase.
+/// The rebalancer's part of the gain from equal parts to the optimum, in all observations and in the later half of each phase.
 fn add_gain(taken: &mut [Taken]) {
     let gain = |of: fn(usize, usize) -> bool| {
         let mean = |arm: Arm| -> Option<f64> {
@@ -129,12 +117,11 @@ fn add_gain(taken: &mut [Taken]) {
 
 struct Runner {
     vms: BTreeMap<String, AttachedVm>,
-    /// In the order of `vms`.
     programs: Vec<Program>,
-    /// Bytes of fast memory that the program cannot have, by guest: of the kernel, files and the agent, and free memory.
+    /// Bytes of fast memory that the program cannot have, by guest.
     own: Vec<u64>,
     capacity: Bytes,
-    /// The last observations. There is one per interval, since access data is relative to the previous one.
+    /// One per interval, since access data is relative to the previous one.
     seen: BTreeMap<String, GuestMemory>,
 }
 
@@ -146,7 +133,6 @@ impl Runner {
         thread::sleep(INTERVAL);
         let truths = self.truths()?;
         let sizes = self.vms.values().map(|vm| vm.has().fast.0);
-        // A guest boots with its floor. Memory beyond is not used by its system but not yet used by the program, either.
         let own = |(size, (_, on_fast)): (u64, &(f64, Bytes))| size.saturating_sub(on_fast.0).min(FLOOR.0);
         self.own = sizes.zip(&truths).map(own).collect();
         Ok(())
@@ -195,7 +181,6 @@ impl Runner {
         Ok(observations)
     }
 
-    /// Changes the working sets to those of a phase.
     fn shift(&mut self, phase: u32) -> anyhow::Result<()> {
         let hot: Vec<Bytes> = (0..NAMES.len()).map(|place| self.hot(phase, place)).collect();
         for (hot, program) in hot.into_iter().zip(&mut self.programs) {
@@ -206,7 +191,7 @@ impl Runner {
         Ok(())
     }
 
-    /// The share of accesses served by fast memory, and the program's part of it, by guest.
+    /// The share of accesses served by fast memory, and the program's part, by guest.
     fn truths(&mut self) -> anyhow::Result<Vec<(f64, Bytes)>> {
         let of_vm = |program: &mut Program| {
             let truth = program.truth()?;
@@ -226,12 +211,10 @@ impl Runner {
         hot(phase, place, self.own.get(place).map_or(FLOOR, |own| Bytes(*own)))
     }
 
-    /// Share of a guest's accesses served by this much fast memory.
     fn hits_with(&self, phase: u32, place: usize, size: u64) -> f64 {
         hit_share(self.hot(phase, place), size.saturating_sub(self.own[place]) as f64)
     }
 
-    /// The sizes that serve most accesses, by the patterns and by what each guest needs for itself.
     fn best(&self, phase: u32) -> Vec<Bytes> {
         let capacity = self.capacity.0;
         let sizes = (0..).map(|step| FLOOR.0 + step * STEP);
@@ -298,7 +281,6 @@ impl Runner {
         Rebalancer::new(settings).context("configure the rebalancer")
     }
 
-    /// A round, which includes the observation of this interval.
     fn rebalance(&mut self, rebalancer: &mut Rebalancer) -> anyhow::Result<()> {
         let vms = std::mem::take(&mut self.vms);
         let mut rebalance = Rebalance::new(rebalancer.clone(), vms, INTERVAL);
@@ -312,8 +294,7 @@ impl Runner {
     }
 }
 
-/// A guest's working set: the first guest starts with the large one, and they change places with each phase. `own` is fast memory
-/// that the program cannot have.
+/// The guests' working sets change places with each phase. `own` is fast memory that the program cannot have.
 fn hot(phase: u32, place: usize, own: Bytes) -> Bytes {
     let large = ((FAST_MEMORY.0 as f64 * LARGE) as u64).saturating_sub(own.0).min(PROGRAM.0 - SMALL.0);
     if (phase as usize + place).is_multiple_of(2) { SMALL.max(Bytes(large)) } else { SMALL }
@@ -323,7 +304,7 @@ fn shape(hot: Bytes) -> PatternShape {
     PatternShape::TwoLevel { hot, share: HOT_SHARE }
 }
 
-/// Share of the accesses served by this much memory with the hottest pages.
+/// The share that this much memory with the hottest pages serves.
 fn hit_share(hot: Bytes, bytes: f64) -> f64 {
     let class = |bytes: u64, part: f64| AccessClass { bytes: Bytes(bytes), accesses: (part * 1e9) as u64 };
     served(&[class(hot.0, HOT_SHARE), class(PROGRAM.0 - hot.0, 1.0 - HOT_SHARE)], bytes)

@@ -7,19 +7,17 @@ use crate::{
     target::Target,
 };
 
-/// A peer and the targets against it.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Peer {
     pub(super) name: &'static str,
     script: &'static str,
     program: &'static str,
-    /// Slow ones run every second round, as their ratios are far from the targets.
+    /// Slow peers run every second round, as their ratios are far from the targets.
     is_slow: bool,
-    /// Targets of the ratio of plumb's time to the peer's.
+    /// Plumb's time divided by the peer's.
     pub(super) targets: &'static [Target],
 }
 
-/// All peers, in the order of the table.
 pub(super) const ALL: [Peer; 3] = [
     Peer {
         name: "ip",

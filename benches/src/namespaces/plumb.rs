@@ -20,7 +20,6 @@ pub(super) const NAME: &str = "plumb";
 
 const MTU: u32 = 1500;
 
-/// Creates the lab in this process.
 pub(super) struct Plumb {
     lab: Lab,
 }

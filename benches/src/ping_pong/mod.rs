@@ -1,7 +1,5 @@
-//! Benches `ping-pong-udp` and `ping-pong-tcp`: one message of 64 bytes in flight, compared with sockperf: blocking
-//! with unpinned ends, with both on one CPU and on one CPU each, and spinning.
-//!
-//! Full round trips: sockperf prints half of them by default.
+//! Benches `ping-pong-udp` and `ping-pong-tcp`: one message of 64 bytes in flight, compared with sockperf. Full round trips:
+//! sockperf prints half of them by default.
 
 mod plumb;
 mod sockperf;
@@ -23,9 +21,7 @@ use crate::{
     wire::Wire,
 };
 
-/// Over UDP.
 pub(crate) const UDP: Bench = Bench { name: "ping-pong-udp", run: udp };
-/// Over TCP.
 pub(crate) const TCP: Bench = Bench { name: "ping-pong-tcp", run: tcp };
 
 const UNITS: &[&str] = &["us p50", "us p99", "us p99.9"];
@@ -37,19 +33,15 @@ const WARMUP: Duration = Duration::from_millis(400);
 
 const REST: Duration = Duration::from_millis(100);
 
-/// Additional rounds: the speed varies between processes, so many short runs are better than few long ones.
+/// The speed varies between processes, so many short runs are better than few long runs.
 const MORE: usize = 8;
-/// Time for them.
 const LONGER: Duration = Duration::from_secs(30);
-/// Blocking contenders run every second round, as their ratios are far from the targets.
 const BLOCKING_EVERY: usize = 2;
 
-/// Interval of rounds for a waiting mode.
 fn every(waiting: Waiting) -> usize {
     if waiting == Spin { 1 } else { BLOCKING_EVERY }
 }
 
-/// Waiting modes and placements, with the names of both contenders.
 const WAYS: &[(Waiting, Placement, &str, &str)] = &[
     (Block, Free, "plumb", "sockperf, defaults"),
     (Block, SameCpu, "plumb, same CPU", "sockperf, same CPU"),
@@ -58,9 +50,9 @@ const WAYS: &[(Waiting, Placement, &str, &str)] = &[
 ];
 
 const BLOCKING: &[Target] = &[Target::at_most(1.0), Target::at_most(1.0)];
-/// Spinning, compared with the peer's defaults.
+/// Compared with the peer's defaults.
 const SPINNING: &[Target] = &[Target::at_most(0.15), Target::at_most(0.13)];
-/// Spinning, compared with the spinning peer.
+/// Compared with the spinning peer.
 const SPINNING_BOTH: &[Target] = &[Target::at_most(0.85), Target::at_most(0.88)];
 
 fn udp(bounds: &Bounds) -> anyhow::Result<Vec<Comparison>> {
@@ -75,7 +67,6 @@ fn tcp(bounds: &Bounds) -> anyhow::Result<Vec<Comparison>> {
     run(&subject, Transport::Tcp, &pairings(&[], &[]), bounds)
 }
 
-/// Pairs of equal modes, and spinning compared with the peer's defaults.
 fn pairings(against_defaults: &'static [Target], equal: &'static [Target]) -> Vec<Pairing> {
     let same_way = WAYS.iter().map(|(waiting, _, ours, peer)| {
         let targets = if *waiting == Spin { equal } else { BLOCKING };

@@ -11,7 +11,6 @@ use crate::{
     wire::Wire,
 };
 
-/// The engine with one waiting mode and placement.
 pub(super) struct Plumb<'a> {
     pub(super) name: &'static str,
     pub(super) wire: &'a Wire,

@@ -15,7 +15,6 @@ use crate::{
 
 const PORT: u16 = 11111;
 
-/// sockperf with one waiting mode and placement.
 pub(super) struct Sockperf<'a> {
     pub(super) name: &'static str,
     pub(super) wire: &'a Wire,
@@ -48,7 +47,6 @@ impl Contender for Sockperf<'_> {
 }
 
 impl Sockperf<'_> {
-    /// Common arguments of both ends.
     fn say<'a>(&self, command: &'a mut Command) -> &'a mut Command {
         command.args(["-i", &End::Server.address().to_string(), "-p", &PORT.to_string()]);
         if self.transport == Transport::Tcp {
@@ -73,7 +71,7 @@ fn sockperf(cpus: Option<Vec<u32>>, role: &str) -> Command {
     command
 }
 
-/// Microseconds in a line such as `sockperf: ---> percentile 99.000 =  311.240`.
+/// `sockperf: ---> percentile 99.000 =  311.240`, in microseconds.
 fn percentile(text: &str, share: f64) -> anyhow::Result<f64> {
     let label = format!("percentile {:.3} =", share * 100.0);
     let found = text.lines().find_map(|line| line.split_once(&label)?.1.trim().parse().ok());

@@ -1,7 +1,4 @@
 //! Bench `stream-app`: one TCP stream with ordinary writes, compared with iperf3.
-//!
-//! The same work should give the same result: both with defaults and the kernel's congestion control, and both with
-//! cubic, with ends placed by the scheduler or on one CPU.
 
 use workload::Placement::{Free, SameCpu};
 

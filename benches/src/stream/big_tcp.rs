@@ -1,5 +1,4 @@
-//! Bench `stream-big-tcp`: the cheapest stream over a veth pair with packets of 512 KiB, compared with iperf3 with
-//! defaults on an ordinary pair, and with equal settings on the same one.
+//! Bench `stream-big-tcp`: a TCP stream over a veth pair with packets of 512 KiB, compared with iperf3.
 
 use workload::Placement::{Free, SameCpu};
 

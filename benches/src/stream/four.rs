@@ -1,7 +1,4 @@
-//! Bench `streams-4`: four parallel TCP streams, compared with iperf3.
-//!
-//! Unpinned, and spread: both ends of a stream share a CPU, which iperf3 does not support; before 3.16 it has one
-//! thread for all streams.
+//! Bench `streams-4`: four parallel TCP streams, compared with iperf3, which has one thread for all before 3.16.
 
 use workload::{Placement::Free, StreamSettings};
 

@@ -16,16 +16,13 @@ use crate::{
 
 const PORT: u16 = 5201;
 
-/// iperf3 with client flags.
 pub(super) struct Iperf3 {
-    /// Flags apart from destination, duration, placement and output format.
     pub(super) flags: &'static [&'static str],
     pub(super) placement: Placement,
     pub(super) until: Until,
 }
 
 impl Iperf3 {
-    /// With a time limit.
     pub(super) fn new(flags: &'static [&'static str], placement: Placement) -> Self {
         Self { flags, placement, until: super::for_a_time() }
     }
@@ -46,7 +43,7 @@ impl Iperf3 {
     }
 }
 
-/// Whether this iperf3 can discard received data without copying, since 3.17.
+/// Received data; since iperf3 3.17.
 pub(super) fn can_skip_the_copy() -> bool {
     let help = Command::new("iperf3").arg("--help").output();
     help.is_ok_and(|help| {
@@ -73,7 +70,7 @@ impl Tool for Iperf3 {
     }
 }
 
-/// Parses a client's JSON.
+/// A client's JSON.
 fn report(text: &str) -> anyhow::Result<Report> {
     let document: Value = serde_json::from_str(text).context("read the JSON of iperf3")?;
     if let Some(error) = document["error"].as_str() {

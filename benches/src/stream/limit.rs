@@ -1,7 +1,5 @@
-//! Bench `stream-limit`: one TCP stream at minimum cost, compared with iperf3.
-//!
-//! Most of the gain over iperf3's defaults comes from settings, so there are also rows with equal settings: large
-//! writes, sendfile and, if supported, receiving without a copy.
+//! Bench `stream-limit`: one TCP stream at minimum cost, compared with iperf3. Rows with equal settings show how much of the
+//! gain comes from settings.
 
 use workload::Placement::{CrossCpu, Free, SameCpu};
 
@@ -32,10 +30,8 @@ const PAIRINGS: &[Pairing] = &[
     Pairing { ours: CROSS, peer: SKIP_CROSS, targets: EQUALS },
 ];
 
-/// Targets against the peer's defaults, for a stream on one CPU.
 const DEFAULTS: &[Target] = &[Target::at_least(2.3), Target::at_least(3.0), Target::at_most(0.33)];
 
-/// Targets with equal settings.
 pub(super) const EQUALS: &[Target] = &[Target::at_least(1.05), Target::at_least(1.05), Target::at_most(0.95)];
 
 const SAME: &str = "plumb limit cubic 1M, same CPU";
@@ -47,7 +43,6 @@ const SENDFILE_SAME: &str = "iperf3 cubic 1M -Z, same CPU";
 const SKIP_SAME: &str = "iperf3 cubic 1M --skip-rx-copy, same CPU";
 const SKIP_CROSS: &str = "iperf3 cubic 1M --skip-rx-copy, cross CPU";
 
-/// iperf3's flags for equal settings.
 pub(super) const EQUAL: &[&str] = &["--congestion", "cubic", "--length", "1M"];
 const SENDFILE: &[&str] = &["--congestion", "cubic", "--length", "1M", "--zerocopy"];
 const SKIP: &[&str] = &["--congestion", "cubic", "--length", "1M", "--skip-rx-copy"];

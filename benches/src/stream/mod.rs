@@ -1,4 +1,4 @@
-//! Benches of streams: the interface of a tool, and how its transfer is metered. One file per bench.
+//! Benches of streams: the interface of a tool, and how its transfer is metered.
 
 pub(crate) mod app;
 pub(crate) mod big_tcp;
@@ -23,47 +23,39 @@ use crate::{
     wire::{End, Wire, received},
 };
 
-/// Duration of a transfer; iperf3 supports only whole seconds.
+/// iperf3 supports only whole seconds.
 const TIME: Duration = Duration::from_secs(1);
 
-/// Pause for lingering sockets and idle CPUs.
 const REST: Duration = Duration::from_millis(100);
 
 const CONGESTION: &str = "cubic";
 
-/// Until [`TIME`] has passed.
 fn for_a_time() -> Until {
     Until::Elapsed(Nanos::from(TIME))
 }
 
-/// A program that sends a stream.
 trait Tool {
-    /// Starts its server, waits until it listens, and returns its port. `wrap` may extend the command.
+    /// Waits until the server listens. `wrap` may extend the command.
     fn serve(&self, wire: &Wire, wrap: fn(Command) -> Command) -> anyhow::Result<(Running, u16)>;
 
-    /// Starts its client, which sends until its end.
+    /// Sends until its end.
     fn send(&self, wire: &Wire, port: u16, wrap: fn(Command) -> Command) -> anyhow::Result<Running>;
 
-    /// Its report on the transfer.
     fn report(&self, client: &Said, server: &Said) -> anyhow::Result<Report>;
 }
 
-/// A tool's report on its transfer.
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct Report {
-    /// Payload received by the server, in bytes.
+    /// Payload at the server, in bytes.
     received: u64,
-    /// Duration in seconds.
     seconds: f64,
-    /// Retransmitted segments, for TCP.
     retransmits: Option<u64>,
-    /// Datagrams received, and share of lost ones, for UDP.
+    /// Received, and share of lost ones, for UDP.
     datagrams: Option<(u64, f64)>,
 }
 
 impl Report {
-    /// Checks the report against the device's counter: payload is what arrived, without headers and datagrams dropped
-    /// by the socket.
+    /// Payload at the device, without headers and datagrams dropped by the socket.
     fn hold_against(&self, arrived: u64) -> anyhow::Result<()> {
         let (claimed, arrived) = (self.received as f64, arrived as f64);
         let least = if self.datagrams.is_some() { 0.0 } else { 0.8 };
@@ -76,12 +68,10 @@ impl Report {
     }
 }
 
-/// A tool whose transfer is metered.
 struct Metered<'a, T> {
     name: &'static str,
     wire: &'a Wire,
     tool: T,
-    /// The values of the bench.
     values: fn(&Window, &Report) -> Measured,
 }
 
@@ -104,7 +94,6 @@ impl<T: Tool> Contender for Metered<'_, T> {
     }
 }
 
-/// Units of [`tcp_values`].
 const TCP_UNITS: &[&str] = &["Gbit/s", "Gbit/s per CPU", "CPU-s per GB"];
 
 fn tcp_values(window: &Window, report: &Report) -> Measured {
@@ -114,12 +103,10 @@ fn tcp_values(window: &Window, report: &Report) -> Measured {
     Measured { values, beside: retransmits.into_iter().chain([own]).collect() }
 }
 
-/// A contender that is metered as TCP.
 fn tcp<'a, T: Tool + 'a>(name: &'static str, wire: &'a Wire, tool: T) -> Box<dyn Contender + 'a> {
     Box::new(Metered { name, wire, tool, values: tcp_values })
 }
 
-/// One mebibyte; larger writes gain nothing.
 const LARGE: Bytes = Bytes(1 << 20);
 
 #[cfg(test)]

@@ -12,25 +12,21 @@ use crate::{
     wire::Wire,
 };
 
-/// The engine with a load.
 pub(super) struct Plumb {
     pub(super) load: StreamSettings,
     pub(super) placement: Placement,
 }
 
 impl Plumb {
-    /// Ordinary writes, with the kernel's congestion control.
     pub(super) fn as_it_comes(placement: Placement) -> Self {
         Self { load: StreamSettings::new(for_a_time()), placement }
     }
 
-    /// Ordinary writes.
     pub(super) fn app(placement: Placement) -> Self {
         let socket = SocketSettings { congestion: Some(CONGESTION.into()), ..SocketSettings::kernel() };
         Self { load: StreamSettings { socket, ..StreamSettings::new(for_a_time()) }, placement }
     }
 
-    /// At minimum cost.
     pub(super) fn limit(placement: Placement) -> Self {
         let Self { load, placement } = Self::app(placement);
         Self { load: StreamSettings { mode: Mode::Limit, message: LARGE, ..load }, placement }

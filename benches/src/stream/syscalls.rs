@@ -1,8 +1,5 @@
-//! Bench `syscalls`: system calls per gigabyte over one TCP stream, compared with iperf3.
-//!
-//! The kernel counts them (`perf stat` on the tracepoint of system call entry), exactly and for a tenth of a
-//! microsecond each; strace would slow both ends down and change what they do. Starting and ending a process takes
-//! about a hundred calls, which a transfer of several gigabytes makes negligible.
+//! Bench `syscalls`: system calls per gigabyte over one TCP stream, compared with iperf3. `perf stat` counts them exactly, for
+//! a tenth of a microsecond each; strace would slow both ends down.
 
 use std::{process::Command, time::Duration};
 
@@ -92,12 +89,11 @@ impl<T: Tool> Contender for Counted<'_, T> {
     }
 }
 
-/// Whether counting is permitted here.
+/// Fails if counting is not permitted.
 fn try_to_count(wire: &Wire) -> anyhow::Result<f64> {
     count(&wire.start(End::Server, &mut counting(Command::new("true")))?.finish(Duration::ZERO)?)
 }
 
-/// The same command with its system calls counted, in its own PID namespace.
 #[expect(clippy::needless_pass_by_value, reason = "same signature as the wrapper that does not count")]
 fn counting(command: Command) -> Command {
     let mut wrapped = Command::new("unshare");
@@ -117,7 +113,7 @@ fn counting(command: Command) -> Command {
     wrapped
 }
 
-/// The count in a line such as `2048,,raw_syscalls:sys_enter,1342678,100.00,,`.
+/// `2048,,raw_syscalls:sys_enter,1342678,100.00,,`.
 fn count(said: &Said) -> anyhow::Result<f64> {
     let line = said.error.lines().find(|line| line.contains(EVENT));
     let number = line.and_then(|line| line.split(',').next()?.parse().ok());

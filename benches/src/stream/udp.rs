@@ -1,7 +1,4 @@
-//! Bench `udp`: datagrams of 1448 bytes at maximum rate, compared with iperf3.
-//!
-//! Received datagrams count; losses are shown as well. iperf3 sends one datagram per call, like plumb's app mode, so
-//! that row is the same work. The limit mode sends and receives many per call.
+//! Bench `udp`: datagrams of 1448 bytes at maximum rate, compared with iperf3. Only the limit mode sends many per call.
 
 use units::Bytes;
 use workload::{

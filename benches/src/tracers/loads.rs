@@ -20,7 +20,6 @@ use crate::{
 const WARMUP: Duration = Duration::from_millis(2500);
 const MEASURED: Duration = Duration::from_secs(1);
 
-/// A load and its result.
 #[derive(Debug)]
 pub(super) struct Watchable {
     load: fn() -> WorkloadSettings,
@@ -57,7 +56,6 @@ pub(super) const STREAM: Watchable = Watchable {
     },
 };
 
-/// A load traced by a tool.
 pub(super) struct Watched<'a> {
     pub(super) wire: &'a Wire,
     pub(super) load: &'static Watchable,

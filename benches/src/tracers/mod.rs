@@ -1,6 +1,5 @@
-//! Bench `tracers`: overhead of counting and timing a load's system calls, for a ping-pong on one CPU, where every
-//! microsecond is visible, and a stream, where it hardly is. Compares plumb's probe with bpftrace, `perf trace -s`,
-//! `strace -c -f`, and no tracer. The load is always plumb's.
+//! Bench `tracers`: overhead of counting a load's system calls, for a ping-pong on one CPU, where every microsecond is
+//! visible, and a stream, where it hardly is.
 
 mod loads;
 mod tools;
@@ -65,9 +64,9 @@ const REST: Duration = Duration::from_millis(100);
 /// A round takes some seconds per tracer, mostly for its start.
 const LONGER: Duration = Duration::from_secs(60);
 const MOST_ROUNDS: usize = 6;
-/// Few, as a stream hardly shows the overhead.
+/// A stream hardly shows the overhead.
 const MOST_STREAMS: usize = 3;
-/// Lower limit, because ratios need positive numbers.
+/// Ratios need positive numbers.
 const LEAST_ADDED: f64 = 0.01;
 
 fn run(bounds: &Bounds) -> anyhow::Result<Vec<Comparison>> {
@@ -85,7 +84,7 @@ fn run(bounds: &Bounds) -> anyhow::Result<Vec<Comparison>> {
     Ok(comparisons)
 }
 
-/// Additional time of each round compared with the same round without a tracer.
+/// Compared with the same round without a tracer.
 fn added(taken: &[Taken]) -> Vec<Taken> {
     let Some(untraced) = taken.iter().find(|taken| taken.name == NOBODY) else { return Vec::new() };
     let more = |(one, none): (&Measured, &Measured)| {

@@ -8,17 +8,14 @@ use sys::netns::NetNs;
 use super::{BPFTRACE, NOBODY, PERF, PLUMB, STRACE};
 use crate::process::{self, Running, Said};
 
-/// A tracer.
 #[derive(Debug)]
 pub(super) struct Tool {
     pub(super) name: &'static str,
-    /// Command for two processes; `None` for no tracer.
     command: fn([u32; 2]) -> anyhow::Result<Option<Command>>,
-    /// Text in its output if it has counted.
     counted: &'static str,
 }
 
-/// No tracer first, then every tracer.
+/// No tracer first.
 pub(super) const TOOLS: &[Tool] = &[
     Tool { name: NOBODY, command: |_| Ok(None), counted: "" },
     Tool { name: PLUMB, command: |pids| plumb(pids).map(Some), counted: "\"call\": \"recv" },
@@ -28,14 +25,12 @@ pub(super) const TOOLS: &[Tool] = &[
 ];
 
 impl Tool {
-    /// Starts it, if there is one.
     pub(super) fn watch(&self, pids: [u32; 2]) -> anyhow::Result<Option<Running>> {
         let Some(mut command) = (self.command)(pids)? else { return Ok(None) };
         let here = NetNs::current()?;
         Running::start(&mut command, &here).map(Some)
     }
 
-    /// Checks that it has counted.
     pub(super) fn check(&self, said: &Said) -> anyhow::Result<()> {
         let counted = [&said.output, &said.error].iter().any(|text| text.contains(self.counted));
         ensure!(counted, "it counted nothing: {}", said.error.trim());
@@ -50,7 +45,7 @@ fn plumb([one, other]: [u32; 2]) -> anyhow::Result<Command> {
     Ok(command)
 }
 
-/// Counts and times by process and call, as in its manual; running and waiting are not distinguished.
+/// Counts by process and call, as in its manual; running and waiting are not distinguished.
 fn bpftrace([one, other]: [u32; 2]) -> Command {
     let program = format!(
         "tracepoint:raw_syscalls:sys_enter /pid == {one} || pid == {other}/ {{ @begun[tid] = nsecs; }}

@@ -10,7 +10,6 @@ use units::Nanos;
 
 use crate::refusal::Refusal;
 
-/// Runs `work` on a new thread. At the deadline, sets `stop` and returns an error.
 pub(crate) fn within<T: Send>(
     deadline: Nanos,
     stop: &Stop,
@@ -42,7 +41,6 @@ pub(crate) fn passed(deadline: Nanos) -> Refusal {
     Refusal::new(format!("stopped at its deadline of {deadline}"))
 }
 
-/// A bug in this program.
 pub(crate) fn panicked() -> Refusal {
     Refusal::new("the agent's thread panicked; please report this with its standard error")
 }

@@ -1,5 +1,4 @@
-//! The agent as a guest's first process: mounts file systems, loads modules, opens the channel to the controller, and
-//! powers off when the controller disconnects.
+//! The agent as a guest's first process. Powers off when the controller disconnects.
 #![expect(
     clippy::disallowed_methods,
     reason = "the first process of a guest has files to read and devices to wait for"
@@ -19,7 +18,6 @@ use protocol::guest::{FIRST_WORDS, MODULE_ORDER, MODULES, PORT, VSOCK};
 
 use crate::port;
 
-/// Kernel file systems and their mount points.
 const MOUNTS: [(&str, &str); 6] = [
     ("proc", "/proc"),
     ("sysfs", "/sys"),
@@ -32,11 +30,8 @@ const MOUNTS: [(&str, &str); 6] = [
 const PATIENCE: Duration = Duration::from_secs(10);
 const GLANCE: Duration = Duration::from_millis(1);
 
-/// Prepares the guest, runs `serve` until the controller disconnects, and powers off.
-///
-/// # Errors
-/// If preparation or serving fails. Then there is no power-off: the exit of the first process causes a kernel panic,
-/// which prints the reason on the console.
+/// Does not power off after an error: the exit of the first process causes a kernel panic, which prints the reason on the
+/// console.
 pub fn run_as_first_process(serve: impl FnOnce(File, File) -> anyhow::Result<()>) -> anyhow::Result<()> {
     writeln!(io::stdout(), "{FIRST_WORDS}").context("the guest has no console")?;
     for (kind, folder) in MOUNTS {

@@ -27,17 +27,15 @@ use units::{Bytes, Nanos};
 
 use crate::refusal::Refusal;
 
-/// Physical addresses of the taken pages.
 const FOLDER: &str = "/run/plumb-balloon";
-/// Memory left untouched: more than the kernel wants to keep free.
+/// The kernel wants to keep less free.
 const LEFT_FREE: u64 = 48 << 20;
-/// Size of guest memory with known content, checked while other memory moves.
+/// Memory with known content, checked while other memory moves.
 const GUARD: u64 = 16 << 20;
 const COMPACT: &str = "/proc/sys/vm/compact_memory";
 /// Short compared with a noticeable stall, and rare compared with the exits of moving memory.
 const NAP: Duration = Duration::from_millis(4);
 
-/// State of the current orders.
 #[derive(Default)]
 pub(crate) struct GuestMemory {
     taken: Mutex<Option<HugePageFile>>,
@@ -47,7 +45,6 @@ pub(crate) struct GuestMemory {
 }
 
 impl GuestMemory {
-    /// Executes an order.
     pub(crate) fn obey(&self, order: MemoryOrder) -> Result<Reply, Refusal> {
         let done = match order {
             MemoryOrder::Touch { memory } => touched(memory.0)?.1,
@@ -95,7 +92,6 @@ impl GuestMemory {
     }
 }
 
-/// Stops a watch of a controller that has disconnected.
 impl Drop for GuestMemory {
     fn drop(&mut self) {
         if let Some(watch) = lock(&self.watch).take() {
@@ -108,7 +104,6 @@ fn lock<T>(of: &Mutex<T>) -> MutexGuard<'_, T> {
     of.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Free memory, minus what the guest needs to keep running.
 fn free() -> Result<u64, Refusal> {
     let available = anonymous_memory::available()
         .ok_or_else(|| Refusal::new("the kernel does not report free memory"))?;
@@ -123,7 +118,6 @@ fn touched(bytes: u64) -> Result<(AnonymousMemory, MemoryReply), Refusal> {
     Ok((memory, MemoryReply::Touched { took: Nanos(monotonic() - begun) }))
 }
 
-/// A thread that sleeps briefly and records its latest wake-up, and memory with known content.
 struct Watch {
     ended: Arc<AtomicBool>,
     sleeper: JoinHandle<u64>,
@@ -131,7 +125,7 @@ struct Watch {
     guard: Vec<u64>,
 }
 
-/// The expected word at a position of the guarded memory (the finalizer of MurmurHash3).
+/// The finalizer of MurmurHash3.
 const fn word(place: u64) -> u64 {
     let mixed = (place ^ (place >> 33)).wrapping_mul(0xff51_afd7_ed55_8ccd);
     mixed ^ (mixed >> 33)
@@ -170,8 +164,7 @@ impl Watch {
     }
 }
 
-/// Makes the kernel compact memory repeatedly. A pass takes seconds in an emulated guest, so nothing waits for it.
-/// Source: admin-guide/sysctl/vm.rst of Linux.
+/// A pass takes seconds in an emulated guest, so nothing waits for it. Source: admin-guide/sysctl/vm.rst of Linux.
 fn compact_until(ended: &Arc<AtomicBool>) -> Result<(), Refusal> {
     let refused =
         |error: std::io::Error| Refusal::new(format!("cannot compact memory by {COMPACT}: {error}"));

@@ -1,5 +1,4 @@
-//! Devices of the agent's host. Guest devices are configured. An existing host's interface is found and reserved, and
-//! lab devices are created in namespaces of this process. All devices can be read.
+//! Devices of the agent's host.
 
 use std::{
     collections::BTreeMap,
@@ -17,13 +16,12 @@ use topology::{ConfigureError, FoundInterface, ReadError, Topology};
 
 use crate::refusal::Refusal;
 
-/// Set by sshd: the client's address and port, then this host's (ssh(1)).
+/// The client's address and port, then this host's (ssh(1)).
 const SSH_CONNECTION: &str = "SSH_CONNECTION";
 
-/// The devices of this host, after they are configured, created or found.
 #[derive(Default)]
 pub(crate) struct Network {
-    /// Configured or created devices, followed by the host's own.
+    /// The lab's devices precede the host's own.
     known: Mutex<Vec<Topology>>,
     interface: Mutex<Option<DeviceName>>,
     reservation: Mutex<Option<(Reservation, io::Result<Presence>)>>,
@@ -40,8 +38,6 @@ impl Network {
         Ok(Reply::Done)
     }
 
-    /// Runs `work` in the namespace of the created device with this address. Outside this process's namespace, it
-    /// uses a thread there, and so do its child threads.
     pub(crate) fn at<T: Send>(
         &self,
         address: Ipv4Addr,
@@ -112,7 +108,7 @@ impl Network {
         Ok(Reply::DeviceCounters { counters: self.read(devices, read)? })
     }
 
-    /// Reads each device in its namespace. Unknown devices are reported missing by the last namespace.
+    /// Unknown devices are reported missing by the last namespace.
     fn read<T>(
         &self,
         devices: &[DeviceRef],
@@ -134,7 +130,6 @@ fn unknown() -> Refusal {
     Refusal::new("the devices of this host have not been configured or found")
 }
 
-/// The lab's description of this host.
 fn create_topology(lab: &Lab, host: &HostName) -> Result<Topology, Refusal> {
     Topology::inside(lab, host).map_err(|error| match lab.existing(host) {
         Some(_) if error.is_permission() => Refusal::new(
@@ -149,7 +144,6 @@ fn lock<T>(shared: &Mutex<T>) -> MutexGuard<'_, T> {
     shared.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// The local address of this agent's SSH connection.
 #[expect(clippy::disallowed_methods, reason = "sshd sets it for its child process")]
 fn ssh_arrived_at() -> Result<Ipv4Addr, Refusal> {
     let connection = std::env::var(SSH_CONNECTION).unwrap_or_default();

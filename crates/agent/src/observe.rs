@@ -1,5 +1,4 @@
-//! `observe` and `observed`: observes trials with probes. Probes are loaded on first use, stay loaded, and are active
-//! only during a trial.
+//! `observe` and `observed`. Probes are loaded on first use, and active only during a trial.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -11,10 +10,9 @@ use units::Nanos;
 
 use crate::refusal::Refusal;
 
-/// Creates a probe and loads its programs.
 pub(crate) type Maker = fn(ProbeKind) -> Result<Box<dyn Probe>, ProbeError>;
 
-/// The probes of a session. Dropping them unloads them.
+/// Dropping them unloads them.
 pub(crate) struct Probes {
     make: Maker,
     state: Mutex<State>,
@@ -23,14 +21,11 @@ pub(crate) struct Probes {
 #[derive(Default)]
 struct State {
     loaded: Vec<Box<dyn Probe>>,
-    /// Probes that cannot run here. They are not retried in this session.
     missing: Vec<MissingProbe>,
     watching: Option<Watching>,
-    /// Whether the session has ended.
     closed: bool,
 }
 
-/// An observed trial.
 struct Watching {
     token: Token,
     since: u64,
@@ -44,7 +39,7 @@ impl Probes {
         Self { make, state: Mutex::default() }
     }
 
-    /// Starts observing. Probes that fail are named in the reply, and the others continue.
+    /// Probes that fail are named in the reply, and the others continue.
     pub(crate) fn observe(&self, order: &ObserveOrder) -> Result<Reply, Refusal> {
         let mut state = self.lock();
         state.check()?;
@@ -66,7 +61,6 @@ impl Probes {
         Ok(Reply::Observing(Observing { missing }))
     }
 
-    /// Stops observing and returns the results.
     pub(crate) fn observed(&self, token: Token) -> Result<Reply, Refusal> {
         let mut state = self.lock();
         let Some(watching) = state.watching.take_if(|watching| watching.token == token) else {
@@ -85,7 +79,6 @@ impl Probes {
         Ok(Reply::Observed(seen))
     }
 
-    /// Stops observing and discards the results.
     pub(crate) fn abandon(&self, token: Token) {
         let mut state = self.lock();
         if state.watching.take_if(|watching| watching.token == token).is_some() {
@@ -93,7 +86,6 @@ impl Probes {
         }
     }
 
-    /// Unloads all probes.
     pub(crate) fn close(&self) {
         let mut state = self.lock();
         state.closed = true;
@@ -120,7 +112,7 @@ impl State {
         }
     }
 
-    /// Whether the probe is active. One with nothing to trace is only loaded.
+    /// Returns false for a probe with nothing to trace, which is only loaded.
     fn start(&mut self, make: Maker, kind: ProbeKind, watch: &Watch) -> Result<bool, MissingProbe> {
         if let Some(known) = self.missing.iter().find(|missing| missing.probe == kind) {
             return Err(known.clone());

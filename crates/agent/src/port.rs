@@ -1,5 +1,5 @@
-//! Serves controllers on a virtio-serial port of this guest, one after another. Source: drivers/char/virtio_console.c
-//! of Linux: while the host side is disconnected, reads return end of file and writes block.
+//! Serves controllers on a virtio-serial port of this guest, one after another. While the host side is disconnected, reads
+//! return end of file and writes block (drivers/char/virtio_console.c of Linux).
 #![expect(clippy::disallowed_methods, reason = "devices are files and appear asynchronously")]
 
 use std::{
@@ -18,13 +18,9 @@ const DEVICES: &str = "/dev";
 /// Devices appear soon after their modules are loaded, even in an emulated machine.
 const PATIENCE: Duration = Duration::from_secs(10);
 const GLANCE: Duration = Duration::from_millis(1);
-/// Pause between sessions, in case a controller disconnects at once.
 const PAUSE: Duration = Duration::from_millis(200);
 
-/// Serves controllers on the port with this name, without end. `tell` receives errors of sessions.
-///
-/// # Errors
-/// If there is no such port, or it cannot be opened, because it is in use or the user is not root.
+/// Serves forever. `tell` receives errors of sessions. Fails if the port is missing, in use, or the user is not root.
 pub fn serve_port(
     name: &str,
     tool_version: &str,
@@ -42,7 +38,6 @@ pub fn serve_port(
     }
 }
 
-/// Opens the port with this name. It can be opened only once.
 pub(crate) fn open(name: &str) -> anyhow::Result<File> {
     let begun = Instant::now();
     loop {
@@ -67,7 +62,6 @@ fn find(ports: &Path, devices: &Path, name: &str) -> Option<PathBuf> {
     device.exists().then_some(device)
 }
 
-/// Names and devices.
 fn named(ports: &Path) -> impl Iterator<Item = (String, String)> {
     let entries = fs::read_dir(ports).into_iter().flatten().filter_map(Result::ok);
     entries.filter_map(|entry| {
@@ -76,7 +70,6 @@ fn named(ports: &Path) -> impl Iterator<Item = (String, String)> {
     })
 }
 
-/// Lists the existing ports.
 fn others(ports: &Path) -> String {
     let names: Vec<String> = named(ports).map(|(name, _)| format!("`{name}`")).collect();
     if names.is_empty() {

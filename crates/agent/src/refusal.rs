@@ -2,12 +2,9 @@
 
 use protocol::Token;
 
-/// Sent to the controller.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Refusal {
-    /// Operation, object and reason.
     pub(crate) reason: String,
-    /// Whether the kernel lacks a feature.
     pub(crate) unsupported: bool,
 }
 

@@ -9,7 +9,7 @@ use protocol::{FromAgent, Reply, Sender};
 
 use crate::refusal::Refusal;
 
-/// The write half of the channel, shared by all threads. Traffic threads do not use it.
+/// Shared by all threads. Traffic threads do not use it.
 pub(crate) struct Replies(Mutex<Sender<Box<dyn Write + Send>>>);
 
 impl Replies {
@@ -22,7 +22,6 @@ impl Replies {
         let _ = self.0.lock().unwrap_or_else(PoisonError::into_inner).send(message);
     }
 
-    /// Replies to a request.
     pub(crate) fn answer(&self, id: u64, answer: Result<Reply, Refusal>) {
         self.send(&match answer {
             Ok(reply) => FromAgent::Reply { id, reply: Box::new(reply) },

@@ -1,4 +1,8 @@
-//! A session: greetings, then orders until the controller disconnects or another one greets.
+//! A session: orders until the controller disconnects or another one greets.
+
+mod client;
+mod mtu;
+mod serve;
 
 use std::{
     ffi::CStr,
@@ -12,18 +16,14 @@ use protocol::{ChannelError, FromAgent, Hello, HostPolicy, Order, Receiver, Repl
 use units::Nanos;
 
 use crate::{
-    client, describe, guest_memory::GuestMemory, mtu, network::Network, observe::Probes, refusal::Refusal,
-    replies::Replies, serve, trials::Trials,
+    describe, guest_memory::GuestMemory, network::Network, observe::Probes, refusal::Refusal,
+    replies::Replies, trials::Trials,
 };
 
-/// Name of its process and of threads without a name.
 const NAME: &CStr = c"plumb-agent";
 
-/// Serves the controller on `input` and `output`, and controllers that greet after it, within the host's policy,
-/// until the channel closes. Then stops all work.
-///
-/// # Errors
-/// If the controller uses another protocol version, or violates the protocol.
+/// Serves controllers until the channel closes, then stops all work. Fails if the controller uses another protocol version, or
+/// violates the protocol.
 pub fn run(
     input: impl Read + Send,
     output: impl Write + Send + 'static,
@@ -50,8 +50,7 @@ pub fn run(
     }
 }
 
-/// Serves one controller until it disconnects or the next one greets, then stops all its work. Waits for work on
-/// memory.
+/// Serves one controller until it disconnects or the next one greets, then stops all its work.
 fn obey_one(
     orders: &mut Receiver<impl Read>,
     replies: &Replies,
@@ -78,7 +77,7 @@ fn obey_one(
     })
 }
 
-/// Seconds since 1970, because a policy's hours are in wall-clock time.
+/// Seconds since 1970: a policy's hours are in wall-clock time.
 fn now() -> u64 {
     SystemTime::UNIX_EPOCH.elapsed().map_or(0, |time| time.as_secs())
 }
@@ -93,27 +92,24 @@ fn greet(orders: &mut Receiver<impl Read>) -> Result<(), ChannelError> {
     }
 }
 
-/// Resources for all orders.
 #[derive(Clone, Copy)]
-pub(crate) struct Session<'scope, 'env> {
-    pub(crate) scope: &'scope Scope<'scope, 'env>,
-    pub(crate) replies: &'env Replies,
-    pub(crate) trials: &'env Trials,
-    pub(crate) probes: &'env Probes,
-    pub(crate) network: &'env Network,
-    pub(crate) memory: &'env GuestMemory,
-    pub(crate) policy: &'env HostPolicy,
+struct Session<'scope, 'env> {
+    scope: &'scope Scope<'scope, 'env>,
+    replies: &'env Replies,
+    trials: &'env Trials,
+    probes: &'env Probes,
+    network: &'env Network,
+    memory: &'env GuestMemory,
+    policy: &'env HostPolicy,
 }
 
-/// A request's ID and deadline.
 #[derive(Clone, Copy)]
-pub(crate) struct Ticket {
-    pub(crate) id: u64,
-    pub(crate) deadline: Nanos,
+struct Ticket {
+    id: u64,
+    deadline: Nanos,
 }
 
 impl<'scope> Session<'scope, '_> {
-    /// Serves until another controller greets or the channel closes.
     fn obey(self, orders: &mut Receiver<impl Read>) -> Result<Hello, ChannelError> {
         loop {
             match orders.receive()? {
@@ -172,7 +168,6 @@ impl<'scope> Session<'scope, '_> {
         }
     }
 
-    /// The interface, once traffic may use it.
     fn allowed(self, found: Reply) -> Result<Reply, Refusal> {
         if let Reply::Interface { end, .. } = &found {
             self.policy.check_interface(&end.device.device).map_err(Refusal::new)?;
@@ -180,7 +175,6 @@ impl<'scope> Session<'scope, '_> {
         Ok(found)
     }
 
-    /// Executes the order and replies on a new thread.
     fn apart(self, ticket: Ticket, work: impl FnOnce() -> Result<Reply, Refusal> + Send + 'scope)
     where
         Self: 'scope,

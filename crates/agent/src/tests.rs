@@ -23,19 +23,16 @@ use workload::{
 
 const HERE: Ipv4Addr = Ipv4Addr::LOCALHOST;
 const TOKEN: Token = Token(0x00C0_FFEE);
-/// Far longer than needed.
 const SOON: Nanos = Nanos::from_secs(30);
 
-/// Tolerance for times on a busy machine, in ns.
+/// Nanoseconds on a busy machine.
 const BUSY: u64 = 200_000_000;
 
-/// Enough time for traffic to flow.
 #[expect(clippy::disallowed_methods, reason = "a test waits")]
 fn a_while() {
     thread::sleep(Duration::from_millis(300));
 }
 
-/// An agent on threads of this process, with pipes.
 struct Agent {
     orders: Sender<PipeWriter>,
     replies: Receiver<PipeReader>,
@@ -77,7 +74,6 @@ impl Agent {
         self.next
     }
 
-    /// The reply to request `id`, or the refusal.
     fn answer(&mut self, id: u64) -> Result<Reply, (String, bool)> {
         loop {
             match self.replies.receive().expect("the agent lives") {
@@ -116,7 +112,6 @@ impl Agent {
         }
     }
 
-    /// Closes the channel. Returns the agent's result and the time it took.
     fn hang_up(self) -> (anyhow::Result<()>, Duration) {
         let begun = monotonic();
         drop(self.orders);
@@ -143,7 +138,6 @@ fn client_order(load: &WorkloadSettings, port: u16) -> Order {
     Order::Run(ClientOrder { token: TOKEN, bind: HERE, server: HERE, port, load: load.clone(), cpus: None })
 }
 
-/// A complete trial.
 fn trial(load: &WorkloadSettings) -> (Agent, EndReport, Agent, EndReport) {
     let (mut client, mut server) = (Agent::greeted(), Agent::greeted());
     let port = server.serve(load);
@@ -307,7 +301,7 @@ fn agents_end() {
     });
 }
 
-/// On a slow guest's port, the next greeting may arrive before the disconnection is noticed.
+/// A slow guest may see the next greeting before the disconnection.
 #[test]
 fn new_greeting_starts_new_session() {
     on_loopback(|| {

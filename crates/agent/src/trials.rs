@@ -11,13 +11,10 @@ use traffic::Stop;
 
 use crate::refusal::Refusal;
 
-/// Time for a stopped server to close its sockets.
 const CLOSING: Duration = Duration::from_secs(2);
 
-/// The server's future report.
 pub(crate) type Outcome = Receiver<Result<EndReport, Refusal>>;
 
-/// Open clients and servers.
 #[derive(Default)]
 pub(crate) struct Trials {
     open: Mutex<Open>,
@@ -27,18 +24,15 @@ pub(crate) struct Trials {
 struct Open {
     servers: HashMap<Token, Server>,
     clients: HashMap<Token, Stop>,
-    /// Whether the session has ended.
     closed: bool,
 }
 
 struct Server {
     stop: Stop,
-    /// Until it is collected.
     outcome: Option<Outcome>,
 }
 
 impl Trials {
-    /// Adds a server until it is collected or abandoned.
     pub(crate) fn serve(&self, token: Token, stop: &Stop, outcome: Outcome) -> Result<(), Refusal> {
         let mut open = self.lock();
         open.check()?;
@@ -49,7 +43,6 @@ impl Trials {
         Ok(())
     }
 
-    /// Returns the server's future report for collection.
     pub(crate) fn collect(&self, token: Token) -> Result<(Stop, Outcome), Refusal> {
         let mut open = self.lock();
         let server = open.servers.get_mut(&token).ok_or_else(|| Refusal::unknown(token))?;
@@ -58,12 +51,10 @@ impl Trials {
         Ok((server.stop.clone(), outcome))
     }
 
-    /// Removes a collected server.
     pub(crate) fn forget_server(&self, token: Token) {
         self.lock().servers.remove(&token);
     }
 
-    /// Runs `work` as the client of a trial that can be abandoned.
     pub(crate) fn as_client<T>(
         &self,
         token: Token,
@@ -82,7 +73,6 @@ impl Trials {
         result
     }
 
-    /// Stops the client or server of a trial. A server has closed its port afterwards.
     pub(crate) fn abandon(&self, token: Token) {
         let mut open = self.lock();
         let server = open.servers.remove(&token);
@@ -95,7 +85,6 @@ impl Trials {
         }
     }
 
-    /// Stops everything permanently.
     pub(crate) fn stop_all(&self) {
         let mut open = self.lock();
         open.closed = true;

@@ -1,4 +1,4 @@
-//! Observes a running trial: forwards its progress, and reads the machine's CPU time at start and end.
+//! Observes a running trial: progress and CPU time.
 
 use std::cell::{Cell, RefCell};
 
@@ -31,7 +31,7 @@ impl<'a> Watch<'a> {
         }
     }
 
-    /// Counters of the machine's backlog queues. `None` if the kernel does not provide them.
+    /// `None` if the kernel does not provide them.
     pub(crate) fn softnet(&self) -> Option<SoftnetCounters> {
         match self.softnet.borrow().as_slice() {
             [Some(before), Some(after)] => Some(after.since(before)),
@@ -39,7 +39,6 @@ impl<'a> Watch<'a> {
         }
     }
 
-    /// The longest gap in activity, beyond the usual interval.
     pub(crate) fn stalled(&self) -> Nanos {
         Nanos(self.signs.get().1.saturating_sub(Nanos::from(PROGRESS_EVERY).0))
     }
@@ -50,7 +49,6 @@ impl<'a> Watch<'a> {
         self.signs.set((Some(now), longest.max(last.map_or(0, |last| now - last))));
     }
 
-    /// The machine's CPU time between the trial's first and last byte.
     pub(crate) fn machine(self) -> Result<MachineCpu, Refusal> {
         let readings: Vec<CpuReading> = self
             .readings

@@ -9,14 +9,12 @@ use thiserror::Error;
 
 use crate::source::Source;
 
-/// Limits per address and in total.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Budget {
     pub address: u64,
     pub server: u64,
 }
 
-/// Reserved amounts of a resource, by address.
 #[derive(Debug, Clone)]
 pub struct Amounts(Arc<Mutex<Reserved>>);
 
@@ -35,7 +33,6 @@ pub enum Exhausted {
     Server,
 }
 
-/// A reserved amount, returned to the budget on drop.
 #[derive(Debug)]
 pub struct Share {
     of: Amounts,
@@ -49,10 +46,7 @@ impl Amounts {
         Self(Arc::new(Mutex::new(Reserved { budget, total: 0, by_source: HashMap::new() })))
     }
 
-    /// Checks whether an address can reserve this amount now.
-    ///
-    /// # Errors
-    /// The budget that would be exceeded.
+    /// Reserves nothing. The error names the exceeded budget.
     pub fn check(&self, source: Source, amount: u64) -> Result<(), Exhausted> {
         let reserved = self.lock();
         let (address, server) = reserved.remaining(source);
@@ -64,19 +58,13 @@ impl Amounts {
         }
     }
 
-    /// Reserves the full amount.
-    ///
-    /// # Errors
-    /// The budget that would be exceeded.
+    /// All or nothing. The error names the exceeded budget.
     pub fn take(&self, source: Source, amount: u64) -> Result<Share, Exhausted> {
         self.check(source, amount)?;
         Ok(self.give(source, amount))
     }
 
-    /// Reserves up to half of the remaining budget, leaving some for others, but at least `least`.
-    ///
-    /// # Errors
-    /// The budget that `least` would exceed.
+    /// Reserves up to half of the remaining budget, but at least `least`.
     pub fn take_part(&self, source: Source, wanted: u64, least: u64) -> Result<Share, Exhausted> {
         let (address, server) = self.lock().remaining(source);
         self.take(source, wanted.min(address / 2).min(server / 2).max(least.min(wanted)))
@@ -92,14 +80,13 @@ impl Amounts {
         self.lock().by_source.get(&source).copied().unwrap_or(0)
     }
 
-    /// Largest amount reserved by one address.
     #[must_use]
     pub fn most(&self) -> u64 {
         self.lock().by_source.values().copied().max().unwrap_or(0)
     }
 
-    /// The address that must release one for `source` when the total is exhausted: the largest holder, if it exceeds
-    /// its fair share and `source` is below it. The fair share is the total divided by the number of holders.
+    /// The address to take from when the total is exhausted: the largest holder, if it exceeds its fair share and `source` is
+    /// below it. The fair share is the total divided by the number of holders.
     #[must_use]
     pub fn debtor(&self, source: Source) -> Option<Source> {
         let reserved = self.lock();
@@ -123,7 +110,6 @@ impl Amounts {
 }
 
 impl Reserved {
-    /// Remaining budget of the address and in total.
     fn remaining(&self, source: Source) -> (u64, u64) {
         let own = self.by_source.get(&source).copied().unwrap_or(0);
         (self.budget.address.saturating_sub(own), self.budget.server.saturating_sub(self.total))

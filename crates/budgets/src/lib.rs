@@ -1,7 +1,5 @@
-//! Limits on amounts and rates of a server's peers, by address and in total.
-//!
-//! A budget is a reserved amount (client slots, connections, memory) or a rate (replies, failed logins). Pure: the
-//! caller passes the time.
+//! Limits on amounts (client slots, connections, memory) and rates of a server's peers, by address and in total. The caller
+//! passes the time.
 
 mod amounts;
 mod rates;

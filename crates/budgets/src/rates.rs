@@ -1,5 +1,5 @@
-//! Rate limits per address and in total, with bursts. A meter is a single atomic, so that measuring threads can share
-//! it. Generic cell rate algorithm (ITU-T I.371, annex A).
+//! Rate limits per address and in total, with bursts. Generic cell rate algorithm (ITU-T I.371, annex A). A meter is a single
+//! atomic, so that measuring threads can share it.
 
 use std::{
     collections::HashMap,
@@ -12,20 +12,17 @@ use std::{
 use crate::source::Source;
 
 const SECOND: u64 = 1_000_000_000;
-/// Maximum number of tracked addresses.
+/// Tracked addresses.
 const SOURCES: usize = 4096;
-/// Sample size for eviction: the address that owes least is removed.
+/// The address of a sample that owes least is evicted.
 const SAMPLE: usize = 16;
 
-/// A rate per second and a burst.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Rate {
     pub per_second: u64,
-    /// Amount allowed at once.
     pub burst: u64,
 }
 
-/// Consumption of a rate.
 #[derive(Debug)]
 pub struct Meter {
     rate: Rate,
@@ -46,7 +43,7 @@ impl Meter {
         Self { rate, due: AtomicU64::new(0) }
     }
 
-    /// Spends the amount if the rate allows it.
+    /// Returns false if the rate does not allow it. Times in ns.
     pub fn spend(&self, amount: u64, now: u64) -> bool {
         let spent = |due: u64| {
             let due = due.max(now).saturating_add(self.time(amount));
@@ -55,7 +52,6 @@ impl Meter {
         self.due.fetch_update(Ordering::Relaxed, Ordering::Relaxed, spent).is_ok()
     }
 
-    /// Whether the amount could be spent.
     #[must_use]
     pub fn allows(&self, amount: u64, now: u64) -> bool {
         self.owed(now).saturating_add(self.time(amount)) <= self.time(self.rate.burst)
@@ -77,20 +73,18 @@ impl Rates {
         Self { rate, server: Arc::new(Meter::new(server)), sources: HashMap::new(), swept: 0 }
     }
 
-    /// Spends the amount from the rates of both the address and the server, or nothing.
+    /// All or nothing, from the rates of both the address and the server.
     pub fn spend(&mut self, source: Source, amount: u64, now: u64) -> bool {
         let of_it = self.meter(source, now);
         self.server.allows(amount, now) && of_it.spend(amount, now) && self.server.spend(amount, now)
     }
 
-    /// Whether the address could spend the amount.
     #[must_use]
     pub fn allows(&self, source: Source, amount: u64, now: u64) -> bool {
         self.server.allows(amount, now)
             && self.sources.get(&source).is_none_or(|meter| meter.allows(amount, now))
     }
 
-    /// Meters of the address and the server, for use by another thread.
     pub fn meters(&mut self, source: Source, now: u64) -> [Arc<Meter>; 2] {
         [self.meter(source, now), Arc::clone(&self.server)]
     }
@@ -102,7 +96,7 @@ impl Rates {
         Arc::clone(self.sources.entry(source).or_insert_with(|| Arc::new(Meter::new(self.rate))))
     }
 
-    /// Removes addresses that owe nothing, once a second; otherwise the one of a sample that owes least.
+    /// Once a second removes addresses that owe nothing; otherwise the one of a sample that owes least.
     fn forget_one(&mut self, now: u64) {
         if now.saturating_sub(self.swept) >= SECOND {
             self.swept = now;

@@ -1,8 +1,8 @@
-//! Addresses as counted by budgets. A host usually has a /64 of IPv6, so that counts as one address.
+//! Addresses as counted by budgets.
 
 use std::net::{IpAddr, Ipv6Addr};
 
-/// An IPv4 address, or the /64 network of an IPv6 address.
+/// An IPv4 address, or the /64 network that a host with IPv6 usually has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Source(IpAddr);
 
@@ -16,7 +16,7 @@ impl From<IpAddr> for Source {
 }
 
 impl Source {
-    /// Whether no other machine can spoof it: the kernel drops incoming packets with a loopback source.
+    /// No other machine can spoof it: the kernel drops incoming packets with a loopback source.
     #[must_use]
     pub fn is_proven(self) -> bool {
         self.0.is_loopback()

@@ -261,7 +261,7 @@ const EXAMPLES: &[Examples] = &[
         "explain",
         &[
             ("plumb explain offload-off", "detection, limitations, remedies"),
-            ("plumb explain --list", "list all findings"),
+            ("plumb explain", "list all findings"),
         ],
     ),
     (

@@ -20,6 +20,8 @@ pub enum Exit {
     /// 65, only from these two: the check could not run, e.g. because a run cannot be read. Never means a
     /// regression.
     NotChecked,
+    /// Of a program that plumb ran.
+    Program(u8),
     /// 130: interrupted; finished trials are stored.
     Interrupted,
 }
@@ -34,6 +36,7 @@ impl Exit {
             Self::Unable => 3,
             Self::Misuse => 64,
             Self::NotChecked => 65,
+            Self::Program(status) => status,
             Self::Interrupted => 130,
         }
     }

@@ -65,8 +65,9 @@ impl fmt::Display for NoGuest {
 }
 
 /// Prints clap's message. Help and version output are not failures.
-pub(crate) fn usage(error: &clap::Error) -> Exit {
-    if let Some(message) = of_iperf3(error) {
+pub(crate) fn usage(mut error: clap::Error) -> Exit {
+    remove_misleading_tips(&mut error);
+    if let Some(message) = of_iperf3(&error) {
         return show(&Misuse::new(message).into());
     }
     let plain = error.to_string();
@@ -77,6 +78,20 @@ pub(crate) fn usage(error: &clap::Error) -> Exit {
         output::aside(plain.trim_end());
     }
     if error.use_stderr() { Exit::Misuse } else { Exit::Success }
+}
+
+/// clap suggests similar subcommands with another first letter, and `--` before any unknown flag.
+fn remove_misleading_tips(error: &mut clap::Error) {
+    let _ = error.remove(ContextKind::Suggested);
+    let (Some(ContextValue::Strings(mut similar)), Some(ContextValue::String(typed))) =
+        (error.remove(ContextKind::SuggestedSubcommand), error.get(ContextKind::InvalidSubcommand))
+    else {
+        return;
+    };
+    similar.retain(|name| name.chars().next() == typed.chars().next());
+    if !similar.is_empty() {
+        let _ = error.insert(ContextKind::SuggestedSubcommand, ContextValue::Strings(similar));
+    }
 }
 
 fn of_iperf3(error: &clap::Error) -> Option<String> {

@@ -24,17 +24,21 @@ pub(crate) fn load_variant(name: &str, variants: &Variants, shared: &GlobalFlags
     Ok(Source { scenario, text })
 }
 
-/// The scenario's text, and its name for messages.
+/// The scenario's text, and its name for messages. Names are looked up as a built-in, a run, and a file with `.toml`.
 pub(crate) fn text(name: &str, shared: &GlobalFlags) -> anyhow::Result<(String, String)> {
     let looks_like_a_file = name.contains('/') || Path::new(name).extension().is_some();
     if !looks_like_a_file {
+        let file = format!("{name}.toml");
         if let Some(builtin) = builtin::find(name) {
             return Ok((format!("{name} (built-in)"), builtin.text.to_owned()));
         }
         if let Some(text) = of_run(name, shared)? {
             return Ok((format!("scenario of {name}"), text));
         }
-        let unknown = Misuse::new(format!("no built-in scenario or run `{name}`"));
+        if let Ok(text) = bounded_file::read(Path::new(&file)) {
+            return Ok((file, text));
+        }
+        let unknown = Misuse::new(format!("no built-in scenario or run `{name}`, and no file {file}"));
         return Err(match builtin::suggest(name) {
             Some(meant) => unknown.hint(format!(
                 "did you mean `{meant}`? `plumb scenario list` lists all \

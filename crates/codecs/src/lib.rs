@@ -1,7 +1,4 @@
-//! Protocols of iperf3 and sockperf as codecs and state machines without I/O.
-//!
-//! Callers pass the time. This crate opens no sockets, reads no clock, generates no random numbers, and never
-//! allocates by a length that a peer sent.
+//! Protocols of iperf3 and sockperf as state machines without I/O. Never allocates by a length that a peer sent.
 
 #[cfg(test)]
 extern crate self as codecs;

@@ -1,4 +1,4 @@
-//! Recommendations from a sweep: knees, the Pareto front of value and CPU time, and the settings to use.
+//! Recommendations from a sweep.
 
 use std::collections::BTreeMap;
 

@@ -51,53 +51,46 @@ impl Finding {
         "warm-up-too-short",
     ];
 
-    /// Rules that restate differences between layers or directions without a cause.
+    /// Rules that name no cause.
     const RESTATING: [&str; 4] = ["direction-asymmetry", "tail-latency", "vhost-slower", "vxlan-cost"];
 
-    /// Rules about differences that are too small to resolve; significant differences remain valid.
+    /// Rules about differences that are too small to resolve; significant ones remain valid.
     const HIDING: [&str; 2] = ["noisy-host", "too-noisy-to-say"];
 
-    /// Whether significant differences remain valid.
     #[must_use]
     pub fn leaves_what_is_established(&self) -> bool {
         Self::HIDING.contains(&self.id.as_str())
     }
 
-    /// Whether it names no cause.
     #[must_use]
     pub fn restates(&self) -> bool {
         Self::RESTATING.contains(&self.id.as_str())
     }
 
-    /// Notes that nevertheless name a cause.
     const EXPLAINING: [&str; 2] = ["cpu-per-byte", "link-rate"];
 
-    /// Whether it names an observed cause.
     #[must_use]
     pub fn explains(&self) -> bool {
         let is_seen = self.severity > Severity::Note || Self::EXPLAINING.contains(&self.id.as_str());
         is_seen && !self.restates()
     }
 
-    /// First sentence of the claim, for use on its own.
     #[must_use]
     pub fn lead(&self) -> &str {
         first_sentence(&self.claim)
     }
 
-    /// Whether it is about the reliability of the measurement rather than the path.
     #[must_use]
     pub fn is_of_the_measurement(&self) -> bool {
         Self::OF_THE_MEASUREMENT.contains(&self.id.as_str())
     }
 
-    /// Whether the numbers of its results cannot be trusted.
     #[must_use]
     pub fn distrusts(&self) -> bool {
         self.severity == Severity::Serious && self.is_of_the_measurement()
     }
 
-    /// Creates a finding without evidence. The identifier is set by the rule registry.
+    /// The rule registry sets the identifier.
     #[must_use]
     pub fn new(severity: Severity, claim: impl Into<String>) -> Self {
         let claim = claim.into();
@@ -147,20 +140,18 @@ pub struct Remedy {
 }
 
 impl Remedy {
-    /// A remedy that the lab cannot apply.
     #[must_use]
     pub const fn manual(action: String, commands: Vec<String>) -> Self {
         Self { action, commands, change: None, effects: Vec::new() }
     }
 
-    /// First sentence of the action, for use on its own.
     #[must_use]
     pub fn lead(&self) -> &str {
         first_sentence(&self.action)
     }
 }
 
-/// Without the full stop. A full stop after digits (`3. Results`) does not end a sentence.
+/// A full stop after digits (`3. Results`) does not end a sentence.
 fn first_sentence(text: &str) -> &str {
     let ends = |(at, _): &(usize, &str)| {
         let word = text[..*at].rsplit(' ').next().unwrap_or_default();

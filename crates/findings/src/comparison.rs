@@ -12,7 +12,7 @@ use crate::{
     estimate::{Comparison, Estimate},
 };
 
-/// Schema version of [`RunComparison`]; readers reject others.
+/// Readers reject other versions.
 pub const COMPARISON_SCHEMA: u32 = 1;
 
 /// Run B relative to run A, the reference.

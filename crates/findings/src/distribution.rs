@@ -25,7 +25,7 @@ pub struct Distribution {
 }
 
 impl Distribution {
-    /// The time not exceeded by this share; `None` if it is not in [`Self::percentiles`].
+    /// `None` if the share is not in [`Self::percentiles`].
     #[must_use]
     pub fn at(&self, share: f64) -> Option<Nanos> {
         self.percentiles.iter().find(|(other, _)| (other - share).abs() < 1e-9).map(|(_, time)| *time)

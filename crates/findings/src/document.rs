@@ -18,7 +18,7 @@ use samples::{
     UnixMillis, UnreadablePart,
 };
 
-/// Schema version of [`Findings`]; readers reject others.
+/// Readers reject other versions.
 pub const SCHEMA: u32 = 1;
 
 /// The analysis of one run.

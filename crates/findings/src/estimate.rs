@@ -43,7 +43,7 @@ pub struct Estimate {
 }
 
 impl Estimate {
-    /// Standard deviation as a share of the mean; `None` for one trial or a mean of zero.
+    /// Share of the mean; `None` for one trial or a mean of zero.
     #[must_use]
     pub fn variation(&self) -> Option<f64> {
         self.deviation.filter(|_| self.mean != 0.0).map(|deviation| deviation / self.mean)
@@ -81,13 +81,12 @@ pub struct Comparison {
     pub basis: Basis,
 }
 
-/// Minimum number of trials per result for a significant difference.
+/// The minimum number of trials for a significant difference.
 pub const FEWEST_TO_ESTABLISH: u32 = 5;
 
-/// Ratios from here on are printed as multiples.
 pub const SEVERAL: f64 = 2.0;
 
-/// A ratio as a change: `−19.4 %`, `+8.10 %`, or `2.31x` for large ones.
+/// `−19.4 %`, `+8.10 %`, or `2.31x` for large ratios.
 #[must_use]
 pub fn change(ratio: f64) -> String {
     if ratio < SEVERAL { format!("{} %", percent(ratio)) } else { format!("{}x", significant(ratio, 3)) }
@@ -99,7 +98,7 @@ fn percent(ratio: f64) -> String {
 }
 
 impl Comparison {
-    /// As a loss: `68.8 % (64.9 to 72.0, 94 %)`.
+    /// E.g. `68.8 % (64.9 to 72.0, 94 %)`.
     #[must_use]
     pub fn loss(&self) -> String {
         let lost = |ratio: f64| significant((1.0 - ratio) * 100.0, 3);
@@ -115,7 +114,7 @@ impl Comparison {
     }
 }
 
-/// As a change: `−68.8 % (−72.0 to −64.9, 94 %)`.
+/// E.g. `−68.8 % (−72.0 to −64.9, 94 %)`.
 impl fmt::Display for Comparison {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let digits = |value: f64| if self.ratio < SEVERAL { percent(value) } else { significant(value, 3) };

@@ -51,19 +51,16 @@ pub enum Unit {
 }
 
 impl Evidence {
-    /// Evidence about a subject, with an empty value.
     pub fn new(label: impl Into<String>) -> Self {
         Self { label: label.into(), value: String::new(), numbers: Vec::new() }
     }
 
-    /// Appends text.
     #[must_use]
     pub fn text(mut self, words: impl AsRef<str>) -> Self {
         self.value.push_str(words.as_ref());
         self
     }
 
-    /// Appends a ratio.
     #[must_use]
     pub fn ratio(self, comparison: &Comparison) -> Self {
         let number =
@@ -71,7 +68,6 @@ impl Evidence {
         self.written(number, &comparison.to_string())
     }
 
-    /// Appends a value of a metric.
     #[must_use]
     pub fn metric(self, metric: Metric, value: f64) -> Self {
         self.written(Number::new(value, metric.quantity().into()), &metric.show(value))
@@ -102,7 +98,7 @@ impl Evidence {
         self.written(Number::new(count as f64, Unit::Count), &count.to_string())
     }
 
-    /// Appends CPUs or a rate with three significant digits; the unit is part of the surrounding text.
+    /// Three significant digits; the unit is part of the surrounding text.
     #[must_use]
     pub fn rounded(self, value: f64, unit: Unit) -> Self {
         self.written(Number::new(value, unit), &significant(value, 3))

@@ -4,11 +4,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use workload::LatencyHistogram;
 
-use crate::{
-    distribution::Distribution,
-    estimate::Estimate,
-    result::{ResultSummary, WorkloadSummary},
-};
+use crate::{distribution::Distribution, estimate::Estimate};
 
 /// Full round trips, merged over all trials.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
@@ -31,12 +27,6 @@ pub struct LatencySummary {
 }
 
 impl LatencySummary {
-    /// The latency of ping-pongs; `None` for other kinds.
-    #[must_use]
-    pub const fn of(result: &ResultSummary) -> Option<&Self> {
-        if let WorkloadSummary::PingPong(latency) = &result.measured { Some(latency) } else { None }
-    }
-
     /// Times used for verdicts: for an open loop, measured from the intended send times.
     #[must_use]
     pub fn judged(&self) -> &Distribution {
@@ -62,12 +52,4 @@ pub struct ConnectSummary {
     pub exchanges: Distribution,
     /// Failed connections.
     pub failed: u64,
-}
-
-impl ConnectSummary {
-    /// The summary of connections; `None` for other kinds.
-    #[must_use]
-    pub const fn of(result: &ResultSummary) -> Option<&Self> {
-        if let WorkloadSummary::Connect(connect) = &result.measured { Some(connect) } else { None }
-    }
 }

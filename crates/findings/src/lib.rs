@@ -1,7 +1,4 @@
-//! Findings of a run: results, cost breakdowns, effects, and claims with evidence and remedy.
-//!
-//! Produced by `analysis` from a stored run and shown by `report`. Self-contained except for raw samples. Independent of
-//! computation and presentation.
+//! Findings of a run. Produced by `analysis` and shown by `report`.
 
 mod alternatives;
 mod answer;
@@ -51,8 +48,8 @@ pub use probed::{
 pub use result::*;
 pub use samples::Objective;
 pub use single::{
-    LevelShift, SINGLE_SCHEMA, SingleConnect, SingleFlow, SingleLevels, SingleMeasurement, SingleOutcome,
-    SingleRate, SingleStream, Spread,
+    SINGLE_SCHEMA, SingleConnect, SingleFlow, SingleLevels, SingleMeasurement, SingleOutcome, SingleRate,
+    SingleStream, Spread,
 };
 pub use stream::{DatagramSummary, StreamSummary, TcpSummary};
 pub use trace::{

@@ -1,11 +1,10 @@
-//! Fast memory of virtual machines over time and the share of accesses it served, recorded or simulated, per placement
-//! policy.
+//! Fast memory of virtual machines over time, per placement policy.
 
 use schemars::JsonSchema;
 use serde::Serialize;
 use units::{Bytes, Nanos, Share};
 
-/// Schema version of [`MemorySummary`]; readers reject others.
+/// Readers reject other versions.
 pub const MEMORY_SCHEMA: u32 = 1;
 
 /// Contents of the memory page.

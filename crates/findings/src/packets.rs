@@ -1,5 +1,4 @@
-//! Packet sizes on the devices of a path and segments per packet, i.e. the actual effect of segmentation and receive
-//! offload.
+//! Packet sizes and segments per packet, i.e. the actual effect of segmentation and receive offload.
 
 use schemars::JsonSchema;
 use serde::Serialize;

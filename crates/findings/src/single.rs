@@ -11,11 +11,11 @@ use crate::{
     distribution::Distribution,
     estimate::Interval,
     latency::{ConnectSummary, LatencySummary},
-    result::{CpuCost, EndSocket},
+    result::{CpuCost, EndSocket, LevelShift},
     stream::{DatagramSummary, TcpSummary},
 };
 
-/// Schema version of [`SingleMeasurement`]; readers reject others.
+/// Readers reject other versions.
 pub const SINGLE_SCHEMA: u32 = 1;
 
 /// The analysis of a single trial.
@@ -87,7 +87,7 @@ pub struct SingleStream {
 }
 
 impl SingleStream {
-    /// The stream of a trial; `None` for other kinds or without data.
+    /// `None` for other kinds or without data.
     #[must_use]
     pub const fn of(single: &SingleMeasurement) -> Option<&Self> {
         if let Some(SingleOutcome::Stream(stream)) = &single.outcome { Some(stream) } else { None }
@@ -132,16 +132,6 @@ pub struct Spread {
     pub length: Nanos,
     /// Equivalent number of independent intervals.
     pub worth: f64,
-}
-
-/// A lasting level shift.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
-pub struct LevelShift {
-    /// Since the end of the warm-up.
-    pub at: Nanos,
-    /// Level before, in the unit of the outcome.
-    pub before: f64,
-    pub after: f64,
 }
 
 /// Connections of a single trial.

@@ -1,4 +1,4 @@
-//! Traces of existing processes, and comparisons of two traces. A trace is a single sample, so there are no intervals.
+//! Traces of existing processes. A trace is a single sample, so there are no intervals.
 
 use samples::{
     AttributionSource, CpuConsumer, DeviceCounters, MissingProbe, Overflow, SoftnetCounters, SyscallCount,
@@ -10,7 +10,7 @@ use units::Nanos;
 
 use crate::{comparison::EnvironmentChange, estimate::Interval};
 
-/// Schema version of [`TraceComparison`]; readers reject others.
+/// Readers reject other versions.
 pub const TRACE_COMPARISON_SCHEMA: u32 = 1;
 
 /// A trace.

@@ -1,4 +1,4 @@
-//! A running virtual machine: settings, CPU time by role, and findings. A single sample, so there are no intervals.
+//! A running virtual machine. A single sample, so there are no intervals.
 
 use samples::{VmFacts, VmRole};
 use schemars::JsonSchema;
@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use crate::{claim::Finding, trace::TraceSummary};
 
-/// Schema version of [`VmSummary`]; readers reject others.
+/// Readers reject other versions.
 pub const VM_SCHEMA: u32 = 1;
 
 /// The analysis of a running virtual machine.

@@ -1,6 +1,5 @@
-//! Connects many members that only reply to roll calls: `cargo run --release --example idle_members --
-//! nats://127.0.0.1:4222 10000`. Needs a `nats-server -m 8222` without users. `curl 127.0.0.1:8222/varz` shows its
-//! load, and `plumb fleet list` the duration of a roll call.
+//! Connects many members to a `nats-server -m 8222`: `cargo run --release --example idle_members -- nats://127.0.0.1:4222
+//! 10000`. `curl 127.0.0.1:8222/varz` shows its load, and `plumb fleet list` the duration of a roll call.
 #![expect(clippy::disallowed_macros, reason = "it reports when all are connected")]
 
 use std::{error::Error, io, time::Duration};
@@ -33,7 +32,6 @@ fn main() -> Result<(), Box<dyn Error>> {
     })
 }
 
-/// A member's subscriptions and its replies to roll calls.
 async fn member(stream: TcpStream, number: usize) -> io::Result<()> {
     let name = format!("rack-{number}");
     let info = MemberInfo {

@@ -1,5 +1,5 @@
-//! A blocking interface to a NATS connection, which runs asynchronously on a separate thread. Independent of the messages.
-//! [`INCOMING`] and [`OUTGOING`] bound the memory that a server can make this process use.
+//! A blocking interface to a NATS connection. [`INCOMING`] and [`OUTGOING`] bound the memory that a server can make this
+//! process use.
 
 use std::{
     collections::HashMap,
@@ -26,88 +26,58 @@ use tokio::{
 };
 
 use crate::{
-    dial::{Dialed, READ, Stream, Target},
+    dial::{Dialed, READ, ServerAccess, Stream, Target},
     error::FleetError,
-    key::NKey,
     wire::{self, Decoder, Delivery, ServerOp, WireError},
 };
 
-/// Time limit for queueing a message, and for the reply to a request.
+/// The timeout for queueing a message, and for the reply to a request.
 const PATIENCE: Duration = Duration::from_secs(10);
-/// Interval of PING. The connection is broken after three PINGs without a PONG.
+/// The connection is broken after three PINGs without a PONG.
 const PING: Duration = Duration::from_secs(5);
 const UNANSWERED: u32 = 3;
-/// The longest pause between two attempts to reconnect.
 const FARTHEST: Duration = Duration::from_secs(15);
 /// The pauses start again at zero after a connection of this length.
 const STABLE: Duration = Duration::from_secs(15);
-/// URL schemes with and without TLS.
-pub(crate) const ENCRYPTED: &str = "tls://";
-pub(crate) const PLAIN: &str = "nats://";
-/// Bytes of received messages that wait to be read. The socket is not read while they fill it.
+/// Bytes of unread messages, after which the socket is not read.
 const INCOMING: usize = 8 << 20;
-/// Bytes of messages that wait to be sent.
+/// Bytes of unsent messages.
 const OUTGOING: usize = 16 << 20;
-/// Memory of a queued message in addition to its bytes.
 const OVERHEAD: usize = 256;
-/// Limits for the replies to one roll call: their number, and bytes in total.
+/// Replies to one roll call.
 const MOST_ANSWERS: usize = 10_000;
 const ANSWERS: usize = 8 << 20;
-/// Time limit for all replies to one roll call.
 const ROLL_CALL: Duration = Duration::from_secs(10);
-/// Time limit for sending the last messages of a connection.
 const LAST: Duration = Duration::from_secs(1);
-/// Interval at which waits check the stop flag.
+/// Waits check the stop flag.
 const GLANCE: Duration = Duration::from_millis(100);
-/// Time limits after the stop flag is set: for all waits together, then for each further one.
+/// The timeout for all waits together, then for each further one.
 const AFTER_STOP: Duration = Duration::from_millis(500);
 const LATE_WAIT: Duration = Duration::from_millis(100);
-/// Limit for printed lines about the server between two PINGs.
+/// Lines about the server between two PINGs.
 const MOST_LINES: u32 = 10;
 
-/// How a server is reached, and as which user.
-#[derive(Debug)]
-pub struct ServerAccess {
-    /// `tls://host:4222`, or `nats://` on a trusted network.
-    pub server: String,
-    /// The name of this user in subjects.
-    pub name: String,
-    /// Authenticates this user to the server, and signs a controller's orders; `None` for a server that lets every user in.
-    pub key: Option<NKey>,
-    /// The certificate (PEM) of the authority that signed the server's, in place of the authorities of this system.
-    pub ca: Option<String>,
-}
-
-/// Receives lines about the server and the orders of others.
 pub(crate) type Tell = Arc<dyn Fn(&str) + Send + Sync>;
 
-/// A connection that is restored when it breaks. Dropping it sends the queued messages and closes it.
 pub(crate) struct Connection {
     shared: Arc<Shared>,
     runtime: runtime::Handle,
     outgoing: UnboundedSender<Outgoing>,
-    /// Dropping it ends the thread.
     _driver: oneshot::Sender<()>,
 }
 
-/// State shared by the connection's thread and its users.
 struct Shared {
     access: Arc<ServerAccess>,
     tell: Tell,
-    /// The stop flag, set by Ctrl-C.
     stop: Arc<AtomicBool>,
-    /// When waits end for that reason.
     deadline: OnceLock<Instant>,
     is_connected: AtomicBool,
-    /// The server's last error.
     complaint: Mutex<Option<String>>,
     subscriptions: Mutex<HashMap<u64, Subscribed>>,
     next_sid: AtomicU64,
-    /// Room for messages, in bytes.
     incoming: Arc<Semaphore>,
     outgoing: Arc<Semaphore>,
     pulse: Pulse,
-    /// Lines since the last ping.
     lines: AtomicU32,
 }
 
@@ -116,7 +86,6 @@ struct Subscribed {
     sender: UnboundedSender<Message>,
 }
 
-/// PING and PONG that are due.
 #[derive(Default)]
 struct Pulse {
     ping: AtomicBool,
@@ -127,11 +96,9 @@ struct Pulse {
 
 enum Outgoing {
     Line(Vec<u8>, OwnedSemaphorePermit),
-    /// Signals that all earlier messages are written.
     Flushed(oneshot::Sender<()>),
 }
 
-/// A received message.
 pub(crate) struct Message {
     pub(crate) subject: String,
     pub(crate) payload: Vec<u8>,
@@ -145,20 +112,14 @@ impl fmt::Debug for Connection {
     }
 }
 
-/// The reply to a request.
 pub(crate) enum Answer {
     Message(Vec<u8>),
-    /// The subject has no subscribers.
     Nobody,
-    /// No reply in time.
     None,
 }
 
 impl Connection {
-    /// Connects, and reconnects when the connection breaks. Waits end soon after `stop` is set.
-    ///
-    /// # Errors
-    /// If the server is unreachable or refuses this user.
+    /// Waits end soon after `stop` is set.
     pub(crate) fn open(
         access: &Arc<ServerAccess>,
         stop: &Arc<AtomicBool>,
@@ -204,12 +165,11 @@ impl Connection {
         Ok(Self { shared, runtime: handle, outgoing, _driver: driver })
     }
 
-    /// Queues a message, also while the server is unreachable. Waits up to [`PATIENCE`] for room.
+    /// Waits up to [`PATIENCE`] for room, also while the server is unreachable.
     pub(crate) fn publish(&self, subject: &str, message: &[u8]) -> Result<(), FleetError> {
         self.send(wire::publish(subject, None, message))
     }
 
-    /// Receives the messages published to a subject from now on.
     pub(crate) fn subscribe(self: &Arc<Self>, subject: String) -> Result<Subscription, FleetError> {
         let sid = self.shared.next_sid.fetch_add(1, Ordering::Relaxed);
         let line = wire::subscribe(&subject, sid);
@@ -220,7 +180,6 @@ impl Connection {
         Ok(subscription)
     }
 
-    /// Sends a request, and waits for the reply on the subject `answer`.
     pub(crate) fn ask(
         self: &Arc<Self>,
         subject: &str,
@@ -237,8 +196,7 @@ impl Connection {
         })
     }
 
-    /// Sends a request to all subscribers, and collects replies on `answers` until a pause. The server reports on `none` if
-    /// there are no subscribers.
+    /// Collects replies on `answers` until a pause. The server reports on `none` if there are no subscribers.
     pub(crate) fn ask_all(
         self: &Arc<Self>,
         subject: &str,
@@ -264,7 +222,7 @@ impl Connection {
         Ok(all)
     }
 
-    /// Waits up to [`LAST`] until all queued messages are written.
+    /// Waits up to [`LAST`].
     pub(crate) fn flush(&self) {
         let (sender, flushed) = oneshot::channel();
         // If this fails, the receiver notices by its lease.
@@ -272,12 +230,10 @@ impl Connection {
         let _ = self.with_timeout(LAST, flushed);
     }
 
-    /// The server, while there is no connection with it.
     pub(crate) fn away(&self) -> Option<&str> {
         (!self.shared.is_connected.load(Ordering::Relaxed)).then_some(&*self.shared.access.server)
     }
 
-    /// The server's last error since the previous call.
     pub(crate) fn complaint(&self) -> Option<String> {
         self.shared.complaint.lock().unwrap_or_else(PoisonError::into_inner).take()
     }
@@ -290,7 +246,6 @@ impl Connection {
         sent.map_err(|_| self.shared.broken(&"its thread ended"))
     }
 
-    /// Waits for `work` up to `patience`, and only briefly after the stop flag is set.
     fn with_timeout<T>(&self, patience: Duration, work: impl Future<Output = T>) -> Option<T> {
         self.runtime.block_on(async {
             select! {
@@ -309,13 +264,11 @@ impl Drop for Connection {
     }
 }
 
-/// Room that a message takes.
 fn cost(bytes: usize) -> u32 {
     u32::try_from(bytes + OVERHEAD).unwrap_or(u32::MAX)
 }
 
 impl Shared {
-    /// Returns shortly after the stop flag is set.
     async fn stopped(&self) {
         while !self.stop.load(Ordering::Relaxed) {
             sleep(GLANCE).await;
@@ -332,7 +285,6 @@ impl Shared {
         self.subscriptions.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Prints a line, up to [`MOST_LINES`] between two PINGs.
     fn line(&self, text: &str) {
         if self.lines.fetch_add(1, Ordering::Relaxed) < MOST_LINES {
             (self.tell)(&format!("the NATS server {} {text}", self.access.server));
@@ -345,7 +297,6 @@ impl Shared {
     }
 }
 
-/// Keeps a connection up.
 struct Driver {
     shared: Arc<Shared>,
     target: Target,
@@ -381,7 +332,6 @@ impl Driver {
         }
     }
 
-    /// Runs until the connection breaks.
     async fn connected(&mut self, Dialed { stream, decoder }: Dialed) {
         let (reader, writer) = split(stream);
         let shared = &self.shared;
@@ -401,7 +351,7 @@ impl Driver {
     }
 }
 
-/// Writes `first`, then queued messages, PING and PONG.
+/// `first` comes before queued messages.
 async fn write(
     shared: &Shared,
     first: &[u8],
@@ -430,7 +380,6 @@ async fn write(
     }
 }
 
-/// Delivers received messages. Stops reading the socket while [`INCOMING`] is full.
 async fn read(
     shared: &Shared,
     mut decoder: Decoder,
@@ -469,7 +418,6 @@ async fn deliver(shared: &Shared, Delivery { sid, subject, payload, no_responder
     }
 }
 
-/// Sends PING; returns when the server stops replying.
 async fn ping(shared: &Shared) {
     loop {
         sleep(PING).await;
@@ -482,7 +430,7 @@ async fn ping(shared: &Shared) {
     }
 }
 
-/// The pause before an attempt: none, then 250 ms, doubled for each further one.
+/// None, then 250 ms, doubled for each further attempt.
 fn delay(attempts: usize) -> Duration {
     let doublings = u32::try_from(attempts).unwrap_or(u32::MAX).saturating_sub(2).min(10);
     if attempts < 2 {
@@ -492,30 +440,19 @@ fn delay(attempts: usize) -> Duration {
     }
 }
 
-/// Whether an address has the scheme `tls://` or `nats://`.
-#[must_use]
-pub fn is_address(server: &str) -> bool {
-    [ENCRYPTED, PLAIN].iter().any(|scheme| server.starts_with(scheme))
-}
-
-/// Receives the messages of a subject.
 pub(crate) struct Subscription {
     sid: u64,
     messages: UnboundedReceiver<Message>,
     connection: Arc<Connection>,
 }
 
-/// The result of waiting for a message.
 pub(crate) enum Incoming {
     Message(Message),
-    /// Nothing in that time.
     Nothing,
-    /// No more will come.
     Ended,
 }
 
 impl Subscription {
-    /// Waits up to `within` for the next message.
     pub(crate) fn next(&mut self, within: Duration) -> Incoming {
         let messages = &mut self.messages;
         match self.connection.runtime.block_on(async { timeout(within, messages.recv()).await }) {
@@ -525,7 +462,7 @@ impl Subscription {
         }
     }
 
-    /// Waits up to `within` for a reply, and only briefly after the stop flag is set.
+    /// Waits only briefly once the stop flag is set.
     fn answer(&mut self, within: Duration) -> Option<Message> {
         self.connection.with_timeout(within, self.messages.recv()).flatten()
     }

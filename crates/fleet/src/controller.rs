@@ -6,7 +6,8 @@ use std::{
 };
 
 use crate::{
-    connection::{Answer, Connection, ServerAccess, Tell},
+    connection::{Answer, Connection, Tell},
+    dial::ServerAccess,
     error::FleetError,
     message::{MemberInfo, OrderReply, VERSION, drawn},
     order::{Order, StartOrder, Task},
@@ -16,14 +17,11 @@ use crate::{
     wire::printable,
 };
 
-/// Timeout for the first reply to a roll call, and for each further one.
+/// Timeouts for the first reply and for each further one.
 pub(crate) const ROLL: [Duration; 2] = [Duration::from_secs(2), Duration::from_millis(400)];
-/// Interval between roll calls.
 const FRESH: Duration = Duration::from_secs(5);
-/// Maximum number of members in an error.
 const MOST_SHOWN: usize = 100;
 
-/// A connection to a fleet.
 #[derive(Debug)]
 pub struct Controller {
     connection: Arc<Connection>,
@@ -32,10 +30,6 @@ pub struct Controller {
 }
 
 impl Controller {
-    /// Connects to the server. `tell` receives messages about it. Waits end soon after `stop` is set.
-    ///
-    /// # Errors
-    /// If the server is unreachable or refuses this user.
     pub fn open(
         access: &Arc<ServerAccess>,
         stop: &Arc<AtomicBool>,
@@ -46,18 +40,11 @@ impl Controller {
         Ok(Self { connection, access: Arc::clone(access), seen: Mutex::default() })
     }
 
-    /// Connected members by name.
-    ///
-    /// # Errors
-    /// If the connection breaks.
     pub fn members(&self) -> Result<Vec<MemberInfo>, FleetError> {
         members(&self.connection, &self.access.name)
     }
 
-    /// Starts an agent for a run through a member. The session's streams are its standard output and input.
-    ///
-    /// # Errors
-    /// If there is no such member, or more than one, or it refuses.
+    /// Fails if the member is missing, ambiguous, or refuses.
     pub fn start(
         &self,
         member: &str,
@@ -73,15 +60,11 @@ impl Controller {
             .map_err(|error| refused(member, &format!("cannot start a thread for it: {error}")))
     }
 
-    /// Drains a member, so that it starts no further agents, or undoes it.
-    ///
-    /// # Errors
-    /// If there is no such member, or more than one, or it refuses.
+    /// A drained member starts no further agents. Fails if the member is missing, ambiguous, or refuses.
     pub fn drain(&self, member: &str, drain: bool) -> Result<(), FleetError> {
         self.order(member, Task::Drain(drain), &OrderReply::Done)
     }
 
-    /// Sends an order and waits for the member's confirmation.
     fn order(&self, member: &str, task: Task, expected: &OrderReply) -> Result<(), FleetError> {
         let server = || self.access.server.clone();
         let key = self.access.key.as_ref().ok_or_else(|| FleetError::Unsigned { server: server() })?;
@@ -101,7 +84,6 @@ impl Controller {
         }
     }
 
-    /// The member with this name.
     fn find(&self, name: &str) -> Result<MemberInfo, FleetError> {
         let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
         let known = seen.as_ref().filter(|(at, _)| at.elapsed() < FRESH);
@@ -137,7 +119,6 @@ fn one_of(members: &[MemberInfo], name: &str) -> Result<MemberInfo, FleetError> 
     }
 }
 
-/// Members that reply to a roll call of `user`.
 pub(crate) fn members(connection: &Arc<Connection>, user: &str) -> Result<Vec<MemberInfo>, FleetError> {
     let id = drawn();
     let subjects = [subject::answer(user, "*", &id), subject::answer(user, user, &id)];

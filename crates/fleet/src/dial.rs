@@ -1,4 +1,4 @@
-//! Connects to a NATS server: TCP, TLS if required, and the handshake. Independent of messages.
+//! Connects to a NATS server: TCP, TLS if required, and the handshake.
 
 use std::{io, sync::Arc, time::Duration};
 
@@ -18,40 +18,31 @@ use tokio_rustls::{
 };
 
 use crate::{
-    connection::{ENCRYPTED, PLAIN, ServerAccess},
     error::FleetError,
     key::NKey,
     wire::{self, Connect, Decoder, Info, ServerOp},
 };
 
-/// Time for the connection and the handshake with one address of the server, and for the lookup of all.
+/// The timeout with one address of the server, and for the lookup of all.
 const HANDSHAKE: Duration = Duration::from_secs(5);
-/// Number of addresses per name to try.
 const ADDRESSES: usize = 8;
-/// The port of an address without one.
 const PORT: u16 = 4222;
-/// Read buffer size in bytes.
 pub(crate) const READ: usize = 16 << 10;
-/// The longest nonce, in bytes. nats-server's have 16.
+/// The longest nonce in bytes. nats-server's have 16.
 const NONCE: usize = 64;
-/// The error for an unknown user.
 const VIOLATION: &str = "authorization violation";
 
-/// The bytes of a connection, encrypted or not.
 pub(crate) trait Stream: AsyncRead + AsyncWrite + Send + Unpin {}
 impl<T: AsyncRead + AsyncWrite + Send + Unpin> Stream for T {}
 
-/// A connection after the handshake, with the bytes not yet decoded.
 pub(crate) struct Dialed {
     pub(crate) stream: Box<dyn Stream>,
     pub(crate) decoder: Decoder,
 }
 
-/// Where a server listens, and how it is authenticated.
 pub(crate) struct Target {
     host: String,
     port: u16,
-    /// Requires TLS; otherwise it is used if the server requires it.
     is_encrypted: bool,
     config: Arc<ClientConfig>,
 }
@@ -80,7 +71,6 @@ impl Target {
         Ok(Self { host: host.to_owned(), port, is_encrypted, config: Arc::new(config) })
     }
 
-    /// Connects to the first reachable address of the server.
     pub(crate) async fn dial(&self, access: &ServerAccess) -> Result<Dialed, FleetError> {
         let away = |reason: String| FleetError::Away { server: access.server.clone(), reason };
         let late = || away(format!("no answer within {} s", HANDSHAKE.as_secs()));
@@ -102,7 +92,6 @@ impl Target {
         Err(last)
     }
 
-    /// INFO, TLS, CONNECT and the first PING.
     async fn introduce(&self, stream: TcpStream, access: &ServerAccess) -> Result<Dialed, FleetError> {
         let server = || access.server.clone();
         let away = |error: io::Error| FleetError::Away { server: server(), reason: error.to_string() };
@@ -169,7 +158,7 @@ impl Dialed {
     }
 }
 
-/// Accepts only nonces that cannot be a signed text of [`crate::seal`], because the same key signs orders.
+/// A nonce must not be a signed text of [`crate::seal`], because the same key signs orders.
 fn checked(nonce: &str) -> io::Result<&[u8]> {
     let is_nonce = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_';
     if nonce.len() <= NONCE && nonce.bytes().all(is_nonce) {
@@ -186,7 +175,7 @@ fn not_permitted(access: &ServerAccess) -> FleetError {
     FleetError::NotPermitted { server: access.server.clone(), reason }
 }
 
-/// Trusts the authorities of this PEM text, or the system's.
+/// `ca` is PEM; the default is the system's authorities.
 fn encryption(ca: Option<&str>) -> Result<ClientConfig, String> {
     let mut roots = RootCertStore::empty();
     match ca {
@@ -203,6 +192,30 @@ fn encryption(ca: Option<&str>) -> Result<ClientConfig, String> {
     let builder = ClientConfig::builder_with_provider(Arc::new(ring::default_provider()));
     let builder = builder.with_safe_default_protocol_versions().map_err(|error| error.to_string())?;
     Ok(builder.with_root_certificates(roots).with_no_client_auth())
+}
+
+/// URL schemes with and without TLS.
+pub(crate) const ENCRYPTED: &str = "tls://";
+
+pub(crate) const PLAIN: &str = "nats://";
+
+/// How a server is reached, and as which user.
+#[derive(Debug)]
+pub struct ServerAccess {
+    /// `tls://host:4222`, or `nats://` on a trusted network.
+    pub server: String,
+    /// The name of this user in subjects.
+    pub name: String,
+    /// Authenticates this user to the server, and signs a controller's orders; `None` for a server that lets every user in.
+    pub key: Option<NKey>,
+    /// The certificate (PEM) of the authority that signed the server's, in place of the authorities of this system.
+    pub ca: Option<String>,
+}
+
+/// Whether an address has the scheme `tls://` or `nats://`.
+#[must_use]
+pub fn is_address(server: &str) -> bool {
+    [ENCRYPTED, PLAIN].iter().any(|scheme| server.starts_with(scheme))
 }
 
 #[cfg(test)]

@@ -28,21 +28,12 @@ pub enum FleetError {
     #[error("the connection to the NATS server {server} broke: {reason}")]
     Broken { server: String, reason: String },
     #[error("there is no member `{name}`{}; check that `plumb member` runs on its host under this name", there(.others))]
-    Unknown {
-        name: String,
-        /// Connected members.
-        others: Vec<String>,
-    },
+    Unknown { name: String, others: Vec<String> },
     #[error(
         "{count} members are named `{name}`, on hosts {}; stop all but one, or rename them",
         .hosts.join(", ")
     )]
-    Ambiguous {
-        name: String,
-        count: usize,
-        /// Host names of the members.
-        hosts: Vec<String>,
-    },
+    Ambiguous { name: String, count: usize, hosts: Vec<String> },
     #[error("there is already a member `{name}`, on host {host}; stop it, or choose another name")]
     Taken { name: String, host: String },
     #[error(
@@ -58,11 +49,7 @@ pub enum FleetError {
     #[error("member `{name}` refused: {reason}")]
     Refused { name: String, reason: String },
     #[error("no reply from member `{name}`{}", server_error(.reason))]
-    Silent {
-        name: String,
-        /// The server's last error.
-        reason: Option<String>,
-    },
+    Silent { name: String, reason: Option<String> },
 }
 
 fn there(others: &[String]) -> String {

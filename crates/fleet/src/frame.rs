@@ -1,20 +1,13 @@
 //! Frames of a session: kind, flow-control counters, and bytes.
 
-/// Header size: the kind, and two big-endian counters.
 const HEAD: usize = 1 + 8 + 8;
 
-/// The kind of a frame.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum FrameKind {
-    /// The next chunk of the stream.
     Chunk,
-    /// A heartbeat with counters.
     Renewal,
-    /// End of the stream.
     LastChunk,
-    /// End of the stream and the session. The bytes are the last output.
     End,
-    /// The session was aborted. The bytes are the reason.
     Break,
 }
 
@@ -25,9 +18,7 @@ impl FrameKind {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Frame<'a> {
     pub(crate) kind: FrameKind,
-    /// Chunks sent before it.
     pub(crate) sent: u64,
-    /// Chunks consumed by the sender of the frame.
     pub(crate) consumed: u64,
     pub(crate) bytes: &'a [u8],
 }
@@ -42,7 +33,6 @@ impl<'a> Frame<'a> {
         message
     }
 
-    /// `None` for an invalid frame.
     pub(crate) fn decode(message: &'a [u8]) -> Option<Self> {
         let (head, bytes) = message.split_at_checked(HEAD)?;
         let kind = *FrameKind::ALL.get(usize::from(head[0]))?;

@@ -5,13 +5,12 @@ use std::sync::Arc;
 use nkeys::{KeyPair, KeyPairType};
 use thiserror::Error;
 
-/// Length of a public key in characters.
+/// Characters.
 const LENGTH: usize = 56;
 
-/// A user's key pair. `Debug` shows only the public half.
+/// `Debug` shows only the public half.
 pub struct NKey(KeyPair);
 
-/// Why a key is invalid.
 #[derive(Debug, Error)]
 pub enum NKeyError {
     #[error("not the seed of a user NKey ({0}); `plumb fleet add` creates one, which starts with SU")]
@@ -21,34 +20,27 @@ pub enum NKeyError {
 }
 
 impl NKey {
-    /// Generates a key.
     #[must_use]
     pub fn generate() -> Self {
         Self(KeyPair::new_user())
     }
 
-    /// Reads the seed from a key file. Other lines, such as comments, are ignored.
-    ///
-    /// # Errors
-    /// If there is no seed.
+    /// Other lines, such as comments, are ignored.
     pub fn read(text: &str) -> Result<Self, NKeyError> {
         let seed = text.lines().map(str::trim).find(|line| line.starts_with("SU"));
         let seed = seed.ok_or_else(|| NKeyError::Seed("no line starts with SU".to_owned()))?;
         KeyPair::from_seed(seed).map(Self).map_err(|error| NKeyError::Seed(error.to_string()))
     }
 
-    /// The secret half.
     #[must_use]
     pub fn seed(&self) -> String {
         self.0.seed().expect("a key pair")
     }
 
-    /// Signs a text.
     pub(crate) fn sign(&self, text: &[u8]) -> Vec<u8> {
         self.0.sign(text).expect("a key pair")
     }
 
-    /// The public half.
     #[must_use]
     pub fn public(&self) -> String {
         self.0.public_key()
@@ -61,15 +53,10 @@ impl std::fmt::Debug for NKey {
     }
 }
 
-/// The public half of a user's NKey, which verifies its signatures.
 #[derive(Clone)]
 pub struct PublicKey(Arc<KeyPair>);
 
 impl PublicKey {
-    /// Reads a key as printed by `plumb fleet add`.
-    ///
-    /// # Errors
-    /// If it is not the public key of a user.
     pub fn read(text: &str) -> Result<Self, NKeyError> {
         let is_user = |pair: &KeyPair| pair.key_pair_type() == KeyPairType::User;
         // `nkeys` panics on shorter texts.

@@ -1,7 +1,4 @@
-//! Shared hosts: reservations of interfaces, locked on the host itself. And fleet members: hosts that connect to a
-//! NATS server and start agents on orders.
-//!
-//! Carries bytes without interpreting them. Asynchronous code is limited to [`connection`].
+//! Reservations of shared hosts, and fleet members, which start agents on orders over NATS.
 
 mod abstract_name;
 mod connection;
@@ -25,8 +22,8 @@ mod subject;
 mod window;
 mod wire;
 
-pub use connection::{ServerAccess, is_address};
 pub use controller::Controller;
+pub use dial::{ServerAccess, is_address};
 pub use error::FleetError;
 pub use key::{NKey, NKeyError, PublicKey};
 pub use member::{Agent, AgentStarter, MemberPolicy, MemberStatus, address_towards, serve};

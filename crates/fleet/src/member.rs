@@ -17,8 +17,9 @@ use std::{
 use serde::Serialize;
 
 use crate::{
-    connection::{Connection, Incoming, Message, ServerAccess, Subscription, Tell},
+    connection::{Connection, Incoming, Message, Subscription, Tell},
     controller,
+    dial::ServerAccess,
     error::FleetError,
     key::PublicKey,
     message::{MemberInfo, OrderReply, VERSION, drawn},
@@ -30,49 +31,37 @@ use crate::{
 };
 
 const DEVICES: &str = "/proc/net/dev";
-/// Polling interval for interrupts.
+/// Interrupts are polled.
 const GLANCE: Duration = Duration::from_millis(200);
-/// Time for an agent to exit after its input closes.
 const GRACE: Duration = Duration::from_secs(3);
-/// Maximum number of concurrent agents.
+/// Concurrent agents.
 const MOST: usize = 16;
-/// Number of refused orders to print.
+/// Refused orders to print.
 const MOST_LINES: u64 = 100;
-/// First delay before a reconnection. It doubles each time,
 const FIRST: Duration = Duration::from_secs(1);
-/// up to this.
+/// The longest pause between two attempts.
 const FARTHEST: Duration = Duration::from_secs(30);
 
-/// Accepted controllers and published properties.
 #[derive(Debug)]
 pub struct MemberPolicy {
     pub access: Arc<ServerAccess>,
-    /// Accepted controllers and their public keys.
     pub controllers: BTreeMap<String, PublicKey>,
-    /// Looks up the default interface for traffic. May take some time.
     pub address: Option<Ipv4Addr>,
-    /// The version of plumb.
     pub tool: String,
-    /// Current time, in ms since 1970.
+    /// Milliseconds since 1970.
     pub since: i64,
 }
 
-/// Properties that change.
 #[derive(Debug, Default)]
 pub struct MemberStatus {
-    /// Whether the member is drained.
     pub drained: AtomicBool,
-    /// Agents that are running or starting.
     pub agents: AtomicUsize,
-    /// Number of agents started.
     pub started: AtomicU64,
-    /// Number of refused orders.
     pub refused: AtomicU64,
     connection: OnceLock<Weak<Connection>>,
 }
 
 impl MemberStatus {
-    /// Whether the NATS server is connected.
     #[must_use]
     pub fn is_connected(&self) -> bool {
         let connection = self.connection.get().and_then(Weak::upgrade);
@@ -80,28 +69,18 @@ impl MemberStatus {
     }
 }
 
-/// Starts agents on this host.
 pub trait AgentStarter: Sync {
-    /// Starts an agent, which exits with the calling thread.
-    ///
-    /// # Errors
-    /// If it cannot be started.
+    /// The agent exits with the calling thread.
     fn start(&self) -> Result<Box<dyn Agent>, String>;
 }
 
-/// A started agent.
 pub trait Agent {
-    /// Its standard output and input. May be called once.
     fn streams(&mut self) -> (Box<dyn Read + Send>, Box<dyn Write + Send>);
 
-    /// Stops it if it runs, and returns its last output.
     fn stop(&mut self) -> String;
 }
 
-/// Runs a member until `stop` is set. Waits while the server is unreachable.
-///
-/// # Errors
-/// If the server refuses this user, or the name is taken.
+/// Waits while the server is unreachable. Fails if the server refuses this user, or the name is taken.
 pub fn serve(
     policy: &MemberPolicy,
     starter: &dyn AgentStarter,
@@ -141,7 +120,6 @@ pub fn serve(
     Ok(())
 }
 
-/// Connects when the server is reachable. `None` if interrupted before.
 fn connect(
     policy: &MemberPolicy,
     stop: &Arc<AtomicBool>,
@@ -177,7 +155,6 @@ struct Member<'a> {
     sessions: Mutex<Vec<Arc<Session>>>,
 }
 
-/// A session with its agent.
 struct Begun {
     session: Arc<Session>,
     agent: Box<dyn Agent>,
@@ -205,7 +182,7 @@ impl Member<'_> {
         }
     }
 
-    /// The next message and the user in its subject. `None` at the end.
+    /// The user is the one in its subject. `None` at the end.
     fn next_request(&self, questions: &mut Subscription) -> Option<(Message, String)> {
         while !self.is_stopped() {
             match questions.next(GLANCE) {
@@ -231,7 +208,6 @@ impl Member<'_> {
         }
     }
 
-    /// Replies on a subject with this member's name, never on the message's reply subject.
     fn answer(&self, user: &str, id: &str, answer: &impl Serialize) {
         let answer = serde_json::to_vec(answer).expect("texts and numbers are JSON");
         // Without a reply, the user's request times out.
@@ -268,14 +244,12 @@ impl Member<'_> {
         }
     }
 
-    /// Parses an order, and ignores one for another process with this member's name.
     fn addressed(&self, message: &[u8]) -> Option<(Signed, OrderAddress)> {
         let signed: Signed = serde_json::from_slice(message).ok()?;
         let address: OrderAddress = serde_json::from_str(&signed.order).ok()?;
         (address.instance == self.instance && subject::is_id(&address.id)).then_some((signed, address))
     }
 
-    /// Checks an order. The error is the reason to refuse it.
     fn accept(
         &self,
         controller: &str,
@@ -313,7 +287,6 @@ impl Member<'_> {
         Ok(())
     }
 
-    /// Starts an agent and carries its streams until the agent or the session ends.
     fn run_session(&self, controller: &str, order: &StartOrder, id: &str) {
         let (what, tell) = (format!("agent for {} of {controller}", order.run), &self.tell);
         match self.begin(controller, order, id) {
@@ -370,7 +343,7 @@ impl Member<'_> {
     }
 }
 
-/// The local address for connections to the server. Sends nothing.
+/// Sends nothing.
 #[must_use]
 pub fn address_towards(server: &str) -> Option<Ipv4Addr> {
     let (_, place) = server.rsplit_once("://")?;
@@ -384,15 +357,14 @@ pub fn address_towards(server: &str) -> Option<Ipv4Addr> {
     }
 }
 
-/// Network devices of this process's namespace, without loopback (proc_pid_net(5)).
 fn devices() -> Vec<String> {
     let table = std::fs::read_to_string(DEVICES).unwrap_or_default();
     let names = table.lines().filter_map(|line| Some(line.split_once(':')?.0.trim().to_owned()));
     names.filter(|name| name != "lo").collect()
 }
 
-/// Carries both streams until the agent exits, or its input closes and the time is over. Returns the open output
-/// stream: the agent's last output is sent at its end.
+/// Ends when the agent exits, or its input closes and the time is over. Returns the open output stream: the agent's last
+/// output is sent at its end.
 fn carry(
     agent: &mut dyn Agent,
     session: &Session,
@@ -424,7 +396,6 @@ fn carry(
     first.or_else(|| iter::from_fn(|| ends.recv_timeout(GRACE).ok()).flatten().next())
 }
 
-/// Copies until the end of the stream, without delay.
 fn pass(from: &mut dyn Read, to: &mut dyn Write) -> io::Result<()> {
     let mut buffer = vec![0; CHUNK];
     loop {

@@ -1,4 +1,4 @@
-//! Orders of a controller: signed, for one member, valid once and for a short time. Independent of the transport.
+//! Orders of a controller: signed, for one member, valid once and for a short time.
 
 use std::{
     collections::HashMap,
@@ -13,45 +13,37 @@ use crate::{
     seal::Signed,
 };
 
-/// Validity of an order in ms, and the largest difference between the clocks of controller and member.
+/// Milliseconds; also the largest difference between the clocks of controller and member.
 const LIFETIME: i64 = 60_000;
-/// Limit for remembered orders. Expired ones are forgotten.
+/// Expired ids are forgotten.
 const MOST_REMEMBERED: usize = 10_000;
 
-/// The signed content of an order.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Order {
     pub(crate) messages: u32,
     pub(crate) controller: String,
     pub(crate) member: String,
-    /// Identifies the process of that member.
+    /// A process of that member.
     pub(crate) instance: String,
-    /// Unique; part of the reply's subject.
     pub(crate) id: String,
-    /// In ms since 1970.
+    /// Milliseconds since 1970.
     pub(crate) expires: i64,
     pub(crate) task: Task,
 }
 
-/// The action.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum Task {
-    /// Start no further agents, or start them again.
     Drain(bool),
     Start(StartOrder),
 }
 
-/// Start an agent.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct StartOrder {
-    /// The last part of the session's subjects.
     pub(crate) session: String,
-    /// The run, for the member's log.
     pub(crate) run: String,
 }
 
-/// Fields that orders of all versions have.
 #[derive(Debug, Deserialize)]
 pub(crate) struct OrderAddress {
     pub(crate) messages: u32,
@@ -60,34 +52,28 @@ pub(crate) struct OrderAddress {
 }
 
 impl Order {
-    /// An order that is valid from now on.
     pub(crate) fn new(controller: &str, [member, instance, id]: [&str; 3], task: Task) -> Self {
         let [controller, member, instance, id] = [controller, member, instance, id].map(str::to_owned);
         Self { messages: VERSION, controller, member, instance, id, expires: now() + LIFETIME, task }
     }
 
-    /// Encodes and signs it.
     pub(crate) fn sign(&self, key: &NKey) -> Vec<u8> {
         let order = serde_json::to_string(self).expect("texts and numbers are JSON");
         serde_json::to_vec(&Signed::order(order, key)).expect("texts are JSON")
     }
 }
 
-/// Now, in ms since 1970.
+/// Milliseconds since 1970.
 pub(crate) fn now() -> i64 {
     let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     i64::try_from(since.as_millis()).unwrap_or(i64::MAX)
 }
 
-/// Ids of accepted orders, to refuse copies.
 #[derive(Debug, Default)]
 pub(crate) struct Obeyed(HashMap<String, i64>);
 
 impl Obeyed {
-    /// Verifies that `controller` signed the order for `member`, that it is valid now, and that it is new.
-    ///
-    /// # Errors
-    /// The reason to refuse it.
+    /// The error is the reason to refuse the order.
     pub(crate) fn check(
         &mut self,
         signed: &Signed,

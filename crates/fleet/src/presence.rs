@@ -4,25 +4,19 @@ use std::{io, os::unix::net::UnixDatagram};
 
 use crate::abstract_name;
 
-/// Prefix of the measurement's name.
 const PREFIX: &str = "plumb/run";
 
-/// An announced measurement. Dropping it ends the announcement.
 #[derive(Debug)]
 pub struct Presence {
     _told: UnixDatagram,
 }
 
 impl Presence {
-    /// Announces the measurement `name` in the network namespace of this process.
-    ///
-    /// # Errors
-    /// If the kernel refuses.
+    /// Lasts until dropped, in the network namespace of this process.
     pub fn announce(name: &str) -> io::Result<Self> {
         Ok(Self { _told: abstract_name::tell(PREFIX, name)? })
     }
 
-    /// Other announced measurements.
     #[must_use]
     pub fn others(name: &str) -> Vec<String> {
         let own = format!("{name} ");

@@ -4,29 +4,20 @@ use std::{io, os::unix::net::UnixDatagram};
 
 use crate::abstract_name;
 
-/// Prefix of the device's name.
 const PREFIX: &str = "plumb/interface/";
 
-/// A reserved device. Dropping it releases the device.
 #[derive(Debug)]
 pub struct Reservation {
     _lock: UnixDatagram,
-    /// Its name publishes the holder.
     _holder: Option<UnixDatagram>,
 }
 
-/// Another process holds the device.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Occupied {
-    /// Description of the holder.
     pub by: String,
 }
 
 impl Reservation {
-    /// Reserves `device` in the network namespace of this process. `by` is published.
-    ///
-    /// # Errors
-    /// If the kernel refuses for a reason other than a conflict.
     pub fn take(device: &str, by: &str) -> io::Result<Result<Self, Occupied>> {
         let name = format!("{PREFIX}{device}");
         match abstract_name::bind(&name) {

@@ -1,5 +1,4 @@
-//! Signatures of a controller's orders and session messages, so that members do not have to trust the NATS server.
-//! Independent of the signed content.
+//! Signatures of a controller's messages, so that members do not have to trust the NATS server.
 
 use std::sync::Arc;
 
@@ -7,18 +6,17 @@ use base64::{Engine, engine::general_purpose::STANDARD};
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    connection::ServerAccess,
+    dial::ServerAccess,
     key::{NKey, PublicKey},
 };
 
-/// Prefixes of signed texts. The same key signs nonces of servers, which have no spaces.
+/// The same key signs nonces of servers, which have no spaces.
 const ORDER: &[u8] = b"plumb order\n";
 const SESSION: &[u8] = b"plumb session\n";
-/// Bytes of a signature (Ed25519), and of the number of a message.
+/// Ed25519; the next is the number of a message.
 const SIGNATURE: usize = 64;
 const NUMBER: usize = 8;
 
-/// A text and its signature, in base64.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Signed {
     pub(crate) order: String,
@@ -37,7 +35,6 @@ impl Signed {
     }
 }
 
-/// Signs outgoing messages of a session.
 #[derive(Debug)]
 pub(crate) enum Seal {
     /// Members do not sign.
@@ -57,7 +54,6 @@ impl Seal {
     }
 }
 
-/// Verifies incoming messages of a session.
 #[derive(Debug)]
 pub(crate) enum Opener {
     /// Controllers do not verify.
@@ -67,7 +63,6 @@ pub(crate) enum Opener {
 }
 
 impl Opener {
-    /// The content of a message; `None` if it is not signed for this session, or repeated.
     pub(crate) fn open<'a>(&mut self, message: &'a [u8]) -> Option<&'a [u8]> {
         let Self::Verified { key, subject, number } = self else { return Some(message) };
         let (head, rest) = message.split_first_chunk::<NUMBER>()?;

@@ -1,5 +1,4 @@
-//! Users and permissions in the NATS server's configuration: a member receives orders for its name and replies under
-//! it, and a controller sends orders under its own name.
+//! Users and permissions in the NATS server's configuration.
 
 use std::fmt::Write;
 
@@ -7,7 +6,6 @@ use serde::{Deserialize, Serialize};
 
 use crate::subject::{answer, order, roll, session};
 
-/// A role in a fleet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Role {
@@ -15,7 +13,6 @@ pub enum Role {
     Controller,
 }
 
-/// A user of the server.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct User {
@@ -26,7 +23,6 @@ pub struct User {
 }
 
 impl User {
-    /// Subjects it may publish to and subscribe to.
     fn subjects(&self) -> [Vec<String>; 2] {
         let (name, answers) = (&self.name, answer(&self.name, "*", "*"));
         match self.role {
@@ -45,7 +41,6 @@ impl User {
     }
 }
 
-/// The configuration section that admits exactly these users.
 #[must_use]
 pub fn users(all: &[User]) -> String {
     let mut text =

@@ -1,5 +1,4 @@
-//! A session: a byte stream in each direction between a controller and an agent, over two subjects. It is ordered and
-//! bounded. A lost message ends it.
+//! A session: an ordered, bounded byte stream in each direction between a controller and an agent. A lost message ends it.
 
 use std::{
     io::{self, Read, Write},
@@ -15,10 +14,9 @@ use crate::{
     window::{CHUNK, SessionEnd, Window},
 };
 
-/// Polling interval for the end of a session.
 const GLANCE: Duration = Duration::from_millis(200);
 
-/// A session. Dropping it ends it and notifies the peer.
+/// Dropping it ends it and notifies the peer.
 #[derive(Debug)]
 pub struct Session {
     shared: Arc<Shared>,
@@ -27,7 +25,6 @@ pub struct Session {
 #[derive(Debug)]
 struct Shared {
     connection: Arc<Connection>,
-    /// Subject of outgoing messages.
     outgoing: String,
     /// Locked before `window`, so that messages are sent in order of their numbers.
     sending: Mutex<Seal>,
@@ -36,10 +33,6 @@ struct Shared {
 }
 
 impl Session {
-    /// Starts a session with incoming messages from `incoming`.
-    ///
-    /// # Errors
-    /// If no thread can be started.
     pub(crate) fn begin(
         connection: &Arc<Connection>,
         incoming: Subscription,
@@ -60,12 +53,10 @@ impl Session {
         Ok((Self { shared }, reader, writer))
     }
 
-    /// Ends the session after all data, with the last output.
     pub(crate) fn end(&self, output: &str) {
         self.finish(FrameKind::End, SessionEnd::Complete(output.to_owned()));
     }
 
-    /// Aborts the session and sends the reason.
     pub(crate) fn abort(&self, reason: &str) {
         self.finish(FrameKind::Break, SessionEnd::Broken(reason.to_owned()));
     }
@@ -82,7 +73,6 @@ impl Session {
         self.shared.connection.flush();
     }
 
-    /// The peer's last output, if the session is complete.
     #[must_use]
     pub fn last_output(&self) -> Option<String> {
         match self.shared.window().end()? {
@@ -91,13 +81,11 @@ impl Session {
         }
     }
 
-    /// A known reason for the peer's silence.
     #[must_use]
     pub fn trouble(&self) -> Option<String> {
         self.shared.connection.away().map(|server| format!("the NATS server {server} is unreachable"))
     }
 
-    /// The reason of the end, if it has ended.
     pub(crate) fn end_reason(&self) -> Option<String> {
         let window = self.shared.window();
         let (SessionEnd::Complete(text) | SessionEnd::Broken(text)) = window.end()?;
@@ -170,17 +158,14 @@ impl Shared {
     }
 }
 
-/// Data from the peer.
 #[derive(Debug)]
 pub struct StreamReader {
     shared: Arc<Shared>,
     chunk: Vec<u8>,
-    /// Bytes of `chunk` already read.
     read: usize,
 }
 
 impl StreamReader {
-    /// The next chunk. `None` at the end.
     fn next(&self) -> io::Result<Option<Vec<u8>>> {
         let mut window = self.shared.window();
         loop {
@@ -216,7 +201,6 @@ impl Read for StreamReader {
     }
 }
 
-/// Data for the peer. Dropping it sends the end of the stream.
 #[derive(Debug)]
 pub struct StreamWriter {
     shared: Arc<Shared>,

@@ -1,14 +1,12 @@
 //! Subjects of a fleet. The server's permissions depend on the position of names in them.
 
-/// Maximum length of a name, as for DNS hosts.
 const LONGEST: usize = 253;
 /// The rule checked by [`is_name`].
 pub const NAME_RULE: &str = "up to 253 letters, digits, `-`, `_`, and dots in between";
-/// Replaces a dot in a name, which would separate tokens of a subject.
+/// A dot would separate tokens of a subject.
 const DOT: &str = "~";
 
-/// Whether a name is valid for a member or a controller: letters, digits, `-` and `_`, with dots in between, like the
-/// name of a cluster node.
+/// Letters, digits, `-` and `_`, with dots in between, like the name of a cluster node.
 #[must_use]
 pub fn is_name(text: &str) -> bool {
     let sign = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
@@ -19,38 +17,33 @@ fn token(name: &str) -> String {
     name.replace('.', DOT)
 }
 
-/// Roll calls of `user`.
 pub(crate) fn roll(user: &str) -> String {
     format!("plumb.roll.{}", token(user))
 }
 
-/// Orders of a controller for a member.
 pub(crate) fn order(member: &str, controller: &str) -> String {
     format!("plumb.order.{}.{}", token(member), token(controller))
 }
 
-/// The controller in the subject of an order. The server's permissions guarantee it.
+/// The server's permissions guarantee the controller in the subject.
 pub(crate) fn ordering(subject: &str) -> String {
     subject.rsplit('.').next().unwrap_or_default().replace(DOT, ".")
 }
 
-/// Both directions of a session: to and from the member.
 pub(crate) fn session(member: &str, controller: &str, id: &str) -> [String; 2] {
     let [member, controller] = [member, controller].map(token);
     ["to", "from"].map(|way| format!("plumb.session.{member}.{controller}.{id}.{way}"))
 }
 
-/// Replies of a member to the request `id` of a user.
 pub(crate) fn answer(user: &str, member: &str, id: &str) -> String {
     format!("plumb.answer.{}.{}.{id}", token(user), token(member))
 }
 
-/// The member in the subject of a reply. The server's permissions guarantee it.
+/// The server's permissions guarantee the member in the subject.
 pub(crate) fn answering(subject: &str) -> String {
     subject.split('.').nth(3).unwrap_or_default().replace(DOT, ".")
 }
 
-/// Whether a text can be the last token of a subject: up to 64 hexadecimal digits.
 pub(crate) fn is_id(text: &str) -> bool {
     (1..=64).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_hexdigit())
 }

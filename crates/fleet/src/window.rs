@@ -1,5 +1,4 @@
-//! State of a session: ordered chunks, a limit for chunks in transit, and a lease that each message renews. Time is a
-//! parameter.
+//! The state of a session: ordered chunks, a limit for chunks in transit, and a lease.
 
 use std::{
     collections::VecDeque,
@@ -8,38 +7,29 @@ use std::{
 
 use crate::frame::{Frame, FrameKind};
 
-/// Maximum chunk size, far below the server's default limit of 1 MiB.
+/// The server's default limit is 1 MiB.
 pub(crate) const CHUNK: usize = 32 << 10;
-/// Maximum number of unconsumed chunks.
+/// Unconsumed chunks.
 const MOST: u64 = 64;
-/// Consumed chunks after which the sender is notified.
 const TELL: u64 = MOST / 2;
-/// Maximum silence of the peer. The session ends afterwards.
+/// Maximum silence of the peer.
 pub const LEASE: Duration = Duration::from_secs(15);
-/// Maximum time between two messages to the peer.
 pub(crate) const RENEWAL: Duration = Duration::from_secs(3);
 
-/// How a session ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum SessionEnd {
-    /// Complete, with the last output.
     Complete(String),
-    /// Aborted, with the reason.
     Broken(String),
 }
 
-/// One end of a session.
 #[derive(Debug)]
 pub(crate) struct Window {
     sent: u64,
-    /// Sent chunks consumed by the peer.
     taken: u64,
     received: u64,
     consumed: u64,
-    /// Consumed chunks reported to the peer.
     reported: u64,
     waiting: VecDeque<Vec<u8>>,
-    /// The peer sends no more chunks.
     complete: bool,
     last_received: Instant,
     spoke: Instant,
@@ -62,7 +52,6 @@ impl Window {
         }
     }
 
-    /// Handles a message from the peer.
     pub(crate) fn take(&mut self, message: &[u8], now: Instant) {
         if self.end.is_some() {
             return;
@@ -94,7 +83,7 @@ impl Window {
         }
     }
 
-    /// Ends the session after too long a silence. `away` is an unreachable server.
+    /// `away` is an unreachable server.
     pub(crate) fn expire(&mut self, now: Instant, away: Option<&str>) {
         if now.saturating_duration_since(self.last_received) > LEASE {
             let seconds = LEASE.as_secs();
@@ -106,7 +95,6 @@ impl Window {
         }
     }
 
-    /// Ends the session. Later reasons are ignored.
     pub(crate) fn finish(&mut self, end: SessionEnd) {
         self.end.get_or_insert(end);
     }
@@ -115,12 +103,10 @@ impl Window {
         self.end.as_ref()
     }
 
-    /// Whether a chunk may be sent.
     pub(crate) fn has_room(&self) -> bool {
         self.sent - self.taken < MOST
     }
 
-    /// The next message to send.
     pub(crate) fn speak(&mut self, kind: FrameKind, bytes: &[u8], now: Instant) -> Vec<u8> {
         let message = Frame { kind, sent: self.sent, consumed: self.consumed, bytes }.encode();
         if kind == FrameKind::Chunk {
@@ -130,24 +116,20 @@ impl Window {
         message
     }
 
-    /// Time until the next heartbeat.
     pub(crate) fn due(&self, now: Instant) -> Duration {
         RENEWAL.saturating_sub(now.saturating_duration_since(self.spoke))
     }
 
-    /// The next received chunk.
     pub(crate) fn next(&mut self) -> Option<Vec<u8>> {
         let chunk = self.waiting.pop_front()?;
         self.consumed += 1;
         Some(chunk)
     }
 
-    /// Whether the peer should be notified of consumed chunks.
     pub(crate) fn should_tell(&self) -> bool {
         self.consumed - self.reported >= TELL
     }
 
-    /// Whether only queued chunks remain.
     pub(crate) fn is_complete(&self) -> bool {
         self.complete
     }
@@ -155,7 +137,6 @@ impl Window {
 
 #[cfg(any(test, fuzzing))]
 impl Window {
-    /// Invariants for any peer.
     pub(crate) fn check(&self) {
         assert!(self.taken <= self.sent && self.sent - self.taken <= MOST, "{self:?}");
         assert!(self.reported <= self.consumed && self.consumed <= self.received, "{self:?}");

@@ -1,29 +1,25 @@
-//! The NATS client protocol: decodes a server's operations, with limits, and encodes a client's.
-//! Independent of sockets. Source: <https://docs.nats.io/reference/reference-protocols/nats-protocol>.
+//! The NATS client protocol, with limits. Source: <https://docs.nats.io/reference/reference-protocols/nats-protocol>.
 
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
-/// The longest line, in bytes. INFO lists every server of a cluster.
+/// The longest line in bytes. INFO lists every server of a cluster.
 const LINE: usize = 16 << 10;
-/// The longest payload with its headers, in bytes: twice the longest message of a session.
+/// The longest payload in bytes with headers: twice the longest message of a session.
 pub(crate) const PAYLOAD: usize = 64 << 10;
-/// Bytes of an invalid line to print.
+/// Bytes of an invalid line.
 const EXCERPT: usize = 60;
 
-/// An operation of a server.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum ServerOp {
     Info(Info),
     Ping,
     Pong,
     Ok,
-    /// The text of `-ERR`.
     Error(String),
     Message(Delivery),
 }
 
-/// Fields of INFO that plumb uses.
 #[derive(Debug, PartialEq, Eq, Deserialize)]
 pub(crate) struct Info {
     #[serde(default)]
@@ -32,7 +28,6 @@ pub(crate) struct Info {
     pub(crate) tls_required: bool,
 }
 
-/// A message for the subscription `sid`.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Delivery {
     pub(crate) sid: u64,
@@ -42,7 +37,6 @@ pub(crate) struct Delivery {
     pub(crate) no_responders: bool,
 }
 
-/// A violation of the protocol or its limits.
 #[derive(Debug, Error, PartialEq, Eq)]
 pub(crate) enum WireError {
     #[error("it sent a line of more than {LINE} bytes")]
@@ -53,26 +47,20 @@ pub(crate) enum WireError {
     Invalid(String),
 }
 
-/// Bytes not yet decoded: at most one line, one payload and one read.
+/// Buffers at most one line, one payload and one read.
 #[derive(Debug, Default)]
 pub(crate) struct Decoder {
     buffer: Vec<u8>,
-    /// Number of decoded bytes in `buffer`.
     start: usize,
 }
 
 impl Decoder {
-    /// Appends received bytes.
     pub(crate) fn push(&mut self, bytes: &[u8]) {
         self.buffer.drain(..self.start);
         self.start = 0;
         self.buffer.extend(bytes);
     }
 
-    /// The next complete operation.
-    ///
-    /// # Errors
-    /// If the bytes are invalid or exceed a limit. The connection is unusable then.
     pub(crate) fn next(&mut self) -> Result<Option<ServerOp>, WireError> {
         let rest = &self.buffer[self.start..];
         let Some(end) = rest.iter().take(LINE + 2).position(|byte| *byte == b'\n') else {
@@ -104,7 +92,6 @@ impl Decoder {
     }
 }
 
-/// The first line of a message.
 struct Head<'a> {
     subject: &'a str,
     sid: u64,
@@ -140,12 +127,11 @@ impl<'a> Head<'a> {
     }
 }
 
-/// Makes a remote text safe to print: up to 300 characters, control characters replaced.
+/// Keeps up to 300 characters, and replaces control characters.
 pub(crate) fn printable(text: &str) -> String {
     text.chars().take(300).map(|c| if c.is_control() { '?' } else { c }).collect()
 }
 
-/// Content of CONNECT.
 #[derive(Debug, Serialize)]
 pub(crate) struct Connect<'a> {
     pub(crate) name: &'a str,
@@ -161,7 +147,6 @@ pub(crate) struct Connect<'a> {
     /// 1: the server may send INFO again.
     pub(crate) protocol: u8,
     pub(crate) headers: bool,
-    /// Requests status 503 for subjects without subscribers.
     pub(crate) no_responders: bool,
 }
 

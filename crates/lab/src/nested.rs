@@ -19,7 +19,8 @@ use crate::{
     allowance,
     error::RunError,
     event::{Event, Observer},
-    run::{Outcome, Request, keep},
+    request::Request,
+    run::Outcome,
     run_time::run_time,
     skip::MissingCapabilities,
     stop::Stop,
@@ -233,22 +234,22 @@ impl<S: Sink> Ledger<'_, S> {
                 return Err(RunError::Inside { reason });
             }
             FromNestedRun::Begin(header) => {
-                self.sink.begin(&header).map_err(keep)?;
+                self.sink.begin(&header).map_err(RunError::keep)?;
                 self.header = Some(*header);
             }
             FromNestedRun::Trial(trial) => {
-                self.sink.trial(run, &trial).map_err(keep)?;
+                self.sink.trial(run, &trial).map_err(RunError::keep)?;
                 self.observer.event(&Event::Kept(&trial));
             }
             FromNestedRun::Skip(skip) => {
-                self.sink.skipped(run, &skip).map_err(keep)?;
+                self.sink.skipped(run, &skip).map_err(RunError::keep)?;
                 self.observer.event(&Event::Skipped(&skip));
             }
-            FromNestedRun::End(end) => self.sink.ended(run, &end).map_err(keep)?,
+            FromNestedRun::End(end) => self.sink.ended(run, &end).map_err(RunError::keep)?,
             FromNestedRun::MachineChanged(change) => {
-                self.sink.machine_changed(run, &change).map_err(keep)?;
+                self.sink.machine_changed(run, &change).map_err(RunError::keep)?;
             }
-            FromNestedRun::Complete => self.sink.complete(run).map_err(keep)?,
+            FromNestedRun::Complete => self.sink.complete(run).map_err(RunError::keep)?,
             FromNestedRun::Event(event) => self.show(&event),
             FromNestedRun::Hello(_) | FromNestedRun::Over { .. } | FromNestedRun::Failed { .. } => {}
         }

@@ -1,4 +1,4 @@
-//! The process of an agent: a child process with its stdio as channel. Keeps the last lines of its standard error.
+//! The process of an agent: a child process with its stdio as channel.
 
 use std::{
     os::unix::process::CommandExt,
@@ -11,7 +11,6 @@ use sys::netns::NetNs;
 
 use crate::{error::MachineError, last_lines::LastLines};
 
-/// An agent's child process. Dropping it kills the process.
 #[derive(Debug)]
 pub(crate) struct AgentProcess {
     host: HostName,
@@ -24,7 +23,6 @@ impl AgentProcess {
         Self { host, child: None, errors: LastLines::default() }
     }
 
-    /// The command that runs `program` as an agent.
     pub(crate) fn command(program: &Path) -> Command {
         let mut command = Command::new(program);
         command.env_remove(crate::STORE);
@@ -32,7 +30,7 @@ impl AgentProcess {
         command
     }
 
-    /// Starts `command` in `namespace`, by default that of the calling thread.
+    /// `namespace` is by default that of the calling thread.
     pub(crate) fn start(
         &mut self,
         mut command: Command,
@@ -52,23 +50,19 @@ impl AgentProcess {
         Ok(streams)
     }
 
-    /// The process ID while it runs.
     pub(crate) fn pids(&self) -> Vec<u32> {
         self.child.iter().map(Child::id).collect()
     }
 
-    /// Returns whether the process has ended or was never started.
     pub(crate) fn has_ended(&mut self) -> bool {
         // An error means that there is no process to wait for.
         self.child.as_mut().is_none_or(|child| !matches!(child.try_wait(), Ok(None)))
     }
 
-    /// Waits for the process to exit, and returns its exit status.
     pub(crate) fn wait(&mut self) -> Option<i32> {
         self.child.take()?.wait().ok()?.code()
     }
 
-    /// Kills the process if it runs, and waits for it.
     pub(crate) fn stop(&mut self) {
         if let Some(mut child) = self.child.take() {
             // Fails only if the process has exited.
@@ -77,7 +71,6 @@ impl AgentProcess {
         }
     }
 
-    /// The last lines of its standard error.
     pub(crate) fn last_output(&self) -> String {
         self.errors.text()
     }

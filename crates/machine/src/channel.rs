@@ -2,11 +2,10 @@
 
 use std::io::{Read, Write};
 
-/// Both halves of the stream. They can be used by different threads.
 pub struct Channel {
-    /// Output of the agent. Ends when the agent exits.
+    /// Ends when the agent exits.
     pub from_agent: Box<dyn Read + Send>,
-    /// Input of the agent. The agent exits when it is dropped.
+    /// The agent exits when it is dropped.
     pub to_agent: Box<dyn Write + Send>,
 }
 

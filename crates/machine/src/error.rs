@@ -7,7 +7,6 @@ use crate::{firecracker::FirecrackerError, guest::GuestError, qemu::QemuError, s
 
 #[derive(Debug, Error)]
 pub enum MachineError {
-    /// The agent could not be started.
     #[error("cannot start the agent of host {host}: {source}")]
     Start {
         host: String,
@@ -16,7 +15,6 @@ pub enum MachineError {
     },
     #[error("the agent of host {host} is already running")]
     Started { host: String },
-    /// Kernel or image of the guest is missing.
     #[error(transparent)]
     Guest(#[from] GuestError),
     #[error("cannot start virtual machine {host}: {source}")]
@@ -34,15 +32,12 @@ pub enum MachineError {
     #[error("host {}: {source}", named(.host, .destination))]
     Ssh {
         host: String,
-        /// As passed to `ssh`.
         destination: String,
         #[source]
         source: SshError,
     },
-    /// The user interrupted the start of the agent.
     #[error("interrupted while starting the agent of host {host}")]
     Interrupted { host: String },
-    /// The fleet member could not start the agent.
     #[error("host {host}: {source}")]
     Member {
         host: String,
@@ -52,7 +47,6 @@ pub enum MachineError {
 }
 
 impl MachineError {
-    /// The host with the problem.
     #[must_use]
     pub fn host(&self) -> Option<&str> {
         match self {
@@ -68,7 +62,6 @@ impl MachineError {
     }
 }
 
-/// The host with its destination, if they differ.
 fn named(host: &str, destination: &str) -> String {
     if host == destination { host.to_owned() } else { format!("{host} ({destination})") }
 }

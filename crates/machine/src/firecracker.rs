@@ -1,5 +1,4 @@
 //! Firecracker virtual machines. The agent is the guest's first process, and its channel is a virtual socket.
-//! Firecracker opens only inherited descriptors and files in a memory-backed folder, so it leaves no files behind.
 
 mod api;
 mod error;
@@ -35,16 +34,13 @@ use crate::{
     last_lines::LastLines,
 };
 
-/// Program name, looked up on the PATH.
 pub(crate) const PROGRAM: &str = "firecracker";
-/// The API socket in the folder.
 const API_FILE: &str = "api.sock";
 /// Suppresses a warning for each guest connection to an unused port.
 const LOG_LEVEL: &str = "Error";
-/// Printed by every kernel with `pci=off`.
+/// Every kernel with `pci=off` prints this.
 const NO_PCI_MESSAGE: &str = "PCI: Fatal: No config space access function found";
 
-/// A Firecracker virtual machine. Dropping it stops the machine.
 #[derive(Debug)]
 pub struct Firecracker {
     host: HostName,
@@ -64,51 +60,43 @@ struct Running {
     first_process: Arc<OnceLock<Instant>>,
 }
 
-/// A process, and a pipe that closes when it exits.
+/// The pipe closes when the process exits.
 struct Instance {
     child: Child,
     ended: PipeReader,
 }
 
 impl Firecracker {
-    /// Modules required in the [`Image`].
+    /// Required in the [`Image`].
     pub const MODULES: &'static [&'static str] = &["virtio_mmio", "vmw_vsock_virtio_transport", "virtio_net"];
 
-    /// Minimum memory for kernel, image and a measurement.
     pub const LEAST_MEMORY: Bytes = Vm::LEAST_MEMORY;
 
-    /// Machine `vm` of `host` with this kernel and image.
     #[must_use]
     pub fn new(host: HostName, vm: Vm, kernel: Arc<Vmlinux>, image: Arc<Image>) -> Self {
         let (program, words) = (PROGRAM.into(), LastLines::default());
         Self { host, vm, program, kernel, image, tap: None, running: None, words }
     }
 
-    /// Selects the Firecracker program. Default: from the PATH.
     #[must_use]
     pub fn program(mut self, program: Option<PathBuf>) -> Self {
         self.program = program.unwrap_or_else(|| PROGRAM.into());
         self
     }
 
-    /// Adds a network device backed by `tap`.
     #[must_use]
     pub fn with_tap(mut self, tap: NamedTap) -> Self {
         self.tap = Some(tap);
         self
     }
 
-    /// The reason why `program` cannot run guests: it is not installed, or KVM does not work. Takes up to 10 s.
+    /// Why `program` cannot run guests, e.g. KVM does not work. Takes up to 10 s.
     #[must_use]
     pub fn unusable(program: Option<&Path>) -> Option<FirecrackerError> {
         let installed = Self::version(program).map(drop);
         installed.and_then(|()| sys::kvm::try_run().map_err(FirecrackerError::NoKvm)).err()
     }
 
-    /// Name and version as printed by `program`.
-    ///
-    /// # Errors
-    /// If it is not installed or prints neither.
     pub fn version(program: Option<&Path>) -> Result<String, FirecrackerError> {
         let program = program.unwrap_or(Path::new(PROGRAM));
         let mut command = crate::without_environment(program);
@@ -210,8 +198,7 @@ impl Machine for Firecracker {
         }
     }
 
-    /// A guest boots within 1 s, or 3 s if KVM itself is emulated. Several such guests with several CPUs slow each
-    /// other down.
+    /// A guest boots within 1 s, or 3 s if KVM itself is emulated. Several such guests with several CPUs slow each other down.
     fn boot(&self) -> Boot {
         let patience = Duration::from_secs(50 + 10 * u64::from(self.vm.vcpus));
         Boot { patience, own_kernel: true, may_hang: false }
@@ -242,7 +229,6 @@ fn start(
         .map_err(|error| FirecrackerError::of_start(error, program))
 }
 
-/// Kills the process if it runs, waits for it, and returns its exit status.
 fn end(child: &mut Child) -> Option<ExitStatus> {
     // Fails only if the process has exited.
     let _ = child.kill();

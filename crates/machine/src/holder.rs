@@ -1,4 +1,4 @@
-//! Processes that hold a lab after the command that created it, identified by PID and start time.
+//! Processes that hold a lab after the command that created it.
 
 use std::{
     io::{BufRead, BufReader},
@@ -10,28 +10,19 @@ use std::{
 use serde::{Deserialize, Serialize};
 use sys::process::Process;
 
-/// A process. The start time distinguishes it from a later process with the same PID.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Holder {
     pub pid: u32,
-    /// In clock ticks since boot (proc_pid_stat(5), field 22).
+    /// Clock ticks since boot (proc_pid_stat(5), field 22).
     pub start_time: u64,
 }
 
 impl Holder {
-    /// The calling process.
-    ///
-    /// # Errors
-    /// If /proc cannot be read.
     pub fn this_process() -> Result<Self, sys::Error> {
         let pid = std::process::id();
-        Ok(Self { pid, start_time: sys::child::start_time(pid)? })
+        Ok(Self { pid, start_time: sys::process::start_time(pid)? })
     }
 
-    /// Starts `command` in a new session, and waits for the first line of output.
-    ///
-    /// # Errors
-    /// If it cannot be started.
     pub fn start(command: &mut Command, label: &str) -> Result<String, sys::Error> {
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
         let mut child = sys::child::spawn_detached(command, label)?;
@@ -45,13 +36,10 @@ impl Holder {
 
     #[must_use]
     pub fn is_alive(self) -> bool {
-        sys::child::is_alive(self.pid, self.start_time)
+        sys::process::is_alive(self.pid, self.start_time)
     }
 
-    /// Terminates the process, and kills it after `patience`.
-    ///
-    /// # Errors
-    /// If it belongs to another user.
+    /// Kills the process after `patience`. Fails if it belongs to another user.
     pub fn end(self, patience: Duration) -> Result<(), sys::Error> {
         let Some(process) = self.process()? else { return Ok(()) };
         process.terminate()?;
@@ -62,7 +50,7 @@ impl Holder {
         if self.is_alive() { process.kill() } else { Ok(()) }
     }
 
-    /// A handle that cannot refer to a later process with the same PID. `None` if it has exited.
+    /// Cannot refer to a later process with the same PID. `None` if it has exited.
     pub(crate) fn process(self) -> Result<Option<Process>, sys::Error> {
         Process::own(self.pid, self.start_time)
     }

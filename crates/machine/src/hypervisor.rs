@@ -1,5 +1,5 @@
-//! A virtual hypervisor: an emulated machine with KVM and vhost-net in its kernel and QEMU in its image. Guests run
-//! in it as on hardware with both. Its times are those of an emulated CPU, but counts are valid.
+//! A virtual hypervisor: an emulated machine with KVM and vhost-net. Its times are those of an emulated CPU, but counts are
+//! valid.
 
 mod contents;
 
@@ -14,7 +14,6 @@ use crate::{
     qemu::{Accelerator, Qemu},
 };
 
-/// Additional kernel modules for labs and for guests.
 const MODULES: &[&str] = &[
     "kvm_amd",
     "tun",
@@ -32,20 +31,14 @@ const MODULES: &[&str] = &[
     "sch_fq",
     "tcp_bbr",
 ];
-/// Memory for its kernel, its image and the run.
 const OWN_MEMORY: Bytes = Bytes(1 << 30);
 /// More CPUs would only wait for each other's emulation threads.
 const MOST_CPUS: usize = 8;
-/// CPU count if it has guests. With two CPUs, QEMU 7.2 failed in 11 of 12 runs with four guests: guests reset or hung
-/// during boot, and the hypervisor's kernel had page faults right after VMRUN. With one CPU, no run failed.
+/// QEMU 7.2 with two CPUs failed in 11 of 12 runs with four guests: guests reset or hung during boot, and the hypervisor's
+/// kernel had page faults right after VMRUN. With one CPU, no run failed.
 const CPUS_WITH_GUESTS: usize = 1;
 
-/// The virtual hypervisor `host` with `guests` of memory for guests. `program` is its first process, which executes
-/// the run. Its guests boot the same `kernel`. `firecracker` is copied into it, by default from the PATH if
-/// installed.
-///
-/// # Errors
-/// If QEMU or a part of its image is missing.
+/// `guests` is memory for guests. `program` is the first process.
 pub fn hypervisor(
     host: HostName,
     kernel: Kernel,

@@ -1,4 +1,4 @@
-//! Keeps the last lines of a process's output for error messages.
+//! The last lines of a process's output, for error messages.
 
 use std::{
     collections::VecDeque,
@@ -8,14 +8,12 @@ use std::{
     time::Duration,
 };
 
-/// Number of lines. A kernel panic prints about 30, the reason first.
+/// A kernel panic prints about 30, the reason first.
 const MAX_LINES: usize = 40;
-/// Longer lines are split.
 const LONGEST: u64 = 4096;
-/// Wait for output that is still in transit after an exit.
+/// Some output is still in transit after an exit.
 const DRAIN: Duration = Duration::from_millis(200);
 
-/// The last lines of several streams, in order of arrival.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct LastLines {
     shared: Arc<State>,
@@ -30,12 +28,10 @@ struct State {
 #[derive(Debug, Default)]
 struct Lines {
     lines: VecDeque<String>,
-    /// Number of open streams.
     open: usize,
 }
 
 impl LastLines {
-    /// Reads `from` on a new thread. Keeps the lines for which `matters` returns true. It is called for every line.
     pub(crate) fn keep(
         &self,
         from: impl Read + Send + 'static,
@@ -44,8 +40,7 @@ impl LastLines {
         self.keep_some(from, LONGEST, move |line| matters(line).then(|| line.to_owned()));
     }
 
-    /// Reads `from` on a new thread. Keeps the results of `take`, which is called for every line. Lines longer than
-    /// `longest` bytes are split.
+    /// Lines longer than `longest` bytes are split.
     pub(crate) fn keep_some(
         &self,
         from: impl Read + Send + 'static,
@@ -61,7 +56,7 @@ impl LastLines {
         });
     }
 
-    /// The kept lines. Waits briefly for streams that are still open.
+    /// Waits briefly for streams that are still open.
     pub(crate) fn text(&self) -> String {
         let open = |lines: &mut Lines| lines.open > 0;
         let waited = self.shared.ended.wait_timeout_while(self.lock(), DRAIN, open);

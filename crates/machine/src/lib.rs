@@ -1,9 +1,8 @@
 //! Starts agents on all kinds of endpoints and opens channels to them.
-//!
-//! Independent of links and of the agents' orders.
 #![cfg_attr(test, expect(clippy::disallowed_methods, reason = "unit tests prepare files"))]
 
 mod agent;
+mod agent_client;
 mod channel;
 mod error;
 mod firecracker;
@@ -22,6 +21,7 @@ mod ssh;
 mod starvation;
 mod subprocess;
 
+pub use agent_client::AgentClient;
 pub use channel::Channel;
 pub use error::MachineError;
 pub use firecracker::{ApiError, Firecracker, FirecrackerError, NamedTap};
@@ -38,56 +38,42 @@ pub use runtime_folder::runtime_folder;
 pub use ssh::{ProgramCopy, Ssh, SshError};
 pub use starvation::longest_wait;
 pub use subprocess::Subprocess;
-/// A process error: the kernel's refusal, with operation and object.
 pub use sys::Error as ProcessError;
-/// A folder writable only by this user.
 pub use sys::PrivateFolder;
 
 use std::{env, ffi::OsStr, process::Command, time::Duration};
 
-/// A place where an agent can run.
 pub trait Machine: Send {
-    /// Starts the agent and opens its byte stream. The agent dies with the calling thread, so call it from a thread
-    /// that lives long enough.
-    ///
-    /// # Errors
-    /// If the agent cannot be started.
+    /// The agent dies with the calling thread.
     fn start(&mut self) -> Result<Channel, MachineError>;
 
-    /// Process IDs of the machine while it runs, in the caller's PID namespace.
     fn pids(&self) -> Vec<u32>;
 
-    /// Kills the agent if it runs, and waits for it.
     fn stop(&mut self);
 
-    /// Boot properties, known before the start.
     fn boot(&self) -> Boot {
         Boot::default()
     }
 
-    /// Time during which it was runnable but had no CPU. Timeouts are extended by this time.
+    /// Runnable, but without a CPU. Timeouts are extended by this time.
     fn starved(&self) -> Duration {
         starvation::longest_wait(&self.pids())
     }
 
-    /// The monitor for resizing its memory. The caller becomes its only client. `None` if there is none, or it was
-    /// already taken.
+    /// A client for resizing memory. The caller becomes its only client. `None` if there is none, or it was already taken.
     fn take_monitor(&mut self) -> Option<Monitor> {
         None
     }
 
-    /// The current or last state.
     fn condition(&self) -> Condition;
 }
 
-/// Boot properties. The default is a machine that already runs.
+/// The default is a machine that already runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Boot {
-    /// Maximum time from [`Machine::start`] to the agent's greeting, not counting [starvation](Machine::starved).
+    /// The longest time from [`Machine::start`] to the agent's greeting, not counting [starvation](Machine::starved).
     pub patience: Duration,
-    /// Whether it boots its own kernel, which occupies a CPU until the greeting.
     pub own_kernel: bool,
-    /// Whether the boot may hang for no reason, so that a retry is worthwhile.
     pub may_hang: bool,
 }
 
@@ -97,22 +83,18 @@ impl Default for Boot {
     }
 }
 
-/// State of a machine.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Condition {
-    /// Time from [`Machine::start`] to its first process. `None` before that, and for a machine that was already
-    /// running.
+    /// `None` before the first process, and for a machine that was already running.
     pub booted_within: Option<Duration>,
-    /// A known problem of the machine under the agent.
     pub trouble: Option<String>,
-    /// Last error output of the agent or the machine, including the trouble.
     pub last_output: String,
 }
 
-/// The address of the store may contain a password, so child processes do not inherit this variable.
+/// The address of the store may contain a password.
 const STORE: &str = "PLUMB_DB";
 
-/// A command with only `PATH` in its environment. A guest may take over the program that runs it.
+/// Sets only `PATH`: a guest may take over the program that runs it.
 fn without_environment(program: impl AsRef<OsStr>) -> Command {
     const PATH: &str = "PATH";
     let mut command = Command::new(program);

@@ -1,4 +1,4 @@
-//! A host with a fleet member as a machine. The member starts the agent, and the channel uses NATS.
+//! A host with a fleet member, which starts the agent. The channel uses NATS.
 
 use std::sync::Arc;
 
@@ -11,7 +11,6 @@ use crate::{Condition, Machine, channel::Channel, error::MachineError};
 pub struct Member {
     host: HostName,
     name: String,
-    /// The run's ID, passed to the member.
     run: String,
     fleet: Arc<Controller>,
     session: Option<Session>,
@@ -19,7 +18,6 @@ pub struct Member {
 }
 
 impl Member {
-    /// A machine for `host` where the member `name` of `fleet` starts the agent for `run`.
     #[must_use]
     pub fn new(host: HostName, name: String, fleet: Arc<Controller>, run: String) -> Self {
         Self { host, name, run, fleet, session: None, last_output: String::new() }
@@ -38,7 +36,6 @@ impl Machine for Member {
         Ok(Channel { from_agent: Box::new(reader), to_agent: Box::new(writer) })
     }
 
-    /// It has no process on this host.
     fn pids(&self) -> Vec<u32> {
         Vec::new()
     }

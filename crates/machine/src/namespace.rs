@@ -1,5 +1,4 @@
-//! A network namespace as a machine: a lab host's, or that of this process. The agent is a child process with its
-//! stdio as channel.
+//! A network namespace as a machine: a lab host's, or that of this process.
 
 use std::path::PathBuf;
 
@@ -11,28 +10,23 @@ use crate::{Condition, Machine, agent::AgentProcess, channel::Channel, error::Ma
 
 #[derive(Debug)]
 pub struct Namespace {
-    /// `None` for the namespace of this process.
     namespace: Option<NetNs>,
     program: PathBuf,
-    /// Arguments after `agent`.
     arguments: Vec<String>,
     agent: AgentProcess,
 }
 
 impl Namespace {
-    /// A machine for `host` in `namespace` with `program agent` as agent.
     #[must_use]
     pub fn new(host: HostName, namespace: NetNs, program: PathBuf) -> Self {
         Self { namespace: Some(namespace), program, arguments: Vec::new(), agent: AgentProcess::new(host) }
     }
 
-    /// This machine itself, outside any lab. `name` is used in errors.
     #[must_use]
     pub fn own(name: HostName, program: PathBuf) -> Self {
         Self { namespace: None, program, arguments: Vec::new(), agent: AgentProcess::new(name) }
     }
 
-    /// Restricts the agent to orders that the policy allows.
     #[must_use]
     pub fn under(self, policy: &HostPolicy) -> Self {
         Self { arguments: vec![HostPolicy::FLAG.to_owned(), policy.written()], ..self }
@@ -85,7 +79,7 @@ mod tests {
         assert_eq!(machine.pids(), Vec::<u32>::new());
         let _channel = machine.start().expect("cat is installed");
         let [pid] = machine.pids()[..] else { panic!("one process") };
-        assert!(sys::child::start_time(pid).is_ok(), "it is a process of this machine");
+        assert!(sys::process::start_time(pid).is_ok(), "it is a process of this machine");
         machine.stop();
         assert_eq!(machine.pids(), Vec::<u32>::new());
     }

@@ -6,8 +6,7 @@ use sys::{netns::NetNs, userns::UserNs};
 
 use crate::holder::Holder;
 
-/// Executes `command` in the network namespace behind this descriptor of `holder`. Returns only on error. Must be
-/// called while the process has one thread.
+/// Returns only on error. `descriptor` is one of `holder`. Must be called while the process has one thread.
 #[must_use]
 pub fn visit(holder: Holder, descriptor: i32, command: &mut Command) -> io::Error {
     match enter(holder, descriptor) {

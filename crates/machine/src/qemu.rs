@@ -1,5 +1,4 @@
-//! QEMU virtual machines. The agent is the guest's first process, and its channel is a virtio-serial port. All
-//! streams to QEMU are inherited descriptors, so it leaves no files behind.
+//! QEMU virtual machines. The agent is the guest's first process, and its channel is a virtio-serial port.
 
 mod accelerator;
 mod arguments;
@@ -26,7 +25,6 @@ use scenario::{HostName, Vm};
 use workload::BalloonMethod;
 
 pub use accelerator::Accelerator;
-/// QEMU's ID of the device that resizes memory.
 pub use arguments::BALLOON;
 pub use error::QemuError;
 pub use monitor::{Monitor, MonitorError, MonitorSays, NicSays};
@@ -46,21 +44,18 @@ use crate::{
     last_lines::LastLines,
 };
 
-/// Program name, looked up on the PATH.
 pub(crate) const PROGRAM: &str = "qemu-system-x86_64";
-/// Marks uncertain entries in a kernel stack trace: most of the lines of a panic.
+/// Uncertain entries in a kernel stack trace: most of the lines of a panic.
 const UNSURE: &str = "]  ? ";
-/// Printed at each start for every CPU feature that QEMU does not emulate.
+/// QEMU prints this for every CPU feature that it does not emulate.
 const NO_CPU_FEATURE: &str = "TCG doesn't support requested feature";
 
-/// A started machine.
 struct Started {
     running: Running,
     agent: UnixStream,
     monitor: Option<Monitor>,
 }
 
-/// A QEMU virtual machine. Dropping it stops the machine.
 #[derive(Debug)]
 pub struct Qemu {
     host: HostName,
@@ -69,20 +64,17 @@ pub struct Qemu {
     kernel: Kernel,
     image: Arc<Image>,
     nic: Option<Nic>,
-    /// For resizing its memory.
     monitor: Option<Monitor>,
-    /// Whether its first process executes a nested run.
     nests: bool,
     running: Option<Running>,
     words: LastLines,
 }
 
 impl Qemu {
-    /// Modules required in the [`Image`].
+    /// Required in the [`Image`].
     pub const MODULES: &'static [&'static str] =
         &["virtio_pci", "virtio_mmio", "virtio_console", "virtio_net"];
 
-    /// Additional modules for resizing memory.
     #[must_use]
     pub const fn modules_of(method: BalloonMethod) -> &'static [&'static str] {
         match method {
@@ -92,7 +84,6 @@ impl Qemu {
         }
     }
 
-    /// Machine `vm` of `host` with this kernel and image.
     #[must_use]
     pub fn new(host: HostName, vm: Vm, accelerator: Accelerator, kernel: Kernel, image: Arc<Image>) -> Self {
         let words = LastLines::default();
@@ -116,17 +107,12 @@ impl Qemu {
         self
     }
 
-    /// Makes it a virtual hypervisor: its first process executes a run with nested guests.
     #[must_use]
     pub(crate) fn with_nested_run(mut self) -> Self {
         self.nests = true;
         self
     }
 
-    /// Name and version as printed by QEMU.
-    ///
-    /// # Errors
-    /// If it is not installed or prints neither.
     pub fn version() -> Result<String, QemuError> {
         let mut command = crate::without_environment(PROGRAM);
         command.arg("-version").stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
@@ -188,7 +174,6 @@ impl Qemu {
         }
     }
 
-    /// Connects to QEMU's monitor and pins its threads.
     fn connect_monitor(&self, socket: UnixStream, pid: u32) -> Result<Qmp, QemuError> {
         let mut qmp = Qmp::greet(socket, &self.words)
             .map_err(|source| QemuError::Monitor { source, words: String::new() })?;
@@ -196,7 +181,6 @@ impl Qemu {
         Ok(qmp)
     }
 
-    /// Adds exit status or last output to a monitor error.
     fn explain(&self, error: QemuError, status: Option<ExitStatus>) -> QemuError {
         let QemuError::Monitor { source, .. } = error else { return error };
         let words = self.words.text();
@@ -248,9 +232,9 @@ impl Machine for Qemu {
         }
     }
 
-    /// An emulated guest with one CPU boots in 3 to 4 s on an idle machine, and each further CPU adds less than 1 s.
-    /// With KVM it boots within 1 s, or within 6 s in an emulated hypervisor, where starvation is invisible. A
-    /// hypervisor has a larger image. An emulated guest sometimes hangs for no reason.
+    /// An emulated guest with one CPU boots in 3 to 4 s on an idle machine; each further CPU adds less than 1 s. With KVM it
+    /// boots within 1 s, or within 6 s in an emulated hypervisor, where starvation is invisible. An emulated guest sometimes
+    /// hangs for no reason.
     fn boot(&self) -> Boot {
         let least = match self.accelerator {
             Accelerator::Tcg if !self.nests => 25,

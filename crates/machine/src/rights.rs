@@ -1,21 +1,15 @@
-//! The rights required for labs: root, or a user namespace. Also lists the uses of capabilities.
+//! The rights required for labs: root, or a user namespace.
 
 use serde::Serialize;
 
-/// The source of this process's rights over its namespaces.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Rights {
-    /// Root of the machine, or equivalent capabilities.
     Root,
-    /// Root of a user namespace, without rights outside it.
     UserNamespace,
 }
 
 impl Rights {
-    /// Acquires the rights for labs. Must be called while the process has one thread.
-    ///
-    /// # Errors
-    /// If the process has none and the host forbids user namespaces. The error names the setting.
+    /// Must be called while the process has one thread. The error names the setting that forbids user namespaces.
     pub fn acquire() -> Result<Self, sys::Error> {
         if sys::userns::has_net_admin() {
             return Ok(if sys::userns::is_nested() { Self::UserNamespace } else { Self::Root });
@@ -25,16 +19,14 @@ impl Rights {
     }
 }
 
-/// The use of a set of capabilities.
 #[derive(Debug, Serialize)]
 pub struct CapabilityUse {
     /// All are required.
     pub capabilities: &'static [&'static str],
-    /// An alternative to all of them.
+    /// An alternative to all of `capabilities`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub or: Option<&'static str>,
     pub used_for: &'static str,
-    /// The behaviour without them.
     pub without: &'static str,
 }
 
@@ -73,7 +65,7 @@ pub const CAPABILITY_USES: &[CapabilityUse] = &[
 ];
 
 impl CapabilityUse {
-    /// Whether this process has the capabilities over the machine, not only in a user namespace.
+    /// Requires capabilities over the machine, not only in a user namespace.
     #[must_use]
     pub fn is_held(&self) -> bool {
         let or = self.or.is_some_and(|or| sys::userns::has_capabilities(&[or]));

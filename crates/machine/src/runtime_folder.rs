@@ -1,4 +1,4 @@
-//! The folder for data that does not survive a reboot: below /run for root, a private folder for other users.
+//! The folder for data that does not survive a reboot.
 
 use std::{
     fs,
@@ -6,8 +6,8 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// /run for root, regardless of `named`, which may come from another user (`sudo -E`, `su`). For others the `named`
-/// folder, or else a folder in `temporary`.
+/// /run for root, regardless of `named`, which may come from another user (`sudo -E`, `su`). For others `named`, or else a
+/// folder in `temporary`.
 #[must_use]
 pub fn runtime_folder(named: Option<PathBuf>, temporary: &Path) -> PathBuf {
     let user = sys::process::user();

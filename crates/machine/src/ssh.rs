@@ -1,7 +1,4 @@
-//! A host reached by the system's `ssh`. The agent is a cached copy of this program, and its channel is the stdio of
-//! `ssh`. Keys, jump hosts and shared connections are left to ssh_config(5).
-//!
-//! When the connection closes, sshd closes the agent's input, and the agent exits.
+//! A host reached by the system's `ssh`. The agent is a cached copy of this program, and its channel is the stdio of `ssh`.
 
 mod error;
 mod program_copy;
@@ -28,7 +25,7 @@ use crate::{Boot, Condition, Machine, agent::AgentProcess, channel::Channel, err
 pub use error::SshError;
 pub use program_copy::ProgramCopy;
 
-/// Additional options: no prompts, and detection of dead connections.
+/// No prompts, and detection of dead connections.
 const OPTIONS: &[&str] = &[
     "-T",
     "-oBatchMode=yes",
@@ -37,18 +34,15 @@ const OPTIONS: &[&str] = &[
     "-oServerAliveCountMax=3",
     "-oEscapeChar=none",
 ];
-/// Default time limits.
 const PATIENCE: Patience = Patience { silence: LOGIN, copy: Duration::from_secs(3600) };
-/// For a login.
 const LOGIN: Duration = Duration::from_secs(60);
-/// Limit in bytes for the output of a shell's start-up files.
+/// Bytes that a shell's start-up files may print.
 const MOST_CHATTER: u64 = 64 << 10;
-/// Interval at which a wait checks for a stop.
+/// Stop requests are polled.
 const GLANCE: Duration = Duration::from_millis(50);
-/// Write size in bytes.
+/// Bytes.
 const PIECE: usize = 64 << 10;
 
-/// A host reached by SSH.
 #[derive(Debug)]
 pub struct Ssh {
     host: HostName,
@@ -56,30 +50,23 @@ pub struct Ssh {
     program: Arc<ProgramCopy>,
     keep: bool,
     agent: AgentProcess,
-    /// Set when the user stops the run.
     stop: Arc<AtomicBool>,
     client: OsString,
     patience: Patience,
 }
 
-/// Time limits for a host.
 #[derive(Debug, Clone, Copy)]
 struct Patience {
-    /// For a login, and for a copy without progress.
     silence: Duration,
-    /// For a whole copy.
     copy: Duration,
 }
 
-/// Why a wait ended early.
 enum WaitEnd {
     Stopped,
     Late,
-    /// The sender has ended.
     Gone,
 }
 
-/// The result of a login.
 enum Login {
     Agent(Channel),
     /// The program is not on the host yet.
@@ -87,7 +74,6 @@ enum Login {
 }
 
 impl Ssh {
-    /// Creates a machine for `host` at this `ssh` destination, with `program` as its agent. Setting `stop` interrupts its start.
     #[must_use]
     pub fn new(
         host: HostName,
@@ -142,7 +128,7 @@ impl Ssh {
         }
     }
 
-    /// Copies the program to the host. It gets its final name after a hash check.
+    /// The program gets its final name after a hash check.
     fn install(&mut self) -> Result<(), MachineError> {
         let (input, output) = self.run(&script::install(&self.program))?;
         let copied = Arc::new(AtomicUsize::new(0));
@@ -175,7 +161,6 @@ impl Ssh {
         Err(self.failed(SshError::of_copy(status, &output)))
     }
 
-    /// Receives from another thread, unless the user stops the run or `is_late` first.
     fn wait<T>(&self, from: &Receiver<T>, mut is_late: impl FnMut() -> bool) -> Result<T, WaitEnd> {
         loop {
             if self.stop.load(Ordering::Relaxed) {
@@ -190,7 +175,7 @@ impl Ssh {
         }
     }
 
-    /// Returns the exit status of `ssh` after the end of its output. A host may keep the connection open, so the wait is limited.
+    /// A host may keep the connection open after the end of the output, so the wait is limited.
     fn status(&mut self) -> Result<Option<i32>, MachineError> {
         let begun = Instant::now();
         while !self.agent.has_ended() {
@@ -229,8 +214,7 @@ impl Ssh {
     }
 }
 
-/// Finds the script's reply in the output, and passes on the rest of the output. Sends `None` after [`MOST_CHATTER`] bytes without a
-/// reply, and nothing when the output ends without one.
+/// Passes on the output after the script's reply. Sends `None` after [`MOST_CHATTER`] bytes without a reply.
 fn answer(output: ChildStdout) -> Receiver<Option<(Answer, BufReader<ChildStdout>)>> {
     let (answered, answer) = mpsc::channel();
     thread::spawn(move || {
@@ -254,8 +238,7 @@ fn answer(output: ChildStdout) -> Receiver<Option<(Answer, BufReader<ChildStdout
     answer
 }
 
-/// Writes the program to `input`, counting the bytes in `copied`, and discards the output. Sends the number of discarded bytes,
-/// at most one more than [`MOST_CHATTER`].
+/// Sends the number of discarded bytes, at most one more than [`MOST_CHATTER`].
 fn copy(
     program: Arc<ProgramCopy>,
     mut input: ChildStdin,
@@ -311,14 +294,13 @@ mod tests {
 
     use super::*;
 
-    /// Starts a machine whose `ssh` runs the command `start` at login and `install` for the copy.
     fn start(start: &str, install: &str, patience: Patience, is_stopped: bool) -> (MachineError, Vec<u32>) {
         let folder = tempfile::tempdir().expect("a temporary folder");
         let client = folder.path().join("ssh");
         let script =
             format!("#!/bin/sh\ncase \"$*\" in *sha256sum*\\<\\&3*) {start};; *) {install};; esac\n");
-        fs::write(&client, script).expect("ours");
-        fs::set_permissions(&client, fs::Permissions::from_mode(0o755)).expect("ours");
+        fs::write(&client, script).expect("own file");
+        fs::set_permissions(&client, fs::Permissions::from_mode(0o755)).expect("own file");
         let program = Arc::new(ProgramCopy::pretended(&vec![b'x'; 4 << 20]));
         let stop = Arc::new(AtomicBool::new(false));
         let mut machine = Ssh {
@@ -339,7 +321,7 @@ mod tests {
 
     const ABSENT: &str = "echo plumb: absent";
     const STILL: &str = "exec sleep 1000";
-    /// Shell commands of a host at login and during the copy, and a part of the error.
+    /// Shell commands at login and during the copy, and a part of the error.
     const HOSTILE: [(&str, &str, &str); 9] = [
         (STILL, STILL, "no answer in time"),
         ("exec >&-; exec sleep 1000", STILL, "no answer in time"),

@@ -10,7 +10,7 @@ use sys::process::Process;
 
 use crate::last_lines::LastLines;
 
-/// A child process that leads its own process group. Dropping it kills the group.
+/// Leads its own process group. Dropping it kills the group.
 #[derive(Debug)]
 pub struct Subprocess {
     child: Child,
@@ -21,11 +21,8 @@ pub struct Subprocess {
 }
 
 impl Subprocess {
-    /// Starts it with `input` as standard input. `heard` is called for each line of standard error. The kernel kills
-    /// it when the calling thread exits.
-    ///
-    /// # Errors
-    /// If it cannot be started. The error contains `label`.
+    /// `heard` is called for each line of standard error. The kernel kills the program when the calling thread exits. Errors
+    /// contain `label`.
     pub fn start(
         command: &mut Command,
         label: &str,
@@ -47,16 +44,13 @@ impl Subprocess {
             true
         });
         // Not reaped yet, so its PID is not reused.
-        let start_time = sys::child::start_time(child.id());
+        let start_time = sys::process::start_time(child.id());
         let process =
             start_time.and_then(|start_time| Process::own(child.id(), start_time)).unwrap_or_default();
         Ok(Self { child, process, ended: None, output, errors })
     }
 
-    /// Its exit status, if it has exited.
-    ///
-    /// # Errors
-    /// If the kernel does not report it.
+    /// `None` while it runs.
     pub fn ended(&mut self) -> io::Result<Option<ExitStatus>> {
         if self.ended.is_none() {
             self.ended = self.child.try_wait()?;
@@ -64,7 +58,7 @@ impl Subprocess {
         Ok(self.ended)
     }
 
-    /// Sends SIGTERM, or kills it if that fails.
+    /// Kills it if SIGTERM fails.
     pub fn terminate(&mut self) {
         let asked = self.process.as_ref().map(Process::terminate);
         if !matches!(asked, Some(Ok(()))) {
@@ -72,7 +66,6 @@ impl Subprocess {
         }
     }
 
-    /// Kills its process group, and waits for it.
     pub fn kill(&mut self) {
         if !matches!(self.ended(), Ok(None)) {
             return;
@@ -84,13 +77,13 @@ impl Subprocess {
         self.ended = self.child.wait().ok();
     }
 
-    /// Last lines of standard output.
+    /// Standard output.
     #[must_use]
     pub fn output(&self) -> String {
         self.output.text()
     }
 
-    /// Last lines of standard error.
+    /// Standard error.
     #[must_use]
     pub fn errors(&self) -> String {
         self.errors.text()
@@ -153,10 +146,10 @@ mod tests {
         let begun = Instant::now();
         while program.output().is_empty() && begun.elapsed() < Duration::from_secs(20) {}
         let below: u32 = program.output().trim().parse().expect("a number");
-        let start_time = sys::child::start_time(below).expect("it runs");
+        let start_time = sys::process::start_time(below).expect("it runs");
         program.kill();
         assert_eq!(status(&mut program).code(), None);
-        while sys::child::is_alive(below, start_time) {
+        while sys::process::is_alive(below, start_time) {
             assert!(begun.elapsed() < Duration::from_secs(20), "the child still runs");
             thread::sleep(Duration::from_millis(5));
         }

@@ -1,5 +1,5 @@
-//! The agent method: the guest's agent allocates and pins huge pages and reports their addresses, and the host
-//! punches holes into the backing file. It needs no exit or message per page. Growing works in reverse.
+//! The agent method: the guest's agent pins huge pages and reports their addresses, and the host punches holes into the
+//! backing file.
 
 use std::fs::File;
 
@@ -15,7 +15,7 @@ use crate::{
     resident::Resident,
 };
 
-/// Amount per message. Small, so that little memory is in transit if the guest is reset.
+/// Small, so that little memory is in transit if the guest is reset.
 const BATCH: u64 = 64 << 20;
 const MEMORY: &str = "memory";
 const TREE: &str = "human-monitor-command";
@@ -28,10 +28,6 @@ pub(crate) struct AgentBalloon {
     wanted: u64,
 }
 
-/// Checks with a test file that the kernel frees holes.
-///
-/// # Errors
-/// If the kernel has no memory files or does not free holes.
 pub fn frees_behind_guests() -> Result<(), MemoryError> {
     let file = sys::memory_file::create("plumb-trial")?;
     let written = std::io::Write::write_all(&mut &file, &vec![1; sys::anonymous_memory::HUGE_PAGE]);
@@ -57,12 +53,12 @@ impl AgentBalloon {
         Ok(Self { file, layout, held: Ownership::default(), wanted: 0 })
     }
 
-    /// A new agent first returns all memory taken by earlier ones, so the guest owns all of it.
+    /// A new agent first returns all memory taken by earlier ones.
     pub(crate) fn forget(&mut self) {
         (self.held, self.wanted) = (Ownership::default(), 0);
     }
 
-    /// Frees a batch from the guest. Frees nothing if any block of the batch is invalid.
+    /// Frees nothing if any block of the batch is invalid.
     fn free(&mut self, blocks: &[u64]) -> Result<(), MemoryError> {
         let mut batch: Vec<u64> = Vec::new();
         for &block in blocks {
@@ -109,7 +105,6 @@ mod tests {
     use super::*;
     use crate::balloon::resize;
 
-    /// A guest that returns these blocks for any request.
     struct ScriptedGuest(Vec<u64>);
 
     impl GuestAgent for ScriptedGuest {
@@ -126,7 +121,6 @@ mod tests {
         }
     }
 
-    /// Eight allocated blocks from guest address zero.
     fn machine() -> AgentBalloon {
         let file = sys::memory_file::create("plumb-test-guest").expect("made");
         let content = vec![1; 8 * usize::try_from(BLOCK).expect("it is small")];

@@ -10,74 +10,44 @@ use workload::BalloonInterval;
 
 use crate::error::MemoryError;
 
-/// Minimum and maximum polling interval. A poll costs QEMU about 80 system calls, which count as its own.
+/// A poll costs QEMU about 80 system calls, which count as its own.
 const LOOKS: [Duration; 2] = [Duration::from_millis(1), Duration::from_millis(50)];
-/// Polling interval as a share of the elapsed time, until something has moved.
+/// Share of the elapsed time, until something has moved.
 const RESOLUTION: u32 = 30;
-/// Timeout without progress, on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(30);
-/// Maximum number of intervals.
 const INTERVALS: u32 = 20;
 
-/// The guest's agent, for methods that need it.
 pub trait GuestAgent {
-    /// Takes up to this much memory from the guest. Returns guest-physical addresses of 2 MiB blocks.
-    ///
-    /// # Errors
-    /// If the agent cannot.
+    /// Guest-physical addresses of 2 MiB blocks.
     fn take(&mut self, memory: Bytes) -> Result<Vec<u64>, MemoryError>;
-    /// Returns this much memory, last taken first.
-    ///
-    /// # Errors
-    /// If the agent cannot.
+    /// Last taken first.
     fn give_back(&mut self, memory: Bytes) -> Result<(), MemoryError>;
-    /// Checks for an interrupt and reports progress.
-    ///
-    /// # Errors
-    /// If the user interrupted the run.
+    /// Reports progress. Fails if the user interrupted the run.
     fn glance(&mut self, moved: Bytes, since: Duration) -> Result<(), MemoryError>;
 }
 
-/// A method of taking memory from a machine.
 pub trait Balloon: Send {
-    /// Requests that this much of the machine's initial memory be taken.
-    ///
-    /// # Errors
-    /// If QEMU refuses or does not reply.
     fn ask_for(&mut self, taken: Bytes) -> Result<(), MemoryError>;
 
-    /// The amount taken.
-    ///
-    /// # Errors
-    /// If QEMU does not reply.
     fn taken(&mut self) -> Result<Bytes, MemoryError>;
 
-    /// Performs one step, for methods that are driven by the host. Returns whether it did.
-    ///
-    /// # Errors
-    /// If the guest does not reply, or returns invalid blocks.
     fn step(&mut self, guest: &mut dyn GuestAgent) -> Result<bool, MemoryError> {
         let _ = guest;
         Ok(false)
     }
 }
 
-/// A completed resize.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Resize {
     pub moved: Bytes,
     /// Time from the request to the first observed movement.
     pub first: Nanos,
-    /// Time from the request to completion.
     pub elapsed: Nanos,
     /// Equal parts of the total. Fewer if it was fast.
     pub intervals: Vec<BalloonInterval>,
 }
 
-/// Resizes the taken memory to `taken` and waits for completion.
-///
-/// # Errors
-/// If QEMU or the guest does not reply, the guest returns invalid blocks, or progress stops.
+/// Waits for completion. Fails if progress stops, or the guest returns invalid blocks.
 pub fn resize(
     balloon: &mut dyn Balloon,
     guest: &mut dyn GuestAgent,
@@ -114,7 +84,7 @@ pub fn resize(
 }
 
 impl Resize {
-    /// Waits half of the estimated remaining time, to find the end precisely with few polls.
+    /// Half of the estimated remaining time, to find the end precisely with few polls.
     fn next_look(&self, since: Duration, asked: Bytes) -> Duration {
         let left = asked.0.saturating_sub(self.moved.0) as f64 / self.moved.0.max(1) as f64;
         let wait =
@@ -122,7 +92,6 @@ impl Resize {
         wait.clamp(LOOKS[0], LOOKS[1])
     }
 
-    /// Records progress. An interval ends with each further part of the total.
     fn note(&mut self, moved: Bytes, at: Nanos, asked: Bytes) {
         (self.moved, self.elapsed) = (moved, at);
         let start = self.intervals.last().map_or(Nanos(0), |before| before.end);
@@ -140,7 +109,6 @@ mod tests {
 
     const MIB: u64 = 1 << 20;
 
-    /// A balloon that moves this much between polls, up to a limit.
     struct SteppingBalloon {
         is: u64,
         wanted: u64,

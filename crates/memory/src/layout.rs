@@ -1,27 +1,22 @@
-//! Maps guest-physical addresses to offsets in the backing file. There is a hole for devices below 4 GiB. Source: the
-//! monitor's `info mtree -f` of QEMU 7.2.
+//! Maps guest-physical addresses to offsets in the backing file. There is a hole for devices below 4 GiB (`info mtree -f` of
+//! QEMU 7.2).
 
-/// A contiguous range of guest-physical memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Piece {
     start: u64,
     length: u64,
-    /// Offset in the file.
     offset: u64,
 }
 
-/// The ranges of a machine's memory.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Layout(Vec<Piece>);
 
 impl Layout {
-    /// Parses the ranges of this memory in the first view of the address space.
     pub(crate) fn parse(text: &str, memory: &str) -> Self {
         let of_machine = text.split("FlatView").skip(1).find(|view| view.contains("AS \"memory\""));
         Self(of_machine.unwrap_or_default().lines().filter_map(|line| piece(line.trim(), memory)).collect())
     }
 
-    /// File offset of a guest-physical range. `None` if it is not contiguous.
     pub(crate) fn offset(&self, address: u64, length: u64) -> Option<u64> {
         let end = address.checked_add(length)?;
         let piece =

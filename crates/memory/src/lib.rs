@@ -1,6 +1,4 @@
-//! Takes memory from running virtual machines and returns it. There is one method per file, behind a trait.
-//!
-//! Policy and measurement belong to other crates.
+//! Takes memory from running virtual machines, by one method per file.
 
 mod agent;
 mod agent_link;
@@ -31,11 +29,8 @@ use machine::Monitor;
 use units::Bytes;
 use workload::BalloonMethod;
 
-/// The balloon of a machine prepared for this method. `pid` is its QEMU process, `device` the device's ID in QEMU,
-/// and `all` the memory that can be taken with it.
-///
-/// # Errors
-/// If the machine lacks the device, or its memory is pinned or shared.
+/// `pid` is the QEMU process, `device` the device's ID in QEMU, and `all` the memory that can be taken with it. Fails if the
+/// machine lacks the device, or its memory is pinned or shared.
 pub fn balloon(
     method: BalloonMethod,
     mut monitor: Monitor,

@@ -7,12 +7,11 @@ use units::Bytes;
 /// without overflow.
 pub const MOST_MEMORY: Bytes = Bytes(1 << 52);
 
-/// Parses a size. `None` if it is not a number or larger than any machine's memory.
 pub(crate) fn bytes(value: &Value) -> Option<Bytes> {
     value.as_u64().map(Bytes).filter(|size| *size <= MOST_MEMORY)
 }
 
-/// Adds sizes. `None` if the sum is larger than any machine's memory.
+/// `None` if the sum is larger than any machine's memory.
 pub(crate) fn sum(sizes: impl IntoIterator<Item = Bytes>) -> Option<Bytes> {
     let add = |sum: u64, size: Bytes| sum.checked_add(size.0).filter(|sum| *sum <= MOST_MEMORY.0);
     sizes.into_iter().try_fold(0, add).map(Bytes)

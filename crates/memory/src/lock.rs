@@ -9,7 +9,6 @@ use sys::output_file;
 
 use crate::error::MemoryError;
 
-/// The exclusive right on this host to move the memory of a QEMU process.
 #[derive(Debug)]
 pub(crate) struct MemoryLock {
     path: PathBuf,
@@ -18,10 +17,9 @@ pub(crate) struct MemoryLock {
 }
 
 impl MemoryLock {
-    /// Locks the memory of this process in a folder shared by all movers.
     pub(crate) fn claim(pid: u32, folder: &Path) -> Result<Self, MemoryError> {
         // The start time distinguishes processes with the same PID.
-        let started = sys::child::start_time(pid)?;
+        let started = sys::process::start_time(pid)?;
         let path = folder.join(format!("memory-{pid}-{started}.lock"));
         let refused = |error: std::io::Error| MemoryError::NoLock { path: path.clone(), source: error };
         fs::create_dir_all(folder).map_err(refused)?;

@@ -1,12 +1,10 @@
-//! Tracks the owners of guest memory blocks: guest or host, never both. Pure, so that all message orders can be
-//! tested.
+//! Tracks the owners of guest memory blocks: guest or host, never both.
 
 use std::collections::BTreeSet;
 
 /// Block size in bytes: a huge page of x86-64.
 pub(crate) const BLOCK: u64 = 2 << 20;
 
-/// File offsets of blocks owned by the host, in the order they were taken.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Ownership {
     stack: Vec<u64>,
@@ -14,15 +12,11 @@ pub(crate) struct Ownership {
 }
 
 impl Ownership {
-    /// Number of blocks owned by the host.
     pub(crate) fn held(&self) -> u64 {
         self.stack.len() as u64
     }
 
-    /// Takes the block at this guest-physical `address`. `offset` is its file offset, if the address is valid.
-    ///
-    /// # Errors
-    /// If the block is invalid.
+    /// `offset` is the file offset of the guest-physical `address`, if that is valid.
     pub(crate) fn take(&mut self, address: u64, offset: Option<u64>) -> Result<u64, &'static str> {
         if !address.is_multiple_of(BLOCK) {
             return Err("not the start of a 2 MiB block");
@@ -38,7 +32,7 @@ impl Ownership {
         Ok(offset)
     }
 
-    /// Returns the last taken blocks to the guest, up to the number owned by the host.
+    /// The last taken blocks, up to the number owned by the host.
     pub(crate) fn give_back(&mut self, blocks: u64) -> Vec<u64> {
         let keep = self.stack.len().saturating_sub(usize::try_from(blocks).unwrap_or(usize::MAX));
         let given = self.stack.split_off(keep);
@@ -57,10 +51,8 @@ mod tests {
 
     use super::*;
 
-    /// Messages, in any order.
     #[derive(Debug, Clone)]
     enum Message {
-        /// A block from the guest, valid or not: its number, and the fault of its address.
         Take(u64, u64),
         GiveBack(u64),
     }
@@ -77,7 +69,6 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(2_000))]
 
-        /// Tracks the guest's blocks independently. Each block must always have exactly one owner.
         #[test]
         fn each_block_always_has_one_owner(messages in proptest::collection::vec(message(), 1..80)) {
             let mut host = Ownership::default();

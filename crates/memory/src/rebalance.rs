@@ -1,4 +1,4 @@
-//! Rounds of the rebalancer over running virtual machines: look, decide, move. The decision is made by `policy`.
+//! Rounds of the rebalancer over running virtual machines. The decision is made by `policy`.
 
 use std::{
     collections::BTreeMap,
@@ -16,13 +16,12 @@ use crate::{
     running::{GuestMemory, RunningVm, VmAccess},
 };
 
-/// Intervals without a report after which a guest counts as silent.
+/// Intervals without a report.
 const STALE: u32 = 3;
-/// Maximum wait for released memory, so that other machines get it in the same interval: a quarter of the interval.
+/// Other machines get released memory in the same interval: a quarter of the interval.
 const PATIENCE: Duration = Duration::from_secs(2);
 const GLANCE: Duration = Duration::from_millis(20);
 
-/// Virtual machines under rebalancing.
 #[derive(Debug)]
 pub struct Rebalance {
     rebalancer: Rebalancer,
@@ -35,37 +34,25 @@ pub struct AttachedVm {
     access: VmAccess,
     /// `None` while its monitor is unreachable.
     vm: Option<RunningVm>,
-    /// Last observed memory.
     has: Tiers,
-    /// Whether its accesses decide its needs. Then unaccessed memory needs a slow tier.
+    /// Unaccessed memory then needs a slow tier.
     by_accesses: bool,
 }
 
-/// The result of a round.
 #[derive(Debug)]
 pub struct Round {
-    /// Each machine's memory, or the error.
     pub seen: BTreeMap<String, Result<GuestMemory, MemoryError>>,
     pub decision: Decision,
-    /// Moves that were not ordered, with reasons.
     pub failed: Vec<(Move, MemoryError)>,
 }
 
 impl AttachedVm {
-    /// Connects to the machine's monitor and agent. With `by_accesses`, needs are derived from accesses instead of
-    /// memory in use.
-    ///
-    /// # Errors
-    /// As [`RunningVm::open`].
+    /// Needs are derived from accesses with `by_accesses`, otherwise from memory in use.
     pub fn open(access: VmAccess, by_accesses: bool, interval: Duration) -> Result<Self, MemoryError> {
         let vm = RunningVm::open(&access, interval)?;
         Self::of(vm, access, by_accesses, interval)
     }
 
-    /// Adds a connected machine.
-    ///
-    /// # Errors
-    /// If it does not reply.
     pub fn of(
         mut vm: RunningVm,
         access: VmAccess,
@@ -76,30 +63,20 @@ impl AttachedVm {
         Ok(Self { access, has: tiers(&seen), vm: Some(vm), by_accesses })
     }
 
-    /// Maximum fast memory, which is the initial memory.
-    ///
-    /// # Errors
-    /// If QEMU does not reply.
     pub fn whole(&mut self) -> Result<Bytes, MemoryError> {
         self.vm.as_mut().map_or(Ok(self.has.fast), RunningVm::whole)
     }
 
-    /// Last observed memory.
     #[must_use]
     pub fn has(&self) -> Tiers {
         self.has
     }
 
-    /// The means to move its memory. `None` while it is unreachable.
     #[must_use]
     pub fn method(&self) -> Option<BalloonMethod> {
         self.vm.as_ref().map(RunningVm::method)
     }
 
-    /// Reconnects if the monitor was lost, because the machine may have been restarted.
-    ///
-    /// # Errors
-    /// If it is unreachable.
     pub fn look(&mut self, interval: Duration) -> Result<GuestMemory, MemoryError> {
         let mut vm = match self.vm.take() {
             Some(vm) => vm,
@@ -111,7 +88,6 @@ impl AttachedVm {
         Ok(seen)
     }
 
-    /// Current memory, without accesses.
     fn sizes(&mut self) -> Result<Tiers, MemoryError> {
         if let Some(vm) = &mut self.vm {
             let (fast, slow) = vm.sizes()?;
@@ -120,16 +96,12 @@ impl AttachedVm {
         Ok(self.has)
     }
 
-    /// Requests this much fast memory.
-    ///
-    /// # Errors
-    /// As [`RunningVm::resize`].
     pub fn resize(&mut self, fast: Bytes) -> Result<(), MemoryError> {
         self.vm.as_mut().map_or(Ok(()), |vm| vm.resize(fast))
     }
 }
 
-/// Input for the policy. `None` without guest data. With `by_accesses`, needs are derived from accesses.
+/// `None` without guest data.
 #[must_use]
 pub fn guest_report(memory: &GuestMemory, by_accesses: bool) -> Option<GuestReport> {
     let class = |class: &AccessClass| HeatClass { bytes: class.bytes, accesses: class.accesses as f64 };
@@ -145,7 +117,7 @@ pub fn guest_report(memory: &GuestMemory, by_accesses: bool) -> Option<GuestRepo
     })
 }
 
-/// Looks at all VMs concurrently, so that a silent agent does not delay the others.
+/// Concurrently, so that a silent agent does not delay the others.
 pub fn look_at_all(
     vms: &mut BTreeMap<String, AttachedVm>,
     interval: Duration,
@@ -168,20 +140,17 @@ impl Rebalance {
         Self { rebalancer, vms, interval }
     }
 
-    /// State between rounds.
     #[must_use]
     pub fn rebalancer(&self) -> &Rebalancer {
         &self.rebalancer
     }
 
-    /// Returns the machines.
     #[must_use]
     pub fn into_vms(self) -> BTreeMap<String, AttachedVm> {
         self.vms
     }
 
-    /// Looks at every machine, decides, and orders the moves unless `dry`. Leaves silent machines unchanged and
-    /// reserves their share.
+    /// Orders no moves if `dry`. Leaves silent machines unchanged and reserves their share.
     pub fn round(&mut self, dry: bool) -> Round {
         let seen = look_at_all(&mut self.vms, self.interval);
         let observations: Vec<Observation> = self
@@ -205,7 +174,7 @@ impl Rebalance {
         Round { seen, decision, failed }
     }
 
-    /// Waits up to [`PATIENCE`] for requested memory to be released.
+    /// Waits up to [`PATIENCE`].
     fn hand_out(
         &mut self,
         mut observations: Vec<Observation>,
@@ -225,7 +194,6 @@ impl Rebalance {
         self.rebalancer.hand_out(&observations, decision)
     }
 
-    /// Whether all machines have released the requested memory. Updates their observed memory.
     fn have_come(&mut self, squeezes: &[&Move], observations: &mut [Observation]) -> bool {
         let mut all = true;
         for squeeze in squeezes {

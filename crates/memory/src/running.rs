@@ -1,5 +1,4 @@
-//! A running QEMU virtual machine: memory statistics from guest and host, and the means to move its memory. Sources:
-//! qapi/machine.json and docs/interop/virtio-balloon-stats.rst of QEMU 7.2.
+//! A running QEMU virtual machine (qapi/machine.json and docs/interop/virtio-balloon-stats.rst of QEMU 7.2).
 
 mod check;
 mod driver_statistics;
@@ -25,27 +24,21 @@ use crate::{
     telemetry::{AccessSource, Look, ReferencedBits},
 };
 
-/// How to access a machine.
 #[derive(Debug, Clone, Default)]
 pub struct VmAccess {
-    /// The monitor's socket.
     pub qmp: PathBuf,
-    /// The socket of the agent's port.
     pub agent: Option<PathBuf>,
     pub source: AccessSourceKind,
     /// Default: the best means available.
     pub method: Option<BalloonMethod>,
-    /// NUMA nodes with slow memory.
+    /// NUMA nodes.
     pub slow: Vec<u32>,
-    /// Folder for the lock. `None` for read-only access.
     pub locks: Option<PathBuf>,
-    /// The version of plumb, which must match the agent's.
+    /// Must match the agent's.
     pub tool: String,
-    /// Interrupts waits for the monitor and the agent.
     pub stop: Arc<AtomicBool>,
 }
 
-/// A virtual machine with an exclusive monitor connection.
 #[derive(Debug)]
 pub struct RunningVm {
     monitor: Monitor,
@@ -58,35 +51,30 @@ pub struct RunningVm {
     _lock: Option<MemoryLock>,
 }
 
-/// Current memory of a guest. `None` for unknown values.
+/// `None` for unknown values.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct GuestMemory {
-    /// Fast memory: initial memory minus taken memory, as seen by the host.
+    /// Initial memory minus taken memory, as seen by the host.
     pub size: Bytes,
-    /// Slow memory.
     pub slow: Bytes,
-    /// Resident memory of the QEMU process.
     pub resident: Option<Bytes>,
     pub free: Option<Bytes>,
-    /// Memory available without swapping.
     pub available: Option<Bytes>,
     pub swap_used: Option<Bytes>,
-    /// Refaults per second. Without an agent: major faults and swap-ins per second.
+    /// Refaults per second. Without an agent: major faults and swap-ins.
     pub refaults: Option<f64>,
-    /// Share of time in which some task was stalled on memory (PSI).
+    /// Some task was stalled on memory (PSI).
     pub psi: Option<Share>,
     /// Source of accesses, and the reason for missing accesses.
     pub source: AccessSourceKind,
     pub no_accesses_reason: Option<String>,
-    /// The guest's nodes. Empty without an agent.
+    /// Empty without an agent.
     pub tiers: Vec<TierMemory>,
-    /// CPU use of telemetry in the guest, as a share of one CPU.
+    /// CPU use in the guest, as a share of one CPU.
     pub cost: Option<Share>,
-    /// CPU time of telemetry on the host.
     pub host_cost: Option<Nanos>,
 }
 
-/// A NUMA node of a guest.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct TierMemory {
     pub node: u32,
@@ -97,13 +85,11 @@ pub struct TierMemory {
 }
 
 impl TierMemory {
-    /// Accessed memory.
     #[must_use]
     pub fn accessed(&self) -> Bytes {
         self.accesses.iter().filter(|class| class.accesses > 0).map(|class| class.bytes).sum()
     }
 
-    /// Number of accesses.
     #[must_use]
     pub fn accesses(&self) -> u64 {
         self.accesses.iter().map(|class| class.accesses).sum()
@@ -111,7 +97,7 @@ impl TierMemory {
 }
 
 impl GuestMemory {
-    /// Share of accesses served by fast memory. `None` with a single tier, or without accesses per tier.
+    /// `None` with a single tier, or without accesses per tier.
     #[must_use]
     pub fn dram_hits(&self) -> Option<Share> {
         let count = |slow: bool| -> u64 {
@@ -121,7 +107,7 @@ impl GuestMemory {
         (all > 0 && self.tiers.iter().any(|tier| tier.is_slow)).then(|| Share(fast as f64 / all as f64))
     }
 
-    /// Fast memory that is neither free nor accessed, e.g. of the kernel.
+    /// Neither free nor accessed, e.g. of the kernel.
     #[must_use]
     pub fn idle(&self) -> Bytes {
         let fast = self.tiers.iter().filter(|tier| !tier.is_slow);
@@ -129,21 +115,17 @@ impl GuestMemory {
         Bytes(self.size.0.saturating_sub(other))
     }
 
-    /// Whether the source of accesses is running but its first report is pending.
+    /// The first report is pending.
     #[must_use]
     pub fn awaits_accesses(&self) -> bool {
         self.source != AccessSourceKind::None && self.no_accesses_reason.is_some()
     }
 
-    /// All access classes of all nodes. Empty without data.
     pub fn classes(&self) -> impl Iterator<Item = &AccessClass> {
         self.tiers.iter().flat_map(|tier| &tier.accesses)
     }
 
-    /// Adds the agent's telemetry. `machine` is the VM's total memory.
-    ///
-    /// # Errors
-    /// The first impossible number. Nothing is added then.
+    /// `machine` is the VM's total memory. The error is the first impossible number; nothing is added then.
     fn take_in(&mut self, telemetry: MemoryTelemetry, slow: &[u32], machine: Bytes) -> Result<(), String> {
         let seconds = telemetry.elapsed.seconds();
         let share = |part: Nanos| (seconds > 0.0).then(|| Share((part.seconds() / seconds).min(1.0)));
@@ -174,22 +156,15 @@ impl GuestMemory {
 }
 
 impl RunningVm {
-    /// Connects to the monitor, locks the machine if its memory is to be moved, and enables balloon statistics at
-    /// this interval, at least 1 s.
-    ///
-    /// # Errors
-    /// If nothing listens, the monitor has another client, another process moves the memory, or no means is
-    /// available.
+    /// Locks the machine if its memory is to be moved, and enables balloon statistics at this interval, at least 1 s. Fails if
+    /// the monitor has another client, or another process moves the memory.
     pub fn open(access: &VmAccess, interval: Duration) -> Result<Self, MemoryError> {
         let monitor = Monitor::open(&access.qmp, &access.stop)?;
         let pid = monitor.listener();
         Self::attach((monitor, pid), None, access, interval)
     }
 
-    /// Uses an open monitor, the machine's process ID and a connected agent.
-    ///
-    /// # Errors
-    /// As [`Self::open`].
+    /// Uses an open monitor and a connected agent.
     pub fn attach(
         (mut monitor, pid): (Monitor, Option<u32>),
         agent: Option<AgentLink>,
@@ -209,26 +184,15 @@ impl RunningVm {
         self.means.method()
     }
 
-    /// Maximum fast memory, which is the initial memory.
-    ///
-    /// # Errors
-    /// If QEMU does not reply.
     pub fn whole(&mut self) -> Result<Bytes, MemoryError> {
         self.means.whole(&mut self.monitor, &self.access.slow)
     }
 
-    /// Fast and slow memory as seen by the host.
-    ///
-    /// # Errors
-    /// If QEMU does not reply.
     pub(crate) fn sizes(&mut self) -> Result<(Bytes, Bytes), MemoryError> {
         self.means.sizes(&mut self.monitor, &self.access.slow)
     }
 
-    /// Current memory. Guest values older than `stale` are `None`.
-    ///
-    /// # Errors
-    /// If QEMU does not reply.
+    /// Guest values older than `stale` are `None`.
     pub fn look(&mut self, stale: Duration) -> Result<GuestMemory, MemoryError> {
         let (size, slow) = self.sizes()?;
         let machine = self.whole()? + slow;
@@ -245,10 +209,7 @@ impl RunningVm {
         Ok(seen)
     }
 
-    /// Requests this much fast memory. The guest follows asynchronously.
-    ///
-    /// # Errors
-    /// If QEMU refuses or does not reply, or the guest returns invalid blocks.
+    /// The guest follows asynchronously.
     pub fn resize(&mut self, size: Bytes) -> Result<(), MemoryError> {
         let Self { monitor, means, agent, access, .. } = self;
         let resized = means.resize(monitor, agent.as_mut(), &access.slow, size);
@@ -258,7 +219,6 @@ impl RunningVm {
         resized
     }
 
-    /// Reconnects to a silent agent at the next look.
     fn ask_agent(&mut self, seen: &mut GuestMemory, machine: Bytes) {
         if self.agent.is_none() {
             let Some(at) = &self.access.agent else { return };
@@ -284,13 +244,13 @@ impl RunningVm {
         }
     }
 
-    /// It exits when its channel closes, if it still runs.
+    /// The agent exits when its channel closes.
     fn drop_agent(&mut self) {
         self.agent = None;
         self.means.forget_agent();
     }
 
-    /// As a single node: the host cannot distinguish the guest's nodes.
+    /// The host cannot distinguish the guest's nodes.
     fn look_at_referenced(&mut self, seen: &mut GuestMemory) {
         let Self { monitor, referenced, pid, .. } = self;
         let referenced = referenced.get_or_insert_with(|| open_referenced(monitor, *pid));

@@ -1,4 +1,4 @@
-//! Telemetry of a machine's memory: access sources behind a trait, one per file, and kernel counters of a guest.
+//! Telemetry of a machine's memory, one access source per file.
 
 mod damon;
 mod guest;
@@ -15,37 +15,28 @@ pub use referenced::ReferencedBits;
 
 use crate::error::MemoryError;
 
-/// Accesses by NUMA node.
 pub type Accesses = BTreeMap<u32, Vec<AccessClass>>;
 
-/// Result of reading a source.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Look {
     Accesses(Accesses),
-    /// No accesses yet, with the reason.
     Pending(&'static str),
 }
 
-/// Reason at the first look of a source that compares two.
 const FIRST_LOOK: &str = "this look starts the count";
 
-/// A source of memory accesses.
 pub trait AccessSource: Send {
     fn kind(&self) -> AccessSourceKind;
 
     /// Accesses since the previous look. Pending at the first look and after memory was added or removed.
-    ///
-    /// # Errors
-    /// If the kernel stops reporting.
     fn look(&mut self) -> Result<Look, MemoryError>;
 
-    /// CPU time spent so far by other threads than the caller.
     fn cost(&self) -> Nanos {
         Nanos(0)
     }
 }
 
-/// The requested source, or the best one of this kernel for a guest's agent. The error is the reason for none.
+/// Default: the best one of this kernel.
 fn source(asked: AccessSourceKind) -> Result<Box<dyn AccessSource>, MemoryError> {
     use AccessSourceKind as Kind;
     match asked {
@@ -66,7 +57,6 @@ fn source(asked: AccessSourceKind) -> Result<Box<dyn AccessSource>, MemoryError>
     }
 }
 
-/// The reason of an error.
 fn reason(error: &MemoryError) -> String {
     match error {
         MemoryError::NoSource { reason } => reason.clone(),
@@ -74,12 +64,10 @@ fn reason(error: &MemoryError) -> String {
     }
 }
 
-/// Reads a kernel file.
 fn read(path: &str) -> Result<String, MemoryError> {
     std::fs::read_to_string(path).map_err(|error| refused("read", path, &error))
 }
 
-/// Writes a kernel file.
 #[expect(clippy::disallowed_methods, reason = "kernel interfaces are files")]
 fn write(path: &str, text: &str) -> Result<(), MemoryError> {
     std::fs::write(path, text).map_err(|error| refused("write", path, &error))
@@ -89,7 +77,7 @@ fn refused(operation: &'static str, path: &str, error: &std::io::Error) -> Memor
     MemoryError::NoSource { reason: format!("cannot {operation} {path}: {error}") }
 }
 
-/// CPU time of a kernel task or of a process's main thread. Source: scheduler/sched-stats.rst of Linux.
+/// Source: scheduler/sched-stats.rst of Linux.
 fn cpu_of(pid: u32) -> Nanos {
     let text = std::fs::read_to_string(format!("/proc/{pid}/schedstat")).unwrap_or_default();
     Nanos(text.split_ascii_whitespace().next().and_then(|ns| ns.parse().ok()).unwrap_or(0))

@@ -1,5 +1,4 @@
-//! virtio-balloon: the guest's driver takes single pages and reports each, and QEMU frees each. Sources:
-//! qapi/machine.json of QEMU 7.2, VIRTIO 1.2, section 5.5.
+//! virtio-balloon, which frees single pages. Sources: qapi/machine.json of QEMU 7.2, VIRTIO 1.2, section 5.5.
 
 use machine::Monitor;
 use serde_json::json;
@@ -12,7 +11,6 @@ const QUERY: &str = "query-balloon";
 #[derive(Debug)]
 pub(crate) struct VirtioBalloon {
     monitor: Monitor,
-    /// The guest's memory if nothing is taken.
     all: u64,
 }
 
@@ -33,13 +31,11 @@ impl Balloon for VirtioBalloon {
     }
 }
 
-/// Requests this guest memory size.
 pub(crate) fn ask_for(monitor: &mut Monitor, size: Bytes) -> Result<(), MemoryError> {
     monitor.order("balloon", &json!({ "value": size.0 }))?;
     Ok(())
 }
 
-/// The guest's memory in bytes.
 pub(crate) fn actual(monitor: &mut Monitor) -> Result<u64, MemoryError> {
     let answer = monitor.order(QUERY, &json!({}))?;
     let actual = limits::bytes(&answer["actual"]).map(|actual| actual.0);

@@ -1,5 +1,5 @@
-//! virtio-mem: a device with its own memory, which the guest unplugs in blocks. Sources: qapi/machine.json and
-//! hw/virtio/virtio-mem.c of QEMU 7.2, VIRTIO 1.2, section 5.15.
+//! virtio-mem, which the guest unplugs in blocks. Sources: qapi/machine.json and hw/virtio/virtio-mem.c of QEMU 7.2, VIRTIO
+//! 1.2, section 5.15.
 
 use machine::Monitor;
 use serde_json::{Value, json};
@@ -12,9 +12,7 @@ const QUERY: &str = "query-memory-devices";
 #[derive(Debug)]
 pub(crate) struct VirtioMem {
     monitor: Monitor,
-    /// The device's ID in QEMU.
     device: String,
-    /// The device's size if nothing is taken.
     all: u64,
 }
 
@@ -40,27 +38,24 @@ impl Balloon for VirtioMem {
     }
 }
 
-/// A virtio-mem device.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Device {
     /// Empty for a device without an ID.
     pub(crate) id: String,
-    /// The guest's NUMA node.
+    /// NUMA node of the guest.
     pub(crate) node: u32,
     pub(crate) size: Bytes,
     pub(crate) most: Bytes,
-    /// Block size. Sizes are multiples of it.
+    /// Sizes are multiples of it.
     pub(crate) block: Bytes,
 }
 
-/// Requests this size of the device at a QOM path.
 pub(crate) fn ask_for(monitor: &mut Monitor, path: &str, size: Bytes) -> Result<(), MemoryError> {
     let asked = json!({ "path": path, "property": "requested-size", "value": size.0 });
     monitor.order("qom-set", &asked)?;
     Ok(())
 }
 
-/// All virtio-mem devices of a machine.
 pub(crate) fn devices(monitor: &mut Monitor) -> Result<Vec<Device>, MemoryError> {
     let answer = monitor.order(QUERY, &json!({}))?;
     let device = |device: &Value| {

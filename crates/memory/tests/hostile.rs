@@ -1,4 +1,4 @@
-//! Tests hostile guests and monitors. Each VM has a scripted monitor and a scripted agent on sockets; no guest boots.
+//! Tests hostile guests and monitors. Each VM has a scripted monitor and a scripted agent on sockets.
 
 use std::{
     collections::BTreeMap,
@@ -19,12 +19,9 @@ use units::{Bytes, Share};
 
 const GIB: u64 = 1 << 30;
 const INTERVAL: Duration = Duration::from_secs(1);
-/// Far longer than any wait of the code under test, on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(300);
-/// Maximum growth of this process's memory during a flood.
 const MOST_GROWTH: u64 = 64 << 20;
 
-/// A command and the monitor's false answer.
 type Lie = (&'static str, Value);
 
 fn monitor(socket: UnixStream, lie: Option<&Lie>) {
@@ -34,7 +31,6 @@ fn monitor(socket: UnixStream, lie: Option<&Lie>) {
     });
 }
 
-/// Sends the same message until the connection closes.
 fn flood(socket: &UnixStream, message: &Value) {
     let mut to = socket.try_clone().expect("a copy");
     let piece = line(message).repeat(64);
@@ -61,7 +57,6 @@ fn resident() -> u64 {
     text.split_ascii_whitespace().nth(1).and_then(|pages| pages.parse::<u64>().ok()).expect("a number") * 4096
 }
 
-/// Returns the result of `work`, or panics if it does not finish.
 fn ends<T: Send + 'static>(case: &str, work: impl FnOnce() -> T + Send + 'static) -> T {
     let (done, result) = std::sync::mpsc::channel();
     thread::spawn(move || done.send(work()));
@@ -82,7 +77,6 @@ fn rebalance(vms: BTreeMap<String, AttachedVm>) -> Rebalance {
     Rebalance::new(Rebalancer::new(settings).expect("settings that fit"), vms, INTERVAL)
 }
 
-/// Runs one round over a VM with a flooding agent and an honest one.
 fn round_beside(folder: &Path, message: &Value) -> BTreeMap<String, Result<GuestMemory, MemoryError>> {
     let mut vms = BTreeMap::new();
     let flooded = message.clone();
@@ -140,7 +134,6 @@ fn drops_endless_line_from_agent() {
     );
 }
 
-/// Each makes one field impossible for a machine of 2 GiB.
 fn lies() -> Vec<(&'static str, Value)> {
     let node = |size: u64, free: u64, classes: Value| json!({ "node": 0, "size": size, "free": free, "accesses": classes });
     let class = |bytes: u64, accesses: u64| json!({ "bytes": bytes, "accesses": accesses });
@@ -198,7 +191,6 @@ fn refuses_impossible_telemetry_with_reason() {
     }
 }
 
-/// Changes one number of the monitor's answers at a time, for each method.
 #[test]
 fn refuses_impossible_numbers_from_monitor() {
     let device = |id: &str, size: u64, most: u64, block: u64| {
@@ -246,7 +238,6 @@ fn refuses_impossible_numbers_from_monitor() {
     }
 }
 
-/// Opens a VM and requests its end when something connects to the silent socket `at`.
 fn interrupted(at: &Path, access: VmAccess) -> Result<GuestMemory, MemoryError> {
     let (listener, stop) = (UnixListener::bind(at).expect("a free name"), access.stop.clone());
     thread::spawn(move || {

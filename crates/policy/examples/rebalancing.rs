@@ -1,5 +1,5 @@
-//! Compares the rebalancer with other policies on 1,000 simulated VMs. Arguments: `seed=N` (default: seeds 21 to 25)
-//! and a part of the scenario names.
+//! Compares the rebalancer with other policies on 1,000 simulated VMs. Arguments: `seed=N` (default: seeds 21 to 25) and a
+//! part of the scenario names.
 #![expect(clippy::disallowed_macros, reason = "prints tables")]
 
 #[path = "../tests/simulation/host.rs"]
@@ -20,10 +20,8 @@ use rivals::Rival;
 use run::Outcome;
 use scenario::Scenario;
 
-/// Not used while the policy and its constants were tuned.
 const SEEDS: std::ops::RangeInclusive<u64> = 21..=25;
 
-/// A scenario's outcomes per seed: this policy first, then the others in order.
 struct Shown {
     name: &'static str,
     outcomes: Vec<Vec<Outcome>>,
@@ -77,7 +75,6 @@ fn label(rival: Rival) -> &'static str {
     }
 }
 
-/// A table of all policies.
 fn compared(title: &str, shown: &[Shown], of: fn(&Outcome) -> f64) {
     println!("{title}:\n");
     print!("{:<16}{:>10}", "", "ours");
@@ -103,7 +100,6 @@ fn spread(values: &[f64]) -> String {
     format!("{mean:.digits$}\u{b1}{:.1}", (most - least) / 2.0)
 }
 
-/// Results that only this policy has.
 fn own(shown: &[Shown]) {
     println!("This policy, sums over the seeds:\n");
     println!("{:<16}{:>12}{:>12}{:>16}{:>16}", "", "moves", "reversals", "median decision", "longest");

@@ -1,28 +1,20 @@
-//! Distributes DRAM among claims.
-//!
-//! Weighted max-min fairness bounded by needs (water-filling): if not all needs can be met, claims below their
-//! weighted share are met in full, and all others get DRAM in proportion to their weight, within floors and ceilings.
+//! Distributes DRAM among claims: weighted max-min fairness bounded by needs (water-filling).
 
-/// Bisection steps; the last one is far below a byte.
+/// The last step is far below a byte.
 const HALVINGS: usize = 60;
 
-/// Request for a VM, in bytes.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Claim {
-    /// DRAM that meets the target.
     pub(crate) need: f64,
     pub(crate) weight: f64,
-    /// Hard limits.
     pub(crate) floor: f64,
     pub(crate) ceiling: f64,
 }
 
-/// How far claims can be met, as DRAM per unit of weight.
+/// DRAM per unit of weight.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum Level {
-    /// All needs are met; claims up to this much per weight also get headroom.
     Met(f64),
-    /// Not all needs can be met; no claim gets more than this per weight.
     Short(f64),
 }
 
@@ -35,7 +27,6 @@ impl Claim {
         }
     }
 
-    /// The need within floor and ceiling.
     pub(crate) fn bounded_need(&self) -> f64 {
         self.bound(self.need)
     }
@@ -46,10 +37,8 @@ impl Claim {
 }
 
 impl Level {
-    /// The highest level that fits, or the lowest if not even the floors fit.
-    ///
-    /// The two kinds differ by the headroom of most claims, so a shortage ends only when half of all headroom fits;
-    /// otherwise noise would toggle it.
+    /// The highest level that fits, or the lowest if not even the floors fit. A shortage ends only when half of all headroom
+    /// fits; otherwise noise would toggle it.
     pub(crate) fn highest(claims: &[Claim], capacity: f64, headroom: f64, was_short: bool) -> Self {
         let margin = if was_short { headroom / 2.0 } else { 0.0 };
         let needs: f64 = claims.iter().map(|claim| claim.bound(claim.need * (1.0 + margin))).sum();
@@ -68,7 +57,6 @@ impl Level {
         kind(fitting)
     }
 
-    /// All claims have full headroom.
     pub(crate) fn is_full(self) -> bool {
         self == Self::Met(f64::INFINITY)
     }
@@ -123,7 +111,7 @@ mod tests {
             prop_assert!(!Level::highest(&claims, capacity(1.001), HEADROOM, true).is_short());
         }
 
-        /// Max-min: reduced claims are equal per weight, except for floors and ceilings.
+        /// Reduced claims are equal per weight, except for floors and ceilings.
         #[test]
         fn shares_shortfall_by_weight(claims in claims(), part in 0.05..0.95_f64) {
             let (floors, needs) = (sum(&claims, |claim| claim.floor), sum(&claims, Claim::bounded_need));
@@ -137,7 +125,6 @@ mod tests {
             }
         }
 
-        /// Guaranteed minimum, independent of the others' needs.
         #[test]
         fn every_claim_gets_its_weighted_share(mut claims in claims(), part in 0.05..1.5_f64) {
             claims.iter_mut().for_each(|claim| claim.floor = 0.0);

@@ -3,36 +3,30 @@
 use serde::{Deserialize, Serialize};
 use units::Bytes;
 
-/// Decisions after a squeeze in which pressure is attributed to it; PSI is a ten-second average.
+/// Decisions after a squeeze; PSI is a ten-second average.
 const RECENT: u32 = 3;
-/// Decisions without pressure before the next squeeze. Doubled whenever the next squeeze also causes pressure, so
-/// that attempts become rarer under a constant load; halved after a successful one.
+/// Decisions without pressure before the next squeeze. Doubled if that also causes pressure, so that attempts become rarer
+/// under a constant load; halved after a successful one.
 const FIRST_REST: u32 = 16;
 const LONGEST_REST: u32 = 4096;
 
-/// Protection of a VM.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Guard {
-    /// Lower limit for squeezes during the rest.
     floor: Bytes,
-    /// Decisions left of the rest.
     rest: u32,
-    /// Length of the last rest in decisions.
     length: u32,
     squeezed: Option<Squeeze>,
-    /// Need according to pressure, for a VM without access data.
+    /// According to pressure, for a VM without access data.
     need: Bytes,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 struct Squeeze {
-    /// DRAM before the squeeze.
     from: Bytes,
     age: u32,
 }
 
 impl Guard {
-    /// Advances by one decision.
     pub(crate) fn observe(&mut self, strained: bool) {
         match (self.squeezed, strained) {
             (Some(squeeze), true) => self.hold(squeeze.from),
@@ -61,23 +55,19 @@ impl Guard {
         self.squeezed = Some(Squeeze { from, age: 0 });
     }
 
-    /// The squeeze was withdrawn.
     pub(crate) fn spare(&mut self) {
         self.squeezed = None;
     }
 
-    /// Raises the need of a VM that is short of memory and has no other data.
     pub(crate) fn lift(&mut self, need: Bytes) {
         self.need = self.need.max(need);
         self.rest = self.rest.max(FIRST_REST);
     }
 
-    /// Lower limit for squeezes.
     pub(crate) fn floor(&self) -> Bytes {
         self.floor
     }
 
-    /// See [`Self::lift`]; 0 if there is none.
     pub(crate) fn need(&self) -> Bytes {
         self.need
     }
@@ -87,7 +77,6 @@ impl Guard {
 mod tests {
     use super::*;
 
-    /// Decisions from the pressure after a squeeze from 8 until the next squeeze is allowed.
     fn rest(guard: &mut Guard) -> usize {
         guard.squeeze(Bytes(8));
         guard.observe(true);

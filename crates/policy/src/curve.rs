@@ -1,27 +1,26 @@
-//! The miss curve of a VM, expressed by hits: share of accesses that DRAM serves as a function of its size.
+//! The miss curve of a VM, expressed by hits.
 
 use serde::{Deserialize, Serialize};
 
 use crate::observation::HeatClass;
 
-/// Limit on points, so that decisions on a thousand VMs take milliseconds.
+/// Decisions on a thousand VMs take milliseconds.
 const MOST_POINTS: usize = 48;
-/// Initial tolerance when removing points, as a share of accesses; doubled until the limit is met.
+/// Share of accesses; doubled until the limit is met.
 const TOLERANCE: f64 = 1e-5;
-/// Share of accesses at the end of the curve that is ignored: an average retains traces of all memory ever accessed.
+/// This share of accesses is ignored: an average retains traces of all memory ever accessed.
 const TAIL: f64 = 1e-4;
 
-/// Share of accesses served by DRAM over bytes of DRAM holding the hottest memory: increasing, concave and piecewise
-/// linear.
+/// The share of accesses served by DRAM that holds the hottest memory: increasing, concave and piecewise linear.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(try_from = "Vec<(f64, f64)>", into = "Vec<(f64, f64)>")]
 pub(crate) struct Curve {
-    /// Bytes and share, including (0, 0) and a point with share 1.
+    /// Bytes and shares, including (0, 0) and a point with share 1.
     points: Vec<(f64, f64)>,
 }
 
 impl Curve {
-    /// From classes with their accesses per byte, hottest first. `None` without accesses.
+    /// `classes` have their accesses per byte, hottest first. `None` without accesses.
     pub(crate) fn of(classes: &[HeatClass]) -> Option<Self> {
         let size = |class: &HeatClass| class.bytes.0 as f64;
         let mut classes: Vec<&HeatClass> =
@@ -41,12 +40,10 @@ impl Curve {
         Some(Self::thinned(points))
     }
 
-    /// For uniformly accessed memory.
     pub(crate) fn uniform(bytes: f64) -> Self {
         Self { points: vec![(0.0, 0.0), (bytes.max(1.0), 1.0)] }
     }
 
-    /// Share served by this much DRAM.
     pub(crate) fn share(&self, bytes: f64) -> f64 {
         let after = self.points.partition_point(|(x, _)| *x <= bytes);
         match self.points.get(after) {
@@ -56,7 +53,6 @@ impl Curve {
         }
     }
 
-    /// Minimum DRAM that serves the share.
     pub(crate) fn bytes(&self, share: f64) -> f64 {
         let after = self.points.partition_point(|(_, y)| *y < share);
         let swapped = |(x, y): (f64, f64)| (y, x);
@@ -67,12 +63,10 @@ impl Curve {
         }
     }
 
-    /// Size of all accessed memory.
     pub(crate) fn accessed(&self) -> f64 {
         self.points[self.points.len() - 1].0
     }
 
-    /// Weighted average with another curve, which has the given weight.
     pub(crate) fn averaged(&self, other: &Self, weight: f64) -> Self {
         let mut places: Vec<f64> = self.points.iter().chain(&other.points).map(|(x, _)| *x).collect();
         places.sort_by(f64::total_cmp);
@@ -81,31 +75,26 @@ impl Curve {
         Self::thinned(places.into_iter().map(mean).collect())
     }
 
-    /// The curve if only a part of DRAM holds the hottest memory and the rest is random: 1 is this curve, 0 a
-    /// straight line.
+    /// A part of DRAM holds the hottest memory and the rest is random: 1 is this curve, 0 a straight line.
     pub(crate) fn placed(&self, placement: f64) -> Self {
         let accessed = self.accessed();
         let place = |(x, y): &(f64, f64)| (*x, placement * y + (1.0 - placement) * x / accessed);
         Self { points: self.points.iter().map(place).collect() }
     }
 
-    /// The curve if `idle` bytes of DRAM serve nothing.
     pub(crate) fn behind(&self, idle: f64) -> Self {
         let moved = self.points.iter().map(|(x, y)| (x + idle, *y));
         let first = (idle > 0.0).then_some((0.0, 0.0));
         Self { points: first.into_iter().chain(moved).collect() }
     }
 
-    /// Placement quality if DRAM of this size serves this share; `None` for a nearly straight curve, which does not
-    /// depend on it.
+    /// `None` for a nearly straight curve, which does not depend on placement.
     pub(crate) fn placement(&self, bytes: f64, served: f64) -> Option<f64> {
         let random = (bytes / self.accessed()).min(1.0);
         let span = self.share(bytes) - random;
         (span > 0.05).then(|| ((served - random) / span).clamp(0.0, 1.0))
     }
 
-    /// Removes points down to the limit. The result is concave and below the original, so needs are never
-    /// underestimated.
     fn thinned(mut points: Vec<(f64, f64)>) -> Self {
         let end = points.partition_point(|(_, y)| *y < 1.0 - TAIL);
         points.truncate(end + 1);
@@ -142,7 +131,6 @@ fn without_straight(points: &[(f64, f64)], tolerance: f64) -> Vec<(f64, f64)> {
     kept
 }
 
-/// Linear interpolation.
 fn between(x: f64, from: (f64, f64), to: (f64, f64)) -> f64 {
     from.1 + (to.1 - from.1) * (x - from.0) / (to.0 - from.0)
 }

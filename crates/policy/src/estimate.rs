@@ -1,18 +1,15 @@
-//! Estimate of a VM's miss curve over several intervals: an average under a steady load, restarted when the load
-//! shifts.
+//! Estimate of a VM's miss curve: an average under a steady load, restarted when the load shifts.
 
 use serde::{Deserialize, Serialize};
 
 use crate::curve::Curve;
 
-/// Intervals without a histogram after which the estimate expires.
+/// Intervals without a histogram.
 const STALE: u32 = 10;
-/// Assumed initial relative scatter of the need between histograms.
 const FIRST_SCATTER: f64 = 0.1;
-/// Minimum scatter as a part of the headroom; smaller changes need no fast reaction.
+/// Share of the headroom; smaller changes need no fast reaction.
 const LEAST_SCATTER: f64 = 0.125;
 const ASSUMED_STEPS: u32 = 8;
-/// Minimum weight of the newest step.
 const SCATTER_WEIGHT: f64 = 0.05;
 
 /// CUSUM test (Page, Biometrika 41, 1954): deviations count beyond one standard error, and a sum of ten is a shift.
@@ -21,41 +18,31 @@ const SHIFT: f64 = 10.0;
 /// Error of a measured hit share.
 const MEASURED: f64 = 0.02;
 
-/// Limit on the deviation of a single histogram: one glitch is no shift, two in a row are.
+/// Limits a single histogram: one glitch is no shift, two in a row are.
 const MOST_DEVIATION: f64 = 6.0;
-/// A histogram beyond this deviation waits for the next one to confirm it.
+/// The next histogram must confirm it.
 const OUTLIER: f64 = 3.0;
 
-/// Estimated accesses of a VM.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Estimate {
     curve: Curve,
-    /// Number of histograms.
     seen: u32,
-    /// Need according to the last histogram.
     last: f64,
     /// Variance of the logarithm of the need between histograms.
     variance: f64,
-    /// Variance before a deviation that may be a shift.
     #[serde(default)]
     steady: Option<(f64, u32)>,
-    /// Number of steps in the variance; states saved without it count as many.
     #[serde(default = "many")]
     steps: u32,
-    /// CUSUM sums of upward and downward deviations.
     more: f64,
     less: f64,
-    /// Intervals since the last histogram.
     age: u32,
-    /// Measured placement quality of the guest's hottest memory in DRAM.
+    /// Share of the guest's hottest memory in DRAM.
     placement: Option<f64>,
-    /// Bytes of DRAM that permanently hold unaccessed memory.
     #[serde(default)]
     idle: f64,
-    /// Number of placement measurements since the last shift.
     #[serde(default)]
     placed: u32,
-    /// Measured hit shares of the last interval and the one before.
     #[serde(default)]
     served: [Option<f64>; 2],
 }
@@ -65,7 +52,7 @@ const fn many() -> u32 {
 }
 
 impl Estimate {
-    /// From one histogram. Shifts are judged by the DRAM that serves `target`.
+    /// Shifts are judged by the DRAM that serves `target`.
     pub(crate) fn new(first: Curve, target: f64) -> Self {
         let (last, variance) = (first.bytes(target).max(1.0), FIRST_SCATTER * FIRST_SCATTER);
         Self {
@@ -85,7 +72,6 @@ impl Estimate {
         }
     }
 
-    /// Adds a histogram; returns whether the load has shifted.
     pub(crate) fn learn(&mut self, newest: Curve, target: f64, headroom: f64, smoothing: f64) -> bool {
         self.age = 0;
         self.served = [None, self.served[0]];
@@ -110,8 +96,7 @@ impl Estimate {
         false
     }
 
-    /// Adds the measured share served by DRAM of this size, of which `idle` bytes hold unaccessed memory. Idle memory
-    /// is the first explanation of a low share, and only below `target`, as cold memory makes room for hot memory.
+    /// Idle memory is the first explanation of a low share, and only below `target`, as cold memory makes room for hot memory.
     pub(crate) fn learn_placement(
         &mut self,
         bytes: f64,
@@ -125,7 +110,6 @@ impl Estimate {
         let weight = (1.0 / f64::from(self.placed)).max(smoothing);
         let beyond = |share: f64| (bytes - self.curve.bytes(share)).max(0.0);
         self.idle = if served < target {
-            // At most the accessed size: a guest with that much cold memory in DRAM does not lack DRAM.
             let newest = idle.min(beyond(served)).min(self.curve.accessed());
             if self.idle > 0.0 { f64::midpoint(self.idle, newest) } else { newest }
         } else {
@@ -137,7 +121,7 @@ impl Estimate {
         }
     }
 
-    /// After an interval without histogram; `None` after too many.
+    /// `None` after too many intervals without histogram.
     pub(crate) fn older(mut self) -> Option<Self> {
         self.age += 1;
         self.served = [None, self.served[0]];
@@ -148,18 +132,16 @@ impl Estimate {
         self.curve.placed(self.placement.unwrap_or(1.0)).behind(self.idle)
     }
 
-    /// Whether two consecutive measurements were below `target` by more than their error.
     pub(crate) fn misses(&self, target: f64) -> bool {
         self.served.iter().all(|served| served.is_some_and(|served| served < target * (1.0 - MEASURED)))
     }
 
-    /// Relative standard error of the estimated need.
     pub(crate) fn uncertainty(&self, headroom: f64, smoothing: f64) -> f64 {
         let averaged = f64::from(self.seen).min((2.0 - smoothing) / smoothing);
         self.scatter(headroom) / averaged.sqrt()
     }
 
-    /// Uses differences of consecutive histograms, clipped, so that neither a drift nor a shift counts as scatter.
+    /// Clips differences of consecutive histograms, so that neither a drift nor a shift counts as scatter.
     fn learn_scatter(&mut self, need: f64, headroom: f64) {
         let most = OUTLIER * self.scatter(headroom);
         let step = (need / self.last).ln() / std::f64::consts::SQRT_2;
@@ -173,7 +155,6 @@ impl Estimate {
         self.variance.sqrt().max(LEAST_SCATTER * headroom)
     }
 
-    /// Standard error of a histogram's need relative to the estimate, which has its own error.
     fn error(&self, headroom: f64) -> f64 {
         self.scatter(headroom) * (1.0 + 1.0 / f64::from(self.seen)).sqrt()
     }
@@ -215,7 +196,7 @@ mod tests {
         assert!((learned(&sizes) - 8.0).abs() < 0.01);
     }
 
-    /// Otherwise each shift would make the next one harder to detect.
+    /// Shifts would make the next one harder to detect.
     #[test]
     fn shifts_do_not_count_as_scatter() {
         let mut estimate = Estimate::new(Curve::uniform(4.0 * GIB), 0.9);

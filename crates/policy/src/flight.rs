@@ -4,21 +4,16 @@ use serde::{Deserialize, Serialize};
 
 use crate::tiers::Tiers;
 
-/// Decisions without progress after which a move is abandoned.
+/// Decisions without progress.
 const PATIENCE: u32 = 5;
-/// Length of the pause after that, in decisions.
 const REST: u32 = 16;
 
-/// Progress of a VM's last move.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Flight {
-    /// Decisions without progress.
     stalled: u32,
-    /// Decisions left of the pause.
     rest: u32,
 }
 
-/// Direction of a VM towards its last order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum Direction {
@@ -27,7 +22,6 @@ pub(crate) enum Direction {
     Rests,
 }
 
-/// Compares DRAM to block precision, as smaller amounts are never moved.
 pub(crate) fn direction(has: Tiers, ordered: Tiers, block: u64) -> Direction {
     match (has.fast.0, ordered.fast.0) {
         (has, ordered) if has.saturating_add(block) <= ordered => Direction::Grows,
@@ -37,7 +31,6 @@ pub(crate) fn direction(has: Tiers, ordered: Tiers, block: u64) -> Direction {
 }
 
 impl Flight {
-    /// Advances by one decision; returns whether the move is abandoned.
     pub(crate) fn observe(&mut self, before: Tiers, has: Tiers, ordered: Tiers, block: u64) -> bool {
         self.rest = self.rest.saturating_sub(1);
         let arrived = direction(has, ordered, block) == Direction::Rests;
@@ -50,7 +43,6 @@ impl Flight {
         true
     }
 
-    /// Whether the VM pauses after an abandoned move.
     pub(crate) fn rests(self) -> bool {
         self.rest > 0
     }

@@ -12,29 +12,24 @@ use crate::{
     tiers::Tiers,
 };
 
-/// Requested growth of a VM.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Want<'a> {
     candidate: &'a Candidate<'a>,
-    /// DRAM.
     to: u64,
     /// Floors and the brake take precedence over targets.
     urgent: bool,
 }
 
 impl Want<'_> {
-    /// Whether the VM lacks DRAM, as opposed to filling its headroom.
     pub(crate) fn is_pressing(&self) -> bool {
         self.urgent || self.candidate.below
     }
 
-    /// DRAM beyond its current amount.
     pub(crate) fn extra(&self) -> u64 {
         self.to.saturating_sub(self.candidate.has.fast.0)
     }
 }
 
-/// All requests, limited to one step each.
 pub(crate) fn wants<'a>(plan: &'a Plan<'a>, settings: &Settings) -> Vec<Want<'a>> {
     plan.candidates.iter().filter_map(|candidate| want(candidate, settings)).collect()
 }
@@ -56,7 +51,6 @@ fn want<'a>(candidate: &'a Candidate<'a>, settings: &Settings) -> Option<Want<'a
     (candidate.growing && to >= has.saturating_add(block)).then_some(Want { candidate, to, urgent: false })
 }
 
-/// From its current amount to at least `least`, in whole blocks, within the ceiling.
 fn raised(candidate: &Candidate<'_>, least: u64, block: u64) -> u64 {
     let has = candidate.has.fast.0;
     let wanted = least.saturating_sub(has).div_ceil(block);
@@ -64,13 +58,11 @@ fn raised(candidate: &Candidate<'_>, least: u64, block: u64) -> u64 {
     has.saturating_add(wanted.min(allowed).saturating_mul(block))
 }
 
-/// Distributes free DRAM: urgent requests first, then by the general rule.
 pub(crate) fn grows(wants: &[Want<'_>], settings: &Settings, ledger: &mut Ledger) -> Vec<Move> {
     let (urgent, others): (Vec<&Want<'_>>, Vec<&Want<'_>>) = wants.iter().partition(|want| want.urgent);
     let mut moves = Vec::new();
     for want in urgent {
         let extra = ledger.take_fast(want.extra(), settings.block.0);
-        // Even without growth: this cancels an earlier squeeze.
         if extra > 0 || want.extra() == 0 {
             moves.push(grow(want, extra, ledger));
         }
@@ -138,7 +130,7 @@ fn reason(want: &Want<'_>, after: Bytes) -> Reason {
     }
 }
 
-/// Slow memory missing next to its DRAM after a partial move.
+/// Slow memory is missing next to its DRAM after a partial move.
 pub(crate) fn restored(candidate: &Candidate<'_>, settings: &Settings, ledger: &mut Ledger) -> Option<Move> {
     let Candidate { vm, has, ordered, .. } = candidate;
     let counted = has.slow.max(ordered.slow).0;

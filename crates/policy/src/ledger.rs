@@ -2,15 +2,12 @@
 
 use crate::{settings::Settings, state::State, tiers::Tiers};
 
-/// Memory available now.
-///
-/// A VM occupies the maximum of its current and its ordered memory: memory to give is not free until it is given, and
-/// memory to take is no longer free.
+/// A VM occupies the maximum of its current and its ordered memory: memory to give is not free until it is given, and memory
+/// to take is no longer free.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Ledger {
     pub(crate) fast: u64,
     pub(crate) slow: u64,
-    /// DRAM in use beyond the capacity.
     pub(crate) over: u64,
 }
 
@@ -18,7 +15,6 @@ impl Ledger {
     pub(crate) fn of(settings: &Settings, state: &State) -> Self {
         let mut taken = Tiers::default();
         for vm in &settings.vms {
-            // A VM never observed may have up to its ceiling.
             let counted = state.vm(&vm.name).map_or(vm.ceiling, |state| state.has.max(state.ordered));
             taken = Tiers { fast: taken.fast + counted.fast, slow: taken.slow + counted.slow };
         }
@@ -30,14 +26,12 @@ impl Ledger {
         }
     }
 
-    /// Takes all, or the available whole blocks.
     pub(crate) fn take_fast(&mut self, wanted: u64, block: u64) -> u64 {
         let taken = if wanted <= self.fast { wanted } else { self.fast / block * block };
         self.fast -= taken;
         taken
     }
 
-    /// Takes as much as available.
     pub(crate) fn take_slow(&mut self, most: u64) -> u64 {
         let taken = most.min(self.slow);
         self.slow -= taken;

@@ -1,8 +1,4 @@
-//! Decisions of the memory rebalancer: the DRAM of each virtual machine of a host, with reasons.
-//!
-//! Estimates miss curves, shares DRAM, and applies hysteresis, step limits and the brake. Independent of how memory
-//! is moved or observed: observations in, moves out. The only clock is the count of decisions. The same observations
-//! give the same moves.
+//! Decides the DRAM of each virtual machine of a host. The same observations give the same moves.
 
 mod allocation;
 mod brake;

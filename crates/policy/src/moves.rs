@@ -1,4 +1,4 @@
-//! Result of a decision: moves with reasons, and the estimate of every VM.
+//! Moves with reasons, and the estimate of every VM.
 
 use std::fmt;
 
@@ -9,17 +9,13 @@ use crate::{observation::ReportError, tiers::Tiers};
 
 #[derive(Debug, Clone, PartialEq)]
 pub struct Decision {
-    /// At most one per VM, squeezes first.
     pub moves: Vec<Move>,
-    /// All VMs of the settings.
     pub outlooks: Vec<Outlook>,
-    /// DRAM missing to meet all targets.
     pub missing: Bytes,
-    /// Invalid observations.
     pub refused: Vec<ReportError>,
 }
 
-/// New memory of a VM. The growing tier must grow before the other shrinks, so that the VM is never short of memory.
+/// The growing tier must grow before the other shrinks, so that the VM is never short of memory.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Move {
     pub vm: String,
@@ -28,35 +24,29 @@ pub struct Move {
     pub reason: Reason,
 }
 
-/// Why a VM gives or gets memory.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Reason {
-    /// DRAM serves less than the target.
     BelowTarget {
         served: Share,
         after: Share,
         target: Share,
     },
-    /// No access data; memory in use needs more.
     MemoryInUse {
         needs: Bytes,
     },
-    /// No access data; under pressure.
     Pressure {
         needs: Bytes,
     },
-    /// More than needed; the target is `None` without access data.
+    /// The target is `None` without access data.
     Surplus {
         needs: Bytes,
         target: Option<Share>,
     },
-    /// Not all targets can be met, and this VM gives its part.
     Shortage {
         after: Share,
         target: Share,
     },
-    /// Pressure after a squeeze.
     Brake {
         keeps: Bytes,
     },
@@ -66,27 +56,20 @@ pub enum Reason {
     AboveCeiling {
         ceiling: Bytes,
     },
-    /// No progress towards the last order.
     Stalled {
         ordered: Tiers,
     },
-    /// Less slow memory than goes with its DRAM.
     SlowMemory {
         memory: Bytes,
     },
 }
 
-/// Estimate of a VM.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Outlook {
     pub vm: String,
-    /// For a silent VM, the memory reserved for it.
     pub has: Tiers,
-    /// Estimated share of accesses served by DRAM.
     pub served: Option<Share>,
-    /// DRAM that meets its target, within floor and ceiling.
     pub needs: Option<Bytes>,
-    /// DRAM that it will have if others need the rest.
     pub goal: Option<Bytes>,
     pub basis: Basis,
 }
@@ -98,9 +81,7 @@ pub enum Basis {
     Accesses,
     MemoryInUse,
     Pressure,
-    /// No data: it keeps its memory.
     Nothing,
-    /// The guest does not reply; its memory does not change.
     Silent,
 }
 

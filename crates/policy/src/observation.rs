@@ -6,41 +6,34 @@ use units::{Bytes, Share};
 
 use crate::tiers::Tiers;
 
-/// Current state of a VM.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Observation {
     pub vm: String,
-    /// Memory according to its balloon or virtio-mem device as seen by the host, not by resident set size. A guest's
-    /// own report could take memory from others.
+    /// Memory as seen by the host, from the balloon or virtio-mem device. A guest's own report could take memory from others.
     pub has: Tiers,
-    /// `None` if the guest does not reply; its memory stays unchanged and reserved.
     pub guest: Option<GuestReport>,
 }
 
-/// The guest's report; `None` for unknown values.
+/// `None` for unknown values.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct GuestReport {
-    /// Memory available without swapping.
     pub available: Option<Bytes>,
-    /// Share of time in which some task waited for memory (PSI `some`).
+    /// PSI `some`.
     pub psi: Option<Share>,
     pub refaults: Option<f64>,
     pub accesses: Option<Vec<HeatClass>>,
-    /// Measured share of accesses served by DRAM.
     pub dram_hits: Option<Share>,
-    /// DRAM that is neither free nor accessed.
+    /// Neither free nor accessed.
     pub idle: Option<Bytes>,
 }
 
-/// Memory of similar heat.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct HeatClass {
     pub bytes: Bytes,
-    /// Total accesses in the interval, in any unit common to the VM.
     pub accesses: f64,
 }
 
-/// An invalid report; its VM is treated as silent.
+/// The VM is treated as silent.
 #[derive(Debug, Clone, PartialEq, Error)]
 pub enum ReportError {
     #[error("observation of `{vm}`, which is not in the settings; add it there or stop observing it")]
@@ -51,7 +44,6 @@ pub enum ReportError {
     OutOfRange { vm: String, what: &'static str, value: f64, range: &'static str },
 }
 
-/// A validated observation.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Report<'a> {
     pub(crate) has: Tiers,
@@ -59,7 +51,7 @@ pub(crate) struct Report<'a> {
 }
 
 impl Observation {
-    /// Validates the numbers, as a guest may report anything.
+    /// A guest may report anything.
     pub(crate) fn check(&self) -> Result<(), ReportError> {
         let Some(guest) = &self.guest else { return Ok(()) };
         const SHARE: &str = "a share from 0 to 1";
@@ -87,7 +79,6 @@ impl Observation {
 }
 
 impl GuestReport {
-    /// Whether the VM is short of memory according to the brake's thresholds.
     pub(crate) fn is_strained(&self, brake: &crate::BrakeSettings) -> bool {
         let over = |seen: Option<f64>, limit: f64| seen.is_some_and(|seen| seen >= limit);
         over(self.psi.map(|psi| psi.0), brake.psi.0) || over(self.refaults, brake.refaults)

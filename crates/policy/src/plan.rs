@@ -15,49 +15,38 @@ use crate::{
     tiers::Tiers,
 };
 
-/// Uncertainty that a VM may keep, in standard errors.
+/// Standard errors.
 const TO_KEEP: f64 = 3.0;
-/// Deficit of a VM before others are squeezed, in standard errors; more in a shortage, where
-/// others lack that DRAM, too.
+/// Standard errors; more in a shortage, where others lack that DRAM, too.
 const TO_ASK: f64 = 1.5;
 const TO_ASK_IN_SHORTAGE: f64 = 3.0;
 
-/// By VM; a guest with an invalid report counts as silent.
+/// A guest with an invalid report counts as silent.
 pub(crate) type Reports<'a> = BTreeMap<&'a str, Report<'a>>;
 
-/// A VM that replies.
 #[derive(Debug, Clone)]
 pub(crate) struct Candidate<'a> {
     pub(crate) vm: &'a VmSettings,
     pub(crate) has: Tiers,
     pub(crate) ordered: Tiers,
-    /// Share of accesses served by DRAM.
     curve: Curve,
     pub(crate) claim: Claim,
     pub(crate) basis: Basis,
-    /// Under pressure, or resting after it.
     pub(crate) strained: bool,
-    /// Lower limit for squeezes because of pressure.
     pub(crate) guarded: u64,
     pub(crate) flight: Direction,
-    /// Final DRAM.
     pub(crate) goal: u64,
-    /// Lower limit for squeezes: the goal, plus the uncertainty of the estimate.
+    /// The goal, plus the uncertainty of the estimate.
     pub(crate) keeps: u64,
-    /// Has less than it needs.
     pub(crate) below: bool,
-    /// Had less, and is still growing to the goal.
     pub(crate) growing: bool,
 }
 
-/// All VMs.
 #[derive(Debug)]
 pub(crate) struct Plan<'a> {
     pub(crate) candidates: Vec<Candidate<'a>>,
-    /// VMs that do not reply.
     silent: Vec<(&'a VmSettings, Option<Tiers>)>,
     pub(crate) level: Level,
-    /// DRAM missing to meet all targets.
     pub(crate) missing: u64,
 }
 
@@ -82,7 +71,6 @@ impl<'a> Plan<'a> {
         Self { candidates, silent, level, missing: needs.saturating_sub(capacity) }
     }
 
-    /// Estimates and goals of all VMs.
     pub(crate) fn outlooks(&self) -> Vec<Outlook> {
         let silent = self.silent.iter().map(|(vm, has)| Outlook {
             vm: vm.name.clone(),
@@ -130,9 +118,8 @@ impl<'a> Candidate<'a> {
         }
     }
 
-    /// A VM is below if it certainly has less than it needs. In a shortage, it is below only from half a headroom
-    /// under its goal; otherwise noise would move memory back and forth between VMs that are all short. For the same
-    /// reason a reversal requires another half headroom unless the load has shifted.
+    /// In a shortage, a VM is below its need only from half a headroom under its goal; otherwise noise would move memory back
+    /// and forth. A reversal therefore requires another half headroom unless the load has shifted.
     fn aim(&mut self, level: Level, settings: &Settings, state: &State) {
         let (Share(headroom), Share(smoothing)) = (settings.headroom, settings.smoothing);
         let (need, goal) = (self.claim.bounded_need(), self.claim.at(level, headroom));
@@ -158,7 +145,6 @@ impl<'a> Candidate<'a> {
         self.growing = self.below || state.is_some_and(|state| state.growing);
     }
 
-    /// Share of accesses served by this much DRAM.
     pub(crate) fn served(&self, fast: Bytes) -> Share {
         Share(self.curve.share(fast.0 as f64))
     }
@@ -180,7 +166,7 @@ impl<'a> Candidate<'a> {
     }
 }
 
-/// Basis of a VM's need: its accesses, otherwise its memory in use with uniform accesses, otherwise pressure.
+/// Falls back to memory in use with uniform accesses, then to pressure.
 fn basis(vm: &VmSettings, state: &VmState, guest: &GuestReport) -> Option<(Curve, Basis)> {
     let lifted = state.guard.need().0 as f64 / vm.target.0;
     if let Some(estimate) = &state.estimate {

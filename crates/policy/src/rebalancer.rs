@@ -1,4 +1,4 @@
-//! One decision, step by step: observe, plan, determine free memory, squeeze, grow.
+//! One decision: observe, plan, determine free memory, squeeze, grow.
 
 use std::collections::BTreeSet;
 
@@ -25,19 +25,16 @@ pub struct Rebalancer {
 }
 
 impl Rebalancer {
-    /// Starts without history.
     pub fn new(settings: Settings) -> Result<Self, SettingsError> {
         Self::resume(settings, State::default())
     }
 
-    /// Continues from a saved state; settings may have changed.
     pub fn resume(settings: Settings, mut state: State) -> Result<Self, SettingsError> {
         settings.check()?;
         state.keep(&settings);
         Ok(Self { settings, state })
     }
 
-    /// State for [`Self::resume`].
     #[must_use]
     pub fn state(&self) -> &State {
         &self.state
@@ -48,7 +45,6 @@ impl Rebalancer {
         &self.settings
     }
 
-    /// Withdraws moves of the last decision that did not happen, e.g. all of them in a dry run.
     pub fn withdraw(&mut self, moves: &[Move]) {
         for order in moves {
             if let Some(state) = self.state.vm_mut(&order.vm) {
@@ -58,8 +54,7 @@ impl Rebalancer {
         }
     }
 
-    /// Decides from the observations of one interval. Assumes that the moves are carried out unless withdrawn; later
-    /// observations show the result. VMs without an observation are silent and keep their memory.
+    /// VMs without an observation are silent and keep their memory.
     pub fn decide(&mut self, observations: &[Observation]) -> Decision {
         let Self { settings, state } = self;
         let (reports, refused) = usable(settings, observations);
@@ -81,8 +76,7 @@ impl Rebalancer {
         Decision { moves, outlooks, missing, refused }
     }
 
-    /// Distributes, within the same interval, memory freed by the decision's squeezes, by the earlier
-    /// observations except for the current memory. Only VMs without a move get memory.
+    /// Distributes freed memory within the same interval. Only VMs without a move get memory.
     pub fn hand_out(&mut self, observations: &[Observation], decision: &Decision) -> Vec<Move> {
         let Self { settings, state } = self;
         let (reports, _) = usable(settings, observations);
@@ -100,7 +94,6 @@ impl Rebalancer {
     }
 }
 
-/// One report per known VM.
 fn usable<'a>(settings: &Settings, observations: &'a [Observation]) -> (Reports<'a>, Vec<ReportError>) {
     let known: BTreeSet<&str> = settings.vms.iter().map(|vm| vm.name.as_str()).collect();
     let (mut reports, mut refused) = (Reports::new(), Vec::new());
@@ -120,7 +113,6 @@ fn usable<'a>(settings: &Settings, observations: &'a [Observation]) -> (Reports<
     (reports, refused)
 }
 
-/// Updates the state; returns abandoned moves.
 fn observe(settings: &Settings, state: &mut State, reports: &Reports<'_>) -> Vec<Move> {
     let mut given_up = Vec::new();
     for vm in &settings.vms {

@@ -1,4 +1,4 @@
-//! The operator's settings: limits and targets per VM, and common settings.
+//! The operator's settings.
 
 use std::collections::BTreeSet;
 
@@ -9,17 +9,15 @@ use crate::{settings_error::SettingsError, tiers::Tiers};
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Settings {
-    /// Memory to share among the VMs.
     pub capacity: Tiers,
-    /// DRAM reserved for growing VMs, never taken from a VM that needs it.
+    /// DRAM that is never taken from a VM that needs it.
     pub reserve: Bytes,
-    /// Maximum DRAM that a VM gives or gets per decision.
     pub step: Bytes,
-    /// The same as a share of the VM's memory; the smaller limit applies.
+    /// Share of the VM's memory; the smaller limit applies.
     pub step_share: Share,
-    /// Dead band: a VM below its need grows to this much above it, and is squeezed no further than that.
+    /// A VM below its need grows to this much above it, and is squeezed no further than that.
     pub headroom: Share,
-    /// Weight of the newest histogram in a miss curve, once there are several.
+    /// Weight of the newest histogram, once there are several.
     pub smoothing: Share,
     /// Granularity of moves.
     pub block: Bytes,
@@ -27,10 +25,8 @@ pub struct Settings {
     pub vms: Vec<VmSettings>,
 }
 
-/// Thresholds of memory pressure, of which one suffices.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct BrakeSettings {
-    /// Share of time in which some task waited for memory (PSI `some`).
     pub psi: Share,
     pub refaults: f64,
 }
@@ -38,20 +34,18 @@ pub struct BrakeSettings {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct VmSettings {
     pub name: String,
-    /// If not all targets can be met, VMs below theirs get DRAM in proportion to their weights.
     pub weight: f64,
-    /// Both tiers together: memory moves between them, within floors and ceilings.
+    /// Memory moves between both tiers, within floors and ceilings.
     pub memory: Bytes,
     pub floor: Tiers,
     pub ceiling: Tiers,
-    /// Share of accesses to be served by DRAM.
     pub target: Share,
 }
 
 const MIB: u64 = 1 << 20;
 
 impl Settings {
-    /// Defaults: steps of 1 GiB and at most a tenth of the VM, blocks of 2 MiB.
+    /// Steps of 1 GiB and at most a tenth of the VM, blocks of 2 MiB.
     #[must_use]
     pub fn new(capacity: Tiers, vms: Vec<VmSettings>) -> Self {
         Self {
@@ -67,7 +61,6 @@ impl Settings {
         }
     }
 
-    /// Validates the settings; whether targets can be met depends on the load.
     pub fn check(&self) -> Result<(), SettingsError> {
         self.check_whole()?;
         let mut names = BTreeSet::new();
@@ -120,7 +113,6 @@ impl Settings {
         Ok(())
     }
 
-    /// Maximum DRAM that a VM gives or gets per decision, at least a block.
     pub(crate) fn step_of(&self, vm: &VmSettings) -> u64 {
         let share = (vm.memory.0 as f64 * self.step_share.0) as u64;
         share.min(self.step.0).max(self.block.0)
@@ -155,12 +147,11 @@ impl VmSettings {
         Ok(())
     }
 
-    /// Useful maximum of DRAM: the ceiling, or all of its memory except the slow memory's floor.
+    /// The ceiling, or all of its memory except the slow memory's floor.
     pub(crate) fn most_fast(&self) -> u64 {
         self.ceiling.fast.0.min(self.memory.0.saturating_sub(self.floor.slow.0)).max(self.floor.fast.0)
     }
 
-    /// Slow memory that goes with this much DRAM.
     pub(crate) fn slow_beside(&self, fast: u64) -> u64 {
         self.memory.0.saturating_sub(fast).clamp(self.floor.slow.0, self.ceiling.slow.0)
     }

@@ -1,4 +1,4 @@
-//! Which VMs give DRAM in this decision: only DRAM that others lack, or that exceeds a ceiling or the capacity.
+//! Which VMs give DRAM in this decision.
 
 use units::Bytes;
 
@@ -12,17 +12,13 @@ use crate::{
     tiers::Tiers,
 };
 
-/// DRAM to be freed.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Demand {
-    /// For VMs below their needs.
     pressing: u64,
-    /// Including headroom and reserve.
     all: u64,
 }
 
 impl Demand {
-    /// `over` is DRAM in use beyond the capacity, which is freed in any case.
     pub(crate) fn of(wants: &[Want<'_>], reserve: u64, over: u64) -> Self {
         let sum = |of: fn(&&Want<'_>) -> bool| {
             wants.iter().filter(of).map(Want::extra).fold(0, u64::saturating_add)
@@ -34,7 +30,6 @@ impl Demand {
     }
 }
 
-/// Squeezes for demand beyond free DRAM and squeezes in progress.
 pub(crate) fn squeezes(
     plan: &Plan<'_>,
     settings: &Settings,
@@ -66,7 +61,7 @@ pub(crate) fn squeezes(
     moves
 }
 
-/// Current DRAM relative to its lower limit. DRAM above a ceiling is always removed.
+/// DRAM above a ceiling is always removed.
 fn excess(candidate: &Candidate<'_>) -> f64 {
     if is_above(candidate) {
         return f64::INFINITY;
@@ -74,7 +69,6 @@ fn excess(candidate: &Candidate<'_>) -> f64 {
     candidate.has.fast.0 as f64 / candidate.keeps.max(1) as f64
 }
 
-/// DRAM of a squeeze in progress.
 fn in_flight(candidate: &Candidate<'_>) -> u64 {
     candidate.has.fast.0.saturating_sub(candidate.ordered.fast.0)
 }
@@ -87,7 +81,7 @@ fn is_above(candidate: &Candidate<'_>) -> bool {
     candidate.has.fast.0 > candidate.vm.most_fast()
 }
 
-/// At most a step, in whole blocks, not below its lower limit, and limited by its slow memory.
+/// Takes at most a step, in whole blocks, and limited by slow memory.
 fn squeeze(
     candidate: &Candidate<'_>,
     settings: &Settings,

@@ -1,4 +1,4 @@
-//! State between decisions, so that a restarted daemon continues where it was.
+//! State between decisions.
 
 use std::collections::BTreeMap;
 
@@ -15,26 +15,20 @@ use crate::{
     tiers::Tiers,
 };
 
-/// Opaque state of a [`crate::Rebalancer`], to be saved and restored.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct State {
     vms: BTreeMap<String, VmState>,
-    /// Not all targets could be met.
     short: bool,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct VmState {
-    /// Last observed memory.
     pub(crate) has: Tiers,
-    /// Last ordered memory.
     pub(crate) ordered: Tiers,
     pub(crate) estimate: Option<Estimate>,
     pub(crate) guard: Guard,
     pub(crate) flight: Flight,
-    /// It was below its need and has not reached its goal.
     pub(crate) growing: bool,
-    /// Direction of the last move since its load shifted.
     pub(crate) last: Option<Direction>,
 }
 
@@ -51,7 +45,6 @@ impl State {
         self.short
     }
 
-    /// The start or end of a shortage changes so much that any VM may reverse.
     pub(crate) fn set_short(&mut self, short: bool) {
         if self.short != short {
             self.vms.values_mut().for_each(|vm| vm.last = None);
@@ -59,12 +52,10 @@ impl State {
         self.short = short;
     }
 
-    /// Forgets VMs that are not in the settings.
     pub(crate) fn keep(&mut self, settings: &Settings) {
         self.vms.retain(|name, _| settings.vms.iter().any(|vm| vm.name == *name));
     }
 
-    /// Adds an observation; returns an abandoned order.
     pub(crate) fn observe(
         &mut self,
         seen: Report<'_>,

@@ -5,23 +5,19 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 use units::Bytes;
 
-/// An amount per memory tier.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Tiers {
-    /// DRAM.
     pub fast: Bytes,
-    /// Slow memory: CXL, persistent memory, or another socket's memory.
+    /// CXL, persistent memory, or another socket's memory.
     pub slow: Bytes,
 }
 
 impl Tiers {
-    /// Sum of both tiers.
     #[must_use]
     pub fn total(self) -> Bytes {
         self.fast + self.slow
     }
 
-    /// Maximum per tier.
     pub(crate) fn max(self, other: Self) -> Self {
         Self { fast: self.fast.max(other.fast), slow: self.slow.max(other.slow) }
     }

@@ -24,7 +24,6 @@ fn vm(name: &str) -> VmSettings {
     }
 }
 
-/// A VM that only accesses the first `hot` MiB.
 fn seen(name: &str, has: Tiers, hot: u64) -> Observation {
     let accesses = vec![HeatClass { bytes: Bytes(hot * MIB), accesses: 1e6 }];
     let guest = GuestReport { accesses: Some(accesses), ..GuestReport::default() };
@@ -46,7 +45,6 @@ fn blind(mut seen: Observation, available: Option<u64>) -> Observation {
     seen
 }
 
-/// Two VMs on a host with this much DRAM, in MiB.
 fn two(dram: u64) -> Rebalancer {
     let mut settings = Settings::new(mib(dram, 16 * 1024), vec![vm("a"), vm("b")]);
     settings.reserve = Bytes(0);

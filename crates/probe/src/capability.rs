@@ -1,7 +1,4 @@
-//! Capabilities of this machine apart from lab links, tried out where possible.
-//!
-//! One file per subject, each with a pure function that judges the readings. Independent of scenarios and output
-//! formats. The lab tries links and their settings itself.
+//! Capabilities of this machine apart from lab links, tried out where possible. One file per subject.
 
 mod cgroup;
 mod clock;
@@ -15,41 +12,31 @@ mod virtualisation;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Capability {
-    /// Stable identifier: lower-case letters and dashes.
     pub id: &'static str,
-    /// Display name.
     pub title: &'static str,
-    /// Purpose.
     pub needed_for: &'static str,
     pub area: Area,
     pub state: State,
-    /// What was tried or read, with the result.
     pub detail: String,
-    /// Remedy, e.g. a command or kernel option, unless it works.
     pub remedy: Option<String>,
-    /// Whether current paths or workloads require it; otherwise it only improves results.
+    /// Results need it; otherwise it only improves them.
     pub required: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum State {
-    /// Sufficient.
     Works,
-    /// Available but not ideal, or unknown.
     Limited,
-    /// Not available.
     Missing,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Area {
-    /// CPUs, memory, permissions and kernel probes.
     Machine,
     VirtualMachines,
 }
 
-/// Tries all capabilities independently. Takes well under a second, or up to two more if a guest hangs, and leaves no
-/// traces. Run it with the permissions of a run.
+/// Takes well under a second, or up to two more if a guest hangs, and leaves no traces. Run it with the permissions of a run.
 #[must_use]
 pub fn capabilities() -> Vec<Capability> {
     let environment = crate::environment();
@@ -71,13 +58,11 @@ pub fn capabilities() -> Vec<Capability> {
     ]
 }
 
-/// Capabilities of a remote machine as far as its environment shows them.
 #[must_use]
 pub fn described(environment: &samples::Environment) -> Vec<Capability> {
     vec![cpus::usable(environment), cpus::governor(environment), quiet::load(environment)]
 }
 
-/// A capability to be tried.
 struct Subject {
     id: &'static str,
     title: &'static str,

@@ -1,6 +1,5 @@
-//! Counters of the CPUs' backlog queues, as the difference of two readings of /proc/net/softnet_stat
-//! (`softnet_seq_show` in net/core/net-procfs.c): one line per CPU, columns in hexadecimal. They are per CPU, so all
-//! network namespaces show the same numbers.
+//! Counters of the CPUs' backlog queues from /proc/net/softnet_stat (`softnet_seq_show` in net/core/net-procfs.c). All network
+//! namespaces show the same numbers.
 
 use std::fs;
 
@@ -8,23 +7,20 @@ use samples::SoftnetCounters;
 
 const FILE: &str = "/proc/net/softnet_stat";
 
-/// A reading of the backlog queues.
 #[derive(Debug, Clone, Copy)]
 pub struct SoftnetReading {
-    /// Sum over all CPUs; only the low 32 bits are valid, as the kernel's counters have 32 bits.
+    /// The kernel's counters have 32 bits, so only the low 32 bits are valid.
     sum: SoftnetCounters,
     cpus: usize,
 }
 
 impl SoftnetReading {
-    /// Reads the counters; `None` if the kernel does not provide them.
     #[must_use]
     pub fn now() -> Option<Self> {
         fs::read_to_string(FILE).ok().and_then(|text| read(&text))
     }
 
-    /// Difference to an earlier reading. Correct up to 2^32, even if counters wrapped around. CPUs that came or went
-    /// in between are not counted.
+    /// Correct up to 2^32, even if counters wrapped around. CPUs that came or went in between are not counted.
     #[must_use]
     pub fn since(&self, earlier: &Self) -> SoftnetCounters {
         let same = self.cpus == earlier.cpus;
@@ -40,7 +36,6 @@ impl SoftnetReading {
     }
 }
 
-/// Sum over all CPUs; `None` for an invalid line.
 fn read(text: &str) -> Option<SoftnetReading> {
     let mut sum = SoftnetCounters::default();
     for line in text.lines() {

@@ -13,7 +13,6 @@ pub struct CpuReading {
     by_cpu: Vec<Counters>,
 }
 
-/// Counters of one or all CPUs, in ticks.
 #[derive(Debug, Clone, Copy)]
 struct Counters {
     user: u64,
@@ -25,18 +24,13 @@ struct Counters {
 }
 
 impl CpuReading {
-    /// Reads the counters.
-    ///
-    /// # Errors
-    ///
-    /// If /proc/stat cannot be read.
     pub fn now() -> Result<Self, Error> {
         let stats = KernelStats::current().map_err(|source| Error { what: "/proc/stat", source })?;
         let by_cpu = stats.cpu_time.iter().map(Counters::of).collect();
         Ok(Self { at: sys::clock::monotonic(), stats: Counters::of(&stats.total), by_cpu })
     }
 
-    /// Difference to an earlier reading. User time includes guest time, as in the kernel.
+    /// User time includes guest time, as in the kernel.
     #[must_use]
     pub fn since(&self, earlier: &Self) -> MachineCpu {
         let (now, then) = (self.stats, earlier.stats);
@@ -85,12 +79,10 @@ impl Counters {
     }
 }
 
-/// Time between two values of a counter.
 fn passed(now: u64, then: u64) -> Nanos {
     ticks(now.saturating_sub(then))
 }
 
-/// Converts ticks to time.
 fn ticks(count: u64) -> Nanos {
     Nanos(count * (1_000_000_000 / procfs::ticks_per_second()))
 }

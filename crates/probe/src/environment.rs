@@ -7,15 +7,15 @@ use units::Bytes;
 
 use crate::file::line;
 
-/// Clock source of x86 until it has calibrated the TSC, about a second after driver initialization
+/// The clock source of x86 until the TSC is calibrated, about a second after driver initialization
 /// (`tsc_refine_calibration_work` in arch/x86/kernel/tsc.c).
 const PROVISIONAL_CLOCK: &str = "tsc-early";
-/// Deadline for the replacement, including a few disturbed calibrations: ns since boot.
+/// Includes a few disturbed calibrations: ns since boot.
 const CLOCK_SETTLED_BY: u64 = 10_000_000_000;
-/// Polling interval until then, as there is no notification: ns.
+/// Nanoseconds. There is no notification.
 const CLOCK_ASKED_EVERY: u64 = 20_000_000;
 
-/// Reads the fingerprint; shortly after boot, waits until the clock source is final.
+/// Shortly after boot, waits until the clock source is final.
 #[must_use]
 pub fn environment() -> Environment {
     let cpu = CpuInfo::current().ok();
@@ -49,7 +49,6 @@ fn clock_source() -> Option<String> {
     line("/sys/devices/system/clocksource/clocksource0/current_clocksource")
 }
 
-/// Polls `current` until it is final or the deadline has passed.
 fn settled(
     current: impl Fn() -> Option<String>,
     now: impl Fn() -> u64,
@@ -74,8 +73,7 @@ mod tests {
 
     const SECOND: u64 = 1_000_000_000;
 
-    /// Reported source and time, for a query at `asked` on a kernel that changes to `tsc` at `settles`, all since
-    /// boot.
+    /// Queried at `asked` on a kernel that changes to `tsc` at `settles`, in ns since boot.
     fn clock_source_of(asked: u64, settles: u64) -> (Option<String>, u64) {
         let now = Cell::new(asked);
         let current = || Some(if now.get() < settles { PROVISIONAL_CLOCK } else { "tsc" }.to_owned());

@@ -3,7 +3,6 @@
 use std::fs;
 use std::path::Path;
 
-/// The trimmed line; `None` if the file is unreadable or empty.
 pub(crate) fn line(path: impl AsRef<Path>) -> Option<String> {
     fs::read_to_string(path).ok().map(|text| text.trim().to_owned()).filter(|text| !text.is_empty())
 }

@@ -1,7 +1,4 @@
-//! Kernel data on a trial: CPU time, system calls, latency breakdown, environment and capabilities of the machine.
-//!
-//! Reads /proc and /sys and loads BPF programs, outside the path of messages. Independent of workloads, thresholds
-//! and statistics.
+//! Reads kernel data on a trial from /proc, /sys and BPF programs.
 
 mod bpf;
 mod capability;
@@ -15,6 +12,7 @@ mod namespace_devices;
 mod observe;
 mod packet_way;
 mod ptrace;
+mod registry;
 mod syscalls;
 mod target;
 mod vm;
@@ -26,10 +24,11 @@ pub use cpu_attribution::ProcessTimes;
 pub use environment::environment;
 pub use error::Error;
 pub use namespace_devices::namespace_devices;
-pub use observe::{Probe, ProbeError, Watch, probe};
+pub use observe::{Probe, ProbeError, Watch};
 pub use ptrace::{Slices, ptrace_counter};
+pub use registry::probe;
 pub use target::{
-    Qemu, TargetError, called, control_group, in_control_group, in_namespace, is_alive, is_machine, machine,
-    namespace, namespace_of, process, qemu, qemus,
+    LabelledProcess, Qemu, TargetError, called, control_group, in_control_group, in_namespace, is_alive,
+    is_machine, labelled, machine, namespace, namespace_of, process, qemu, qemus,
 };
 pub use vm::{VmQueue, VmReading};

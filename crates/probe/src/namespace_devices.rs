@@ -4,7 +4,7 @@ use procfs::process::Process;
 use samples::DeviceCounters;
 use units::Bytes;
 
-/// Devices in the network namespace of a process, by name, with counters since their creation; empty if unreadable.
+/// Counters since the creation of each device; empty if unreadable.
 #[must_use]
 pub fn namespace_devices(pid: u32) -> Vec<DeviceCounters> {
     let process = i32::try_from(pid).ok().and_then(|pid| Process::new(pid).ok());

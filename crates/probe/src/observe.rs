@@ -4,53 +4,25 @@ use protocol::{BreakdownOrder, Subject};
 use samples::{ProbeKind, ProbeResults};
 use thiserror::Error;
 
-use crate::{cpu_attribution, packet_way, syscalls};
-
-/// Loads the programs of a probe without starting it.
-///
-/// # Errors
-///
-/// [`ProbeError::Unavailable`] if the kernel or the permissions do not allow it.
-pub fn probe(kind: ProbeKind) -> Result<Box<dyn Probe>, ProbeError> {
-    match kind {
-        ProbeKind::Cpu => cpu_attribution::probe(),
-        ProbeKind::Syscalls => syscalls::probe(),
-        ProbeKind::PacketWay => packet_way::probe(),
-    }
-}
-
 /// Observes from the kernel. Created once, which loads its programs, then started and stopped as needed. The kernel
 /// unloads everything on drop or when the process ends.
 pub trait Probe: Send {
     fn kind(&self) -> ProbeKind;
 
-    /// Clears the results and starts.
-    ///
-    /// # Errors
-    ///
-    /// If the kernel rejects it.
     fn start(&mut self, watch: &Watch) -> Result<(), ProbeError>;
 
-    /// Adds the results since the start without stopping.
-    ///
-    /// # Errors
-    ///
-    /// If the kernel rejects it.
     fn read(&mut self, seen: &mut ProbeResults) -> Result<(), ProbeError>;
 
-    /// Stops; there is no overhead until the next start. Results remain readable.
     fn stop(&mut self);
 }
 
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Watch {
-    /// The observed processes and their owners.
     pub subjects: Vec<Subject>,
-    /// The messages to follow.
     pub latency_breakdown: Option<BreakdownOrder>,
 }
 
-/// Probe errors; never contain the verifier log.
+/// Errors never contain the verifier log.
 #[derive(Debug, Clone, Error, PartialEq, Eq)]
 pub enum ProbeError {
     /// Not possible on this machine.

@@ -5,7 +5,7 @@ mod machine;
 mod namespace;
 mod qemu;
 
-use std::path::PathBuf;
+use std::{ffi::OsStr, path::PathBuf};
 
 use procfs::process::{self, Process};
 use samples::TracedProcess;
@@ -18,7 +18,6 @@ pub(crate) use machine::{is_vcpu, is_vhost, vhost_workers};
 pub use namespace::{in_namespace, namespace, namespace_of};
 pub use qemu::{Qemu, qemu, qemus};
 
-/// Why a target was not found.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum TargetError {
     #[error("no process with PID {0}")]
@@ -37,21 +36,12 @@ pub enum TargetError {
     },
     /// Virtual machine not found.
     #[error("no QEMU virtual machine `{named}`")]
-    NoQemu {
-        named: String,
-        /// Names of the running ones.
-        running: Vec<String>,
-    },
-    /// The name is ambiguous.
+    NoQemu { named: String, running: Vec<String> },
     #[error("{} QEMU virtual machines match `{named}`", pids.len())]
     SeveralQemus { named: String, pids: Vec<u32> },
 }
 
-/// The process with this PID or thread id.
-///
-/// # Errors
-///
-/// If there is none, or only a zombie.
+/// Accepts a thread id. Fails for zombies.
 pub fn process(pid: u32) -> Result<TracedProcess, TargetError> {
     let found = open(pid).filter(|_| is_alive(pid)).ok_or(TargetError::NoProcess(pid))?;
     // A thread id also has a directory in /proc; its process is observed.
@@ -59,11 +49,35 @@ pub fn process(pid: u32) -> Result<TracedProcess, TargetError> {
     Ok(TracedProcess { pid: group, name: name(&found).unwrap_or_else(|| "unknown".to_owned()) })
 }
 
-/// Processes with these names.
 #[must_use]
 pub fn called(names: &[&str]) -> Vec<u32> {
     let is_called = |process: &Process| name(process).is_some_and(|name| names.contains(&name.as_str()));
     all().filter(is_called).filter_map(|process| number(&process)).collect()
+}
+
+/// A process with an environment variable.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LabelledProcess {
+    pub process: TracedProcess,
+    /// Clock ticks since boot.
+    pub start_time: u64,
+    pub value: String,
+}
+
+/// Processes of this user that were started with an environment variable, except this process.
+#[must_use]
+pub fn labelled(variable: &str) -> Vec<LabelledProcess> {
+    let label = |process: &Process| {
+        let value = process.environ().ok()?.remove(OsStr::new(variable))?.into_string().ok()?;
+        let stat = process.stat().ok().filter(|stat| !matches!(stat.state, 'Z' | 'X'))?;
+        Some(LabelledProcess { process: traced(process)?, start_time: stat.starttime, value })
+    };
+    let own = std::process::id();
+    let user = sys::process::user();
+    all()
+        .filter(|process| number(process) != Some(own) && process.uid().is_ok_and(|uid| uid == user))
+        .filter_map(|process| label(&process))
+        .collect()
 }
 
 /// Whether it is running; false for zombies.
@@ -72,7 +86,6 @@ pub fn is_alive(pid: u32) -> bool {
     open(pid).and_then(|process| process.stat().ok()).is_some_and(|stat| !matches!(stat.state, 'Z' | 'X'))
 }
 
-/// Processes with a readable name.
 fn all() -> impl Iterator<Item = Process> {
     process::all_processes().into_iter().flatten().filter_map(Result::ok)
 }
@@ -93,7 +106,6 @@ fn traced(process: &Process) -> Option<TracedProcess> {
     Some(TracedProcess { pid: number(process)?, name: name(process)? })
 }
 
-/// Path of a process's file in /proc.
 fn of_process(pid: u32, what: &str) -> PathBuf {
     PathBuf::from(format!("/proc/{pid}/{what}"))
 }

@@ -1,4 +1,4 @@
-//! A running QEMU as shown in /proc: command line, threads, descriptors, memory and control group. Read-only.
+//! A running QEMU as shown in /proc: command line, threads, descriptors, memory and control group.
 
 mod command_line;
 mod control_group;
@@ -27,20 +27,13 @@ pub struct VmReading {
     unread: Vec<Unread>,
 }
 
-/// An open tap queue of a QEMU.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct VmQueue {
-    /// Descriptor number in QEMU.
     pub descriptor: i32,
     pub tap: String,
 }
 
 impl VmReading {
-    /// Takes a reading.
-    ///
-    /// # Errors
-    ///
-    /// If the process has exited.
     pub fn of(qemu: &Qemu) -> Result<Self, TargetError> {
         let gone = || TargetError::NoProcess(qemu.pid);
         let process = i32::try_from(qemu.pid).ok().and_then(|pid| Process::new(pid).ok());
@@ -63,14 +56,12 @@ impl VmReading {
         })
     }
 
-    /// Open tap queues.
     #[must_use]
     pub fn queues(&self) -> Vec<VmQueue> {
         let queues = self.descriptors.queues.iter();
         queues.map(|(descriptor, tap)| VmQueue { descriptor: *descriptor, tap: tap.clone() }).collect()
     }
 
-    /// Properties, with thread activity since `before`.
     #[must_use]
     pub fn facts(&self, before: &Self) -> VmFacts {
         let (line, group) = (&self.line, self.group.as_ref());
@@ -160,8 +151,7 @@ impl VmReading {
         }
     }
 
-    /// A detached queue has no device name: it belongs to the only tap device, or to the one that inherited its
-    /// descriptor.
+    /// A detached queue belongs to the only tap device, or to the one that inherited its descriptor.
     fn add_unused(&self, devices: &mut [VmDevice]) {
         let taps = devices.iter().filter(|device| device.tap.is_some()).count();
         for number in &self.descriptors.detached {
@@ -176,8 +166,8 @@ impl VmReading {
         }
     }
 
-    /// vhost descriptors have no device name: none means off for all, as many as queues means on for all. Otherwise
-    /// the command line decides.
+    /// vhost descriptors have no device name: none means off for all, as many as queues means on for all. Otherwise the
+    /// command line decides.
     fn decide_vhost(&self, devices: &mut [VmDevice]) {
         if !self.unread.is_empty() {
             return;

@@ -13,10 +13,10 @@ use thiserror::Error;
 
 use crate::message::{Hello, VERSION};
 
-/// The absolute limit for a line. Enough for a trial of 128 connections with frequent samples.
+/// Enough for a trial of 128 connections with frequent samples.
 pub const MAX_LINE: usize = 64 << 20;
 
-/// The current limit for lines. The requester can change it during reception.
+/// The requester can change it during reception.
 #[derive(Debug, Clone)]
 pub struct LineLimit(Arc<AtomicUsize>);
 
@@ -31,7 +31,6 @@ impl LineLimit {
         self.0.store(bytes.min(MAX_LINE), Ordering::Relaxed);
     }
 
-    /// Raises the limit if it is lower.
     pub fn raise_to(&self, bytes: usize) {
         self.0.fetch_max(bytes.min(MAX_LINE), Ordering::Relaxed);
     }
@@ -42,36 +41,23 @@ impl LineLimit {
 }
 
 const KEPT_CAPACITY: usize = 64 << 10;
-/// Limit for a parser message, which may quote the line.
+/// A parser message may quote the line.
 const MAX_QUOTE: usize = 200;
 
 #[derive(Debug, Error)]
 pub enum ChannelError {
-    /// Reading or writing failed.
     #[error("the channel broke: {0}")]
     Io(#[from] std::io::Error),
-    /// The peer closed the channel.
     #[error("the peer closed the channel")]
     Closed,
-    /// A line is not a message.
     #[error("not a message of protocol {VERSION}: {reason}; it starts with `{start}`")]
-    Malformed {
-        reason: String,
-        /// The start of the line.
-        start: String,
-    },
-    /// A line is too long.
+    Malformed { reason: String, start: String },
     #[error("a message exceeds the limit of {limit} bytes for the requested data")]
     TooLong { limit: usize },
-    /// The peer uses another protocol version.
     #[error(
         "the peer uses protocol {theirs} (plumb {tool}), this side {VERSION}; install the same version of plumb on both"
     )]
-    Version {
-        theirs: u32,
-        /// The peer's version of plumb.
-        tool: String,
-    },
+    Version { theirs: u32, tool: String },
 }
 
 #[derive(Debug)]
@@ -101,20 +87,14 @@ pub struct Receiver<R> {
 }
 
 impl<R: Read> Receiver<R> {
-    /// Accepts lines up to [`MAX_LINE`].
     pub fn new(from: R) -> Self {
         Self::bounded(from, LineLimit::new(MAX_LINE))
     }
 
-    /// Accepts lines up to `limit`.
     pub fn bounded(from: R, limit: LineLimit) -> Self {
         Self { from: BufReader::new(from), line: Vec::new(), limit }
     }
 
-    /// Waits for the next message.
-    ///
-    /// # Errors
-    /// [`ChannelError::Closed`] at the end of the stream, and errors of reading and parsing.
     pub fn receive<M: DeserializeOwned>(&mut self) -> Result<M, ChannelError> {
         self.read_line()?;
         let read = serde_json::from_slice(&self.line).map_err(|error| ChannelError::Malformed {
@@ -127,7 +107,6 @@ impl<R: Read> Receiver<R> {
         read
     }
 
-    /// Checks the limit after each read.
     fn read_line(&mut self) -> Result<(), ChannelError> {
         loop {
             let available = match self.from.fill_buf() {
@@ -158,10 +137,7 @@ impl Hello {
         Self { protocol: VERSION, tool: tool.into() }
     }
 
-    /// Checks the peer's protocol version.
-    ///
-    /// # Errors
-    /// [`ChannelError::Version`] if the versions differ.
+    /// Fails if the protocol versions differ.
     pub fn accept(self) -> Result<(), ChannelError> {
         if self.protocol == VERSION {
             Ok(())

@@ -10,35 +10,28 @@ use workload::WorkloadSettings;
 const MINUTE: u64 = 60;
 const DAY: u64 = 24 * 60 * MINUTE;
 
-/// The default allows everything. Values use the same notation as scenarios.
+/// The default allows everything.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct HostPolicy {
-    /// Maximum payload rate of a trial, per direction.
+    /// Payload per direction.
     #[serde(serialize_with = "write_rate", deserialize_with = "read")]
     pub rate: Option<BitRate>,
-    /// Maximum traffic time of a trial, including the warm-up.
     #[serde(serialize_with = "write_duration", deserialize_with = "read_duration")]
     pub duration: Option<Nanos>,
     pub interfaces: Option<Vec<DeviceName>>,
-    /// Ports that the host may listen on as a server.
     pub ports: Option<Ports>,
     pub hours: Option<Hours>,
-    /// Address for traffic, unless the scenario sets one.
     pub address: Option<Ipv4Addr>,
 }
 
 impl HostPolicy {
-    /// The agent's flag for the policy, as JSON.
+    /// The value is JSON.
     pub const FLAG: &str = "--policy";
 
-    /// With a shorter [`Self::duration`] there is no time to test the path MTU.
+    /// A shorter [`Self::duration`] leaves no time to test the path MTU.
     pub const LEAST_DURATION: Nanos = Nanos::from_secs(2);
 
-    /// Parses the flag's value.
-    ///
-    /// # Errors
-    /// If the text is not a policy.
     pub fn read(text: &str) -> serde_json::Result<Self> {
         serde_json::from_str(text)
     }
@@ -48,8 +41,6 @@ impl HostPolicy {
         serde_json::to_string(self).expect("texts and numbers are JSON")
     }
 
-    /// # Errors
-    /// What is not allowed, and how to change the trial.
     pub fn check(&self, load: &WorkloadSettings, now: u64) -> Result<(), String> {
         self.check_hours(now)?;
         let load = load.kind();
@@ -81,9 +72,6 @@ impl HostPolicy {
     }
 
     /// `now` in seconds since 1970.
-    ///
-    /// # Errors
-    /// If no trial may start at this time.
     pub fn check_hours(&self, now: u64) -> Result<(), String> {
         match self.hours {
             Some(hours) if !hours.contain(now) => {
@@ -94,10 +82,7 @@ impl HostPolicy {
         }
     }
 
-    /// The ports that a server tries in order if `port` is requested; 0 lets the kernel choose.
-    ///
-    /// # Errors
-    /// If the port is not allowed.
+    /// The server tries these ports in order if `port` is requested; 0 lets the kernel choose.
     pub fn listens_on(&self, port: Option<u16>) -> Result<RangeInclusive<u16>, String> {
         match (port, self.ports) {
             (Some(port), Some(ports)) if !(ports.first..=ports.last).contains(&port) => {
@@ -108,8 +93,6 @@ impl HostPolicy {
         }
     }
 
-    /// # Errors
-    /// If the device is not allowed.
     pub fn check_interface(&self, interface: &DeviceName) -> Result<(), String> {
         match &self.interfaces {
             Some(known) if !known.contains(interface) => {
@@ -121,7 +104,7 @@ impl HostPolicy {
     }
 }
 
-/// With all digits, unlike `Display`.
+/// Writes all digits, unlike `Display`.
 fn write_rate<S: Serializer>(rate: &Option<BitRate>, to: S) -> Result<S::Ok, S::Error> {
     rate.map(|rate| format!("{}bit/s", rate.0)).serialize(to)
 }
@@ -143,7 +126,7 @@ fn read_duration<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Nanos>, D:
     Ok(duration)
 }
 
-/// A range of ports, inclusive. Written as `5201-5210`, or `5201`.
+/// An inclusive range, written as `5201-5210`, or `5201`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct Ports {
@@ -186,7 +169,7 @@ impl From<Ports> for String {
     }
 }
 
-/// A time range within a day, in UTC, possibly across midnight. Written as `22:00-06:00`.
+/// A UTC time range, possibly across midnight, written as `22:00-06:00`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct Hours {

@@ -1,5 +1,4 @@
-//! Messages over a channel, using the public interface. A separate test, because unit tests would compile all messages
-//! twice.
+//! Messages over a channel. A separate test, since unit tests would compile all messages twice.
 
 use std::{cell::Cell, io::Read};
 
@@ -53,7 +52,6 @@ fn truncated_message_means_closed_channel() {
     assert!(matches!(receiver.receive::<ToAgent>(), Err(ChannelError::Closed)));
 }
 
-/// A peer that never ends its line is rejected at the current limit.
 #[test]
 fn applies_current_limit_while_reading() {
     struct Endless<'a>(LineLimit, &'a Cell<usize>);

@@ -17,7 +17,6 @@ pub struct CpuAffinity {
 }
 
 impl CpuAffinity {
-    /// Whether any affinity is set or implied by interrupts.
     #[must_use]
     pub fn is_known(&self) -> bool {
         !self.interrupts.is_empty() || self.rps.iter().chain(&self.xps).any(|cpus| !cpus.is_empty())

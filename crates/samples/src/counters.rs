@@ -1,5 +1,4 @@
-//! Counters of devices and of the machine during a trial, as differences of two readings. A counter reset in between
-//! has no value.
+//! Counters of devices and of the machine during a trial. A counter that was reset has no value.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -21,14 +21,14 @@ pub struct CpuUsage {
 }
 
 impl CpuUsage {
-    /// Average number of busy CPUs, without unrelated processes; `None` if the machine's time was not recorded.
+    /// CPUs used by the run; `None` if the machine's time was not recorded.
     #[must_use]
     pub fn own_cpus(&self) -> Option<f64> {
         let busy = self.machine.cpus_busy()?;
         Some((busy - self.other_cpus().unwrap_or(0.0)).max(0.0))
     }
 
-    /// CPUs used by unrelated processes; `None` if not recorded.
+    /// `None` if not recorded.
     #[must_use]
     pub fn other_cpus(&self) -> Option<f64> {
         let around = self.processes.as_ref().filter(|around| around.elapsed.0 > 0)?;
@@ -80,7 +80,7 @@ impl MachineCpu {
         self.user + self.system + self.irq + self.softirq
     }
 
-    /// Average number of busy CPUs; `None` without a reading.
+    /// `None` without a reading.
     #[must_use]
     pub fn cpus_busy(&self) -> Option<f64> {
         (self.elapsed.0 > 0).then(|| self.busy().seconds() / self.elapsed.seconds())

@@ -52,7 +52,6 @@ pub struct AttributedCpu {
 }
 
 impl AttributedCpu {
-    /// Time of unrelated processes, by name.
     pub fn others(&self) -> impl Iterator<Item = (Option<&str>, Nanos)> {
         let others = self.shares.iter().filter(|share| share.consumer == CpuConsumer::Other);
         others.map(|share| (share.process.as_deref(), share.time))

@@ -34,7 +34,6 @@ pub enum Objective {
 }
 
 impl Objective {
-    /// The share of the best value that a setting must reach.
     #[must_use]
     pub const fn least_share(self) -> f64 {
         match self {

@@ -1,4 +1,4 @@
-//! The state of a device during a trial, as reported by the kernel, with its settings as text.
+//! The state of a device during a trial, with its settings as text.
 
 use std::{collections::BTreeMap, fmt};
 
@@ -79,7 +79,6 @@ impl Coalescing {
         adaptive_tx: None,
     };
 
-    /// All parameters with their names and values.
     #[must_use]
     pub fn each(&self) -> [(&'static str, Option<String>); 6] {
         let number = |value: Option<u32>| value.map(|value| value.to_string());
@@ -116,17 +115,15 @@ impl fmt::Display for Coalescing {
     }
 }
 
-/// A setting in a device's state.
 #[derive(Debug, Clone, Copy)]
 pub struct DeviceSettingFact {
     pub title: &'static str,
     pub noun: &'static str,
-    /// The value as text; `None` if the device has none or it was not read.
+    /// `None` if the device has none or it was not read.
     pub of: fn(&DeviceState) -> Option<String>,
 }
 
 impl DeviceState {
-    /// All settings except offloads, in display order.
     pub const SETTINGS: [DeviceSettingFact; 6] = [
         fact("MTU", "MTU", |device| Some(device.mtu.to_string())),
         fact("GSO max", "maximum GSO packet size", |device| {

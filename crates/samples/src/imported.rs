@@ -1,5 +1,7 @@
 //! The workload of a result: run by plumb, or described in another tool's log.
 
+use std::collections::BTreeMap;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use units::{BitRate, Bytes};
@@ -16,7 +18,6 @@ pub enum WorkloadSource {
 }
 
 impl WorkloadSource {
-    /// The settings of a workload run by plumb; `None` for an imported one.
     #[must_use]
     pub const fn load(&self) -> Option<&WorkloadSettings> {
         match self {
@@ -25,7 +26,7 @@ impl WorkloadSource {
         }
     }
 
-    /// Payload sent by both ends, including the warm-up; zero for an imported workload.
+    /// Payload of both ends, including the warm-up; zero for an imported workload.
     #[must_use]
     pub fn payload(&self, measured: &Measurement) -> Bytes {
         self.load().map_or(Bytes(0), |load| measured.kind().sent(load))
@@ -47,10 +48,12 @@ pub struct ImportedSettings {
     pub congestion: Option<String>,
     /// The requested rate per connection, if any.
     pub rate: Option<BitRate>,
+    /// Further options by name: `window` is `4M`.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub options: BTreeMap<String, String>,
 }
 
 impl ImportedSettings {
-    /// A workload without further settings.
     #[must_use]
     pub fn of(tool: impl Into<String>, kind: ImportedKind) -> Self {
         Self {
@@ -62,6 +65,7 @@ impl ImportedSettings {
             message: None,
             congestion: None,
             rate: None,
+            options: BTreeMap::new(),
         }
     }
 }

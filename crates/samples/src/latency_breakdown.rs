@@ -61,7 +61,7 @@ pub enum HopEvent {
 }
 
 impl MessagePath {
-    /// The sum of the steps' medians; `None` without steps.
+    /// `None` without steps.
     #[must_use]
     pub fn sum_of_medians(&self) -> Option<Nanos> {
         let medians = self.steps.iter().map(|step| step.times.quantile(0.5));

@@ -15,7 +15,6 @@ use crate::{
     imported::WorkloadSource,
     observed::{MissingProbe, ProbeKind},
     origin::Origin,
-    remedy_trials::RemedyTrials,
     time::UnixMillis,
     trial::Trial,
 };
@@ -107,7 +106,7 @@ pub struct BootedMachine {
 }
 
 impl ScenarioRecord {
-    /// The command, for a run without a scenario: `plumb client`, `plumb ping`.
+    /// `plumb client` or `plumb ping`, for a run without a scenario.
     #[must_use]
     pub fn command(&self) -> Option<&str> {
         self.text.starts_with("plumb ").then_some(self.text.as_str())
@@ -133,7 +132,7 @@ pub struct PathRecord {
 const NETWORK: &str = "network";
 
 impl PathRecord {
-    /// Whether these are the layers of a path between existing hosts, which has no lab.
+    /// Paths between existing hosts have no lab.
     #[must_use]
     pub fn exists(layers: &[String]) -> bool {
         layers == [NETWORK]
@@ -192,7 +191,7 @@ pub struct MachineChange {
 }
 
 impl MachineChange {
-    /// Whether trials of both machines can be combined: same kernel and CPUs.
+    /// Same kernel and CPUs, so trials can be combined.
     #[must_use]
     pub fn is_same(one: &Environment, other: &Environment) -> bool {
         let compared = |machine: &Environment| {
@@ -211,7 +210,6 @@ pub struct UnreadablePart {
 }
 
 impl RunRecord {
-    /// A run without skipped results and other remarks.
     #[must_use]
     pub const fn new(header: RunHeader, trials: Vec<Trial>) -> Self {
         Self {
@@ -224,14 +222,12 @@ impl RunRecord {
         }
     }
 
-    /// The machine of the last trials.
     #[must_use]
     pub fn last_machine(&self) -> Option<&Environment> {
         let changed = self.machine_changes.last().map(|change| &change.environment);
         changed.or(self.header.environment.as_ref())
     }
 
-    /// Removes all other results, with their trials.
     pub fn retain_results(&mut self, keep: impl Fn(&ResultRecord) -> bool) {
         self.header.results.retain(keep);
         let retained: BTreeSet<&str> = self.header.results.iter().map(|result| result.id.as_str()).collect();
@@ -241,44 +237,43 @@ impl RunRecord {
     }
 }
 
-/// Stores the records of a run as they are produced.
+/// Each call is atomic.
 pub trait Sink {
-    /// Why a record could not be stored.
     type Error: std::error::Error + Send + Sync + 'static;
 
-    /// Stores the header of a new run.
-    ///
-    /// # Errors
-    /// If it cannot be stored; nothing is stored then.
     fn begin(&mut self, header: &RunHeader) -> Result<(), Self::Error>;
 
-    /// Stores a finished trial atomically. A trial with discarded attempts replaces the last of these, if stored.
-    ///
-    /// # Errors
-    /// If it cannot be stored; nothing is stored then.
+    /// A trial with discarded attempts replaces the last of these, if stored.
     fn trial(&mut self, run: &RunId, trial: &Trial) -> Result<(), Self::Error>;
 
-    /// Stores a skipped result. Idempotent.
-    ///
-    /// # Errors
-    /// If it cannot be stored.
+    /// Idempotent.
     fn skipped(&mut self, run: &RunId, skipped: &SkippedResult) -> Result<(), Self::Error>;
 
-    /// Stores why measuring a result stopped. Replaces an earlier reason.
-    ///
-    /// # Errors
-    /// If it cannot be stored.
+    /// Replaces an earlier reason.
     fn ended(&mut self, run: &RunId, end: &ResultEnd) -> Result<(), Self::Error>;
 
-    /// Stores a change of machine.
-    ///
-    /// # Errors
-    /// If it cannot be stored.
     fn machine_changed(&mut self, run: &RunId, change: &MachineChange) -> Result<(), Self::Error>;
 
-    /// Marks the run as complete.
-    ///
-    /// # Errors
-    /// If it cannot be stored.
     fn complete(&mut self, run: &RunId) -> Result<(), Self::Error>;
+}
+
+/// A test of remedies suggested by another run.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct RemedyTrials {
+    /// The run that suggested the remedies.
+    pub run: RunId,
+    pub remedies: Vec<RemedyTrial>,
+}
+
+/// A remedy tested on a result, with and without it in the same blocks.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct RemedyTrial {
+    /// The finding that suggested it.
+    pub finding: String,
+    /// The result of the other run.
+    pub result: String,
+    /// The corresponding result of this run.
+    pub without: String,
+    /// The result of this run with the remedy.
+    pub with: String,
 }

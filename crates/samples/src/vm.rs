@@ -1,5 +1,4 @@
-//! Facts about a running virtual machine, read without its guest: from /proc, from devices on the host, and from its
-//! monitor if available.
+//! Facts about a running virtual machine, read without its guest.
 
 use std::collections::BTreeMap;
 

@@ -97,7 +97,7 @@ impl Disturber {
         process.map_or_else(|| "the hypervisor".to_owned(), |name| format!("`{name}`"))
     }
 
-    /// As in `cc1` (0.85 CPUs) and `sshd` (0.02 CPUs).
+    /// Text such as `cc1` (0.85 CPUs) and `sshd` (0.02 CPUs).
     #[must_use]
     pub fn all(by: &[Self]) -> String {
         let one = |one: &Self| format!("{} ({:.2} CPUs)", Self::name(one.process.as_deref()), one.cpus);

@@ -1,5 +1,4 @@
-//! Measures the cost of scheduling all pairs of many hosts in rounds, and of expanding such a scenario: `cargo run
-//! --release --example rounds`. Source of the figures in docs/methods/rounds.md.
+//! Times the rounds of all pairs of many hosts, for docs/methods/rounds.md: `cargo run --release --example rounds`.
 #![expect(clippy::disallowed_macros, reason = "prints a table")]
 #![expect(clippy::disallowed_methods, reason = "measures itself with the clock and /proc")]
 
@@ -52,7 +51,6 @@ fn cpu_time() -> Duration {
     Duration::from_nanos(nanoseconds.unwrap_or_default())
 }
 
-/// Peak memory of this process.
 fn memory() -> String {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap_or_default().trim().to_owned()

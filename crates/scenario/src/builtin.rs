@@ -4,7 +4,6 @@ use crate::nearest;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Builtin {
-    /// As in `plumb run NAME`.
     pub name: &'static str,
     pub text: &'static str,
 }
@@ -25,7 +24,6 @@ const ALL: &[Builtin] = &[
     },
 ];
 
-/// All built-in scenarios, quickest first.
 #[must_use]
 pub fn all() -> &'static [Builtin] {
     ALL
@@ -36,7 +34,6 @@ pub fn find(name: &str) -> Option<&'static Builtin> {
     ALL.iter().find(|builtin| builtin.name == name)
 }
 
-/// Suggests a built-in scenario for a misspelled name.
 #[must_use]
 pub fn suggest(name: &str) -> Option<&'static str> {
     nearest::word(name, ALL.iter().map(|builtin| builtin.name))

@@ -1,5 +1,4 @@
-//! Semantic checks of a scenario, one file per concern. A check is skipped only if an earlier problem would make its
-//! messages misleading.
+//! Semantic checks of a scenario, one file per concern.
 
 mod addresses;
 mod devices;
@@ -38,7 +37,6 @@ pub(crate) use size::size;
 pub(crate) use vms::fit as vms_fit;
 pub(crate) use workloads::{hosts, workloads};
 
-/// Checks that need no name resolution.
 pub(crate) fn words(document: &Document, draft: &Draft) -> Vec<Problem> {
     let mut problems = Vec::new();
     names::check(document, draft, &mut problems);
@@ -51,7 +49,6 @@ pub(crate) fn words(document: &Document, draft: &Draft) -> Vec<Problem> {
     problems
 }
 
-/// Checks of a lab in which all names resolve.
 pub(crate) fn lab(document: &Document, draft: &Draft) -> Vec<Problem> {
     let mut problems = Vec::new();
     vms::check(document, draft, &mut problems);

@@ -4,7 +4,7 @@ use std::ops::RangeInclusive;
 
 use units::Nanos;
 
-/// Default limit on trials per result with a budget or a precision.
+/// The default limit with a budget or a precision.
 pub(crate) const MOST_TRIALS: u32 = 20;
 /// Minimum trials per result before its interval counts as precise: fewer cannot reach 90 % confidence.
 pub const LEAST_PRECISE: u32 = 5;

@@ -1,5 +1,4 @@
-//! Problems in a document, with places and hints. miette renders them with underlines; [`Diagnosis::problems`] gives
-//! plain lines. Independent of the rules of the language.
+//! Problems in a document, with places and hints. [`Diagnosis::problems`] gives plain lines.
 
 use std::{fmt, ops::Range, sync::Arc};
 
@@ -10,9 +9,7 @@ use serde::Serialize;
 pub(crate) struct Problem {
     /// Byte range in the text.
     pub(crate) span: Range<usize>,
-    /// The problem, including the name of the object.
     pub(crate) message: String,
-    /// A word or two under the underline.
     pub(crate) label: String,
     pub(crate) help: Option<String>,
 }
@@ -27,18 +24,16 @@ impl Problem {
     }
 }
 
-/// A problem with its line and column.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Place {
-    /// From 1.
     pub line: usize,
-    /// In characters, from 1.
+    /// Counted in characters, from 1.
     pub column: usize,
     pub message: String,
     pub help: Option<String>,
 }
 
-/// All problems of one scenario document, in text order. Never empty.
+/// Sorted by place; never empty.
 #[derive(Debug, Clone)]
 pub struct Diagnosis {
     source: NamedSource<Arc<str>>,
@@ -46,7 +41,6 @@ pub struct Diagnosis {
 }
 
 impl Diagnosis {
-    /// Sorts `problems` by place and drops duplicates.
     pub(crate) fn new(source_name: &str, text: &str, mut problems: Vec<Problem>) -> Self {
         for problem in &mut problems {
             problem.span = clamped(text, &problem.span);
@@ -56,13 +50,11 @@ impl Diagnosis {
         Self { source: NamedSource::new(source_name, Arc::from(text)).with_language("TOML"), problems }
     }
 
-    /// A file name, or the name of a built-in scenario.
     #[must_use]
     pub fn source_name(&self) -> &str {
         self.source.name()
     }
 
-    /// All problems with line and column, in text order.
     pub fn problems(&self) -> impl Iterator<Item = Place> {
         self.problems.iter().map(|problem| {
             let (line, column) = line_and_column(self.source.inner(), problem.span.start);
@@ -71,7 +63,6 @@ impl Diagnosis {
     }
 }
 
-/// Clamps the span to character boundaries of the text.
 fn clamped(text: &str, span: &Range<usize>) -> Range<usize> {
     let start = text.floor_char_boundary(span.start.min(text.len()));
     let end = text.ceil_char_boundary(span.end.clamp(start, text.len()));

@@ -1,5 +1,4 @@
-//! The document as written: each table of the language, with source positions for checks. The meaning of names across
-//! tables is left to the checks.
+//! The document as written, with source positions for checks.
 
 mod device_table;
 mod lab_tables;
@@ -30,7 +29,6 @@ pub(crate) use variant_table::VariantTable;
 pub(crate) use workload_tables::{Loop, PlacementValue, UnderTable, WorkloadTable};
 pub(crate) use written::As;
 
-/// The supported version of the scenario language.
 pub(crate) const VERSION: u32 = 1;
 
 /// A Plumbline scenario: a lab, the paths through it, the workloads on them, and what is varied.
@@ -90,28 +88,23 @@ pub(crate) struct Document {
     pub(crate) broken: Broken,
 }
 
-/// Unreadable parts of a document, so that checks do not report them as missing.
+/// Unreadable parts, which checks do not report as missing.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Broken {
-    /// Whether a part of the lab is missing.
     pub(crate) lab: bool,
-    /// The names of unreadable tables.
     pub(crate) names: BTreeSet<String>,
 }
 
 impl Document {
-    /// Hosts, guests and pods, with the places of their names.
     pub(crate) fn host_names(&self) -> impl Iterator<Item = &Spanned<String>> {
         let hosts = self.hosts.iter().map(|entry| &entry.name);
         hosts.chain(self.attached().map(|entry| &entry.name))
     }
 
-    /// How the host is reached, if it is an existing one.
     pub(crate) fn existing(&self, host: &str) -> Option<ExistingHost> {
         existing_host(&self.hosts.get(host)?.table)
     }
 
-    /// Guests and pods.
     pub(crate) fn attached(&self) -> impl Iterator<Item = &Entry<GuestTable>> {
         self.links.guests.iter().chain(self.links.pods.iter())
     }

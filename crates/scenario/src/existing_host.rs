@@ -1,5 +1,4 @@
-//! An existing host: how its agent is reached, and where traffic goes. Devices created on it are in a separate
-//! namespace. Does not start agents.
+//! An existing host: how its agent is reached, and where traffic goes.
 
 use std::{fmt, net::Ipv4Addr};
 
@@ -13,17 +12,14 @@ use crate::{
 /// Placeholder name of a device until the host has reported it.
 const UNKNOWN: &str = "auto";
 
-/// A machine with its own network.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ExistingHost {
     pub access: Access,
     /// The address for traffic; `None` until the host has reported it.
     pub address: Option<Ipv4Addr>,
-    /// The device with that address; `None` until the host has reported it.
     pub interface: Option<DeviceName>,
     /// Port to listen on as a server, instead of the workload's.
     pub port: Option<u16>,
-    /// The device's MTU; `None` until the host has reported it.
     #[serde(default)]
     pub mtu: Option<u32>,
     /// Name of a resource shared with other hosts, such as an uplink.
@@ -31,23 +27,15 @@ pub struct ExistingHost {
     pub uplink: Option<String>,
 }
 
-/// How to start an agent on it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Access {
     Local,
-    /// With the system's `ssh` client.
-    Ssh {
-        destination: String,
-    },
-    /// With the fleet member on that host.
-    Member {
-        name: String,
-    },
+    Ssh { destination: String },
+    Member { name: String },
 }
 
 impl Access {
-    /// Identifies the machine. Empty for this one.
     pub(crate) fn machine(&self) -> &str {
         match self {
             Self::Local => "",
@@ -73,7 +61,6 @@ impl ExistingHost {
         self.access == Access::Local
     }
 
-    /// The host as a path end.
     #[must_use]
     pub fn end(&self, host: &HostName) -> PathEnd {
         let device = self.interface.clone().unwrap_or_else(|| DeviceName::new(UNKNOWN));

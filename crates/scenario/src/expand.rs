@@ -1,5 +1,4 @@
-//! Expands a scenario into a plan: the matrix of results, with trials in randomised blocks. The order depends only on
-//! the seed, so that a run can be repeated and resumed. Does not run trials.
+//! Expands a scenario into a plan. The order of trials depends only on the seed, so that a run can be repeated and resumed.
 
 use std::collections::{BTreeMap, HashSet};
 
@@ -28,22 +27,16 @@ const OVERHEAD: Nanos = Nanos::from_millis(150);
 /// Assumed rate of streams with a fixed number of bytes, in bytes per second.
 const GUESSED_SPEED: f64 = 1e9;
 
-/// Overrides for a plan. The default plans the whole scenario.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct PlanOptions {
-    /// Trials per result.
     pub trials: Option<u32>,
     /// Paths to plan; empty means all. The baseline is always included because the others are shown relative to it.
     pub paths: Vec<PathName>,
-    /// Workloads to plan; empty means all.
     pub workloads: Vec<WorkloadName>,
-    /// Time budget for all trials.
     pub budget: Option<Nanos>,
     /// Target half-width of intervals, as a share of the median.
     pub precision: Option<f64>,
-    /// How the best setting is chosen.
     pub objective: Option<Objective>,
-    /// Probes; an empty list means none.
     pub probes: Option<Vec<ProbeKind>>,
 }
 
@@ -58,12 +51,10 @@ impl PlanOptions {
         }
     }
 
-    /// Trials per result, which is the number of blocks.
     pub(crate) fn blocks(&self, scenario: &Scenario) -> u32 {
         self.trials(scenario, &self.design(&scenario.schedule.design))
     }
 
-    /// Trials per result. A schedule for a full matrix has too few trials for an adaptive run.
     fn trials(&self, scenario: &Scenario, design: &Design) -> u32 {
         let written = &scenario.schedule;
         let becomes_adaptive = design.is_adaptive() && !written.design.is_adaptive();
@@ -82,7 +73,7 @@ impl PlanOptions {
 }
 
 impl Plan {
-    /// Expands `scenario`. Equal seeds and options give equal plans.
+    /// Equal seeds and options give equal plans.
     #[must_use]
     pub fn expand(scenario: &Scenario, seed: u64, options: &PlanOptions) -> Self {
         let results = results(scenario, options);
@@ -94,7 +85,7 @@ impl Plan {
         Self { seed, results, steps, trials, pause: scenario.schedule.pause, design, probes: probes.kinds }
     }
 
-    /// A plan with `blocks` blocks. Each block has one trial per result, and two of baselines.
+    /// Each block has one trial per result, and two of baselines.
     #[must_use]
     pub fn of(results: Vec<PlannedResult>, blocks: u32, seed: u64, pause: Nanos) -> Self {
         let trials = order::trials(&results, &[], blocks, &Probes::default(), seed);
@@ -102,13 +93,11 @@ impl Plan {
         Self { seed, results, steps, trials, pause, design, probes }
     }
 
-    /// Estimated duration of the run.
     #[must_use]
     pub fn duration_estimate(&self) -> Nanos {
         self.estimate_of(&self.trials)
     }
 
-    /// Estimated duration of these trials, in order. Simultaneous trials take as long as the longest of them.
     pub fn estimate_of<'t>(&self, trials: impl IntoIterator<Item = &'t PlannedTrial>) -> Nanos {
         let (mut sum, mut before): (Nanos, Option<(&PlannedTrial, Nanos)>) = (Nanos(0), None);
         for trial in trials {
@@ -122,14 +111,12 @@ impl Plan {
         sum
     }
 
-    /// Estimated duration of a trial, including the pause after it.
     #[must_use]
     pub fn trial_estimate(&self, result: usize) -> Nanos {
         duration_estimate(&self.results[result].load) + self.pause + OVERHEAD
     }
 }
 
-/// Estimated duration of the traffic, including the warm-up.
 fn duration_estimate(load: &WorkloadSettings) -> Nanos {
     let kind = load.kind();
     let (sent, requested) = kind.sends().unwrap_or_default();
@@ -137,7 +124,6 @@ fn duration_estimate(load: &WorkloadSettings) -> Nanos {
     kind.flows_for().unwrap_or(Nanos((sent.0 as f64 / speed * 1e9) as u64))
 }
 
-/// Only the planned results, with all combinations of levels of applicable factors. The full matrix may be too large.
 pub(crate) fn results(scenario: &Scenario, options: &PlanOptions) -> Vec<PlannedResult> {
     let mut results = Vec::new();
     let wanted = scenario.workloads.iter().filter(|workload| options.wants_workload(workload));
@@ -201,7 +187,6 @@ fn result(scenario: &Scenario, path: &Path, workload: &Workload, choice: &[Optio
     }
 }
 
-/// Applies the workload settings of a level. Returns the label, which says so if the number of streams was capped.
 fn apply_level(
     scenario: &Scenario,
     choice: &[Option<usize>],
@@ -213,7 +198,6 @@ fn apply_level(
         Setting::Devices(_) => label,
         Setting::Workload(WorkloadSetting::StreamsPer { of, times, most }) => {
             let mut factors = scenario.factors.iter().zip(choice);
-            // A factor that does not apply sets its devices to its first level.
             let other = factors.find(|(factor, _)| factor.name == *of);
             let number = other.and_then(|(factor, chosen)| factor.number(chosen.unwrap_or(0)));
             let requested = number.unwrap_or(1).saturating_mul(*times);

@@ -15,20 +15,15 @@ use crate::{
 pub use workload_setting::WorkloadSetting;
 pub(crate) use workload_setting::congestion;
 
-/// A factor of the scenario.
-///
-/// It applies where it has an effect: a workload factor on workloads that have the setting, a device factor on paths
-/// through one of its devices. `paths` and `workloads` restrict it further.
+/// `paths` and `workloads` restrict where it applies.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Factor {
     pub name: FactorName,
-    /// Restricts it to these paths; empty means all.
     pub paths: Vec<PathName>,
-    /// Restricts it to these workloads; empty means all.
     pub workloads: Vec<WorkloadName>,
     /// The devices to set; empty for workload factors.
     pub devices: Vec<DeviceRef>,
-    /// Levels, in document order. Effects are relative to the first.
+    /// Effects are relative to the first.
     pub levels: Vec<Level>,
 }
 
@@ -45,7 +40,6 @@ impl Factor {
         selected && self.levels.first().is_some_and(changes)
     }
 
-    /// Applies a level to the factor's devices. Does nothing for workload factors.
     pub(crate) fn set(&self, level: usize, settings: &mut BTreeMap<DeviceRef, DeviceSettings>) {
         if let Some(level) = self.levels[level].setting.device_settings_of_level() {
             for device in &self.devices {
@@ -54,7 +48,6 @@ impl Factor {
         }
     }
 
-    /// All settings that it gives its devices.
     pub(crate) fn device_settings(&self) -> impl Iterator<Item = (&DeviceRef, &DeviceSettings)> {
         let levels = self.levels.iter().filter_map(|level| level.setting.device_settings_of_level());
         levels.flat_map(|settings| self.devices.iter().map(move |device| (device, settings)))
@@ -64,7 +57,6 @@ impl Factor {
         self.device_settings().any(|(_, settings)| kind.is_in(settings))
     }
 
-    /// The value of a level, if other factors can use multiples.
     pub(crate) fn number(&self, level: usize) -> Option<u32> {
         let settings = self.levels.get(level)?.setting.device_settings_of_level()?;
         DeviceSettingKind::ALL.into_iter().find_map(|kind| kind.count(settings))
@@ -73,7 +65,7 @@ impl Factor {
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Level {
-    /// As written in the scenario and shown in reports: `on`, `9000`, `cross-cpu`.
+    /// The level as written in the scenario and shown in reports: `on`, `9000`, `cross-cpu`.
     pub label: String,
     pub setting: Setting,
 }
@@ -81,7 +73,6 @@ pub struct Level {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Setting {
-    /// Settings of the factor's devices.
     Devices(DeviceSettings),
     Workload(WorkloadSetting),
 }

@@ -2,15 +2,12 @@
 
 use std::{convert::Infallible, fmt, path::PathBuf, str::FromStr};
 
-/// A guest's kernel.
 #[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum GuestKernel {
-    /// The newest installed kernel.
     #[default]
     Newest,
     /// The newest installed kernel of this release or series, e.g. `6.12`.
     Release(String),
-    /// A file.
     File(PathBuf),
 }
 

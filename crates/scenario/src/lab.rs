@@ -1,6 +1,4 @@
-//! The resolved lab: hosts and links, with all names resolved and defaults filled in.
-//!
-//! `topology` creates it. Independent of netlink, tap devices and traffic.
+//! The resolved lab: hosts and links, with all names resolved and defaults filled in. `topology` creates it.
 
 mod settings;
 
@@ -24,16 +22,13 @@ use crate::{
 /// Placeholder for MTUs that depend on a host's missing report.
 pub(crate) const UNKNOWN_MTU: u32 = 0;
 
-/// The network to create before traffic can flow.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Lab {
-    /// Hosts in document order, then guests and pods.
     pub hosts: Vec<Host>,
     pub links: Vec<Link>,
-    /// Egress gateways: a policy route into a tunnel, and source NAT at its far end.
     pub gateways: Vec<Gateway>,
     pub routes: Vec<Route>,
-    /// Device settings. Devices without an entry keep the kernel's defaults.
+    /// Devices without an entry keep the kernel's defaults.
     pub devices: BTreeMap<DeviceRef, DeviceSettings>,
 }
 
@@ -43,23 +38,19 @@ impl Lab {
         self.hosts.iter().find(|host| host.name == *name)
     }
 
-    /// Addresses assigned by links, with their devices.
     pub fn addresses(&self) -> impl Iterator<Item = (&DeviceRef, Ipv4Net)> {
         self.link_devices().filter_map(|device| Some((device.at, device.address?)))
     }
 
-    /// All devices that links create.
     pub fn link_devices(&self) -> impl Iterator<Item = LinkDevice<'_>> {
         self.links.iter().flat_map(Link::devices)
     }
 
-    /// The host's virtual machine; `None` for a namespace.
     #[must_use]
     pub fn vm(&self, host: &HostName) -> Option<&Vm> {
         self.host(host)?.vm.as_ref()
     }
 
-    /// How an existing host is reached; `None` for a namespace or virtual machine.
     #[must_use]
     pub fn existing(&self, host: &HostName) -> Option<&ExistingHost> {
         self.host(host)?.existing.as_ref()
@@ -72,20 +63,18 @@ impl Lab {
         host.existing.as_ref().map(|_| &host.name).or(host.on.as_ref())
     }
 
-    /// Whether the host is, or runs on, another machine. False for virtual machines here.
+    /// False for virtual machines on this machine.
     #[must_use]
     pub fn is_remote(&self, host: &HostName) -> bool {
         self.seat(host).and_then(|seat| self.existing(seat)).is_some_and(|existing| !existing.is_local())
     }
 
-    /// Whether the host has a kernel other than this machine's.
     #[must_use]
     pub fn has_own_kernel(&self, host: &HostName) -> bool {
         self.vm(host).is_some() || self.is_remote(host)
     }
 
-    /// The part of the lab in namespaces of this machine: without the inside of virtual machines and without existing
-    /// hosts.
+    /// The part of the lab in namespaces of this machine.
     #[must_use]
     pub fn outside(&self) -> Self {
         let outside = |host: &HostName| self.vm(host).is_none() && self.seat(host).is_none();
@@ -97,14 +86,12 @@ impl Lab {
         lab
     }
 
-    /// Whether the link is created on existing hosts.
     fn is_on_existing_host(&self, link: &Link) -> bool {
         link.devices().iter().any(|device| self.seat(&device.at.host).is_some())
     }
 
-    /// The part of the lab that the agent of `host` creates. In a virtual machine, its own devices, addresses and
-    /// routes. On an existing host, everything on all existing hosts, because each tunnel end needs the others'
-    /// addresses.
+    /// The part of the lab that the agent of `host` creates. An existing host gets everything on all existing hosts, because
+    /// each tunnel end needs the others' addresses.
     #[must_use]
     pub fn inside(&self, host: &HostName) -> Self {
         if self.existing(host).is_some() {
@@ -131,14 +118,12 @@ impl Lab {
         }
     }
 
-    /// Whether the lab creates the device on the existing host `host`.
     #[must_use]
     pub fn is_made_on(&self, at: &DeviceRef, host: &HostName) -> bool {
         self.seat(&at.host) == Some(host) && self.link_devices().any(|device| device.at == at)
     }
 
-    /// Fills in reports of existing hosts about their devices: first tunnels, then devices on top of them, then
-    /// devices behind those.
+    /// Fills in reports of existing hosts: first tunnels, then devices on top of them, then devices behind those.
     pub fn locate(&mut self) {
         const LEVELS: usize = 3;
         for _ in 0..LEVELS {
@@ -147,15 +132,13 @@ impl Lab {
         }
     }
 
-    /// The first MTU mismatch under `settings`, with a hint.
     #[must_use]
     pub fn mtu_misfit(&self, settings: &BTreeMap<DeviceRef, DeviceSettings>) -> Option<(DeviceRef, String)> {
         let misfit = misfits(self, settings).into_iter().next()?;
         Some((misfit.blamed, format!("{}; {}", misfit.message, misfit.help)))
     }
 
-    /// MTU of a device under `settings`, in bytes of IP packet. `None` for unknown devices and for hosts that have not
-    /// reported it yet.
+    /// Bytes of IP packet. `None` for unknown devices and for hosts that have not reported.
     #[must_use]
     pub fn mtu(&self, device: &DeviceRef, settings: &BTreeMap<DeviceRef, DeviceSettings>) -> Option<u32> {
         let existing = || self.existing(&device.host)?.mtu;
@@ -169,15 +152,11 @@ impl Lab {
     }
 }
 
-/// The role of a host. It does not affect settings.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum HostKind {
-    /// A node, hypervisor, router or switch.
     Host,
-    /// A guest on a bridge.
     Guest,
-    /// A pod on a bridge.
     Pod,
 }
 
@@ -185,15 +164,12 @@ pub enum HostKind {
 pub struct Host {
     pub name: HostName,
     pub kind: HostKind,
-    /// Whether it forwards packets between its devices. Set if a route or gateway needs it.
     pub forwards: bool,
-    /// The virtual machine; `None` for a namespace.
     #[serde(default)]
     pub vm: Option<Vm>,
-    /// How it is reached, for an existing host. Devices created on it are in a separate namespace.
     #[serde(default)]
     pub existing: Option<ExistingHost>,
-    /// The existing host that it is created on; `None` if it is created on this machine or is an existing host.
+    /// `None` for this machine and for an existing host itself.
     #[serde(default)]
     pub on: Option<HostName>,
 }
@@ -204,26 +180,18 @@ impl Host {
     }
 }
 
-/// An egress gateway: traffic of `sources` at `node` is routed through a tunnel to `egress`, and leaves there with the
-/// egress address as its source.
+/// Traffic of `sources` at `node` is routed through a tunnel to `egress`, and leaves there with the egress address as its
+/// source.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Gateway {
     pub name: String,
-    /// The node whose pods use the gateway.
     pub node: HostName,
-    /// Source prefix, matched by a policy rule.
     pub sources: Ipv4Net,
-    /// Destination prefix of the traffic.
     pub destinations: Ipv4Net,
-    /// The tunnel device at the node.
     pub tunnel: DeviceName,
-    /// The egress host's address inside the tunnel.
     pub next_hop: Ipv4Addr,
-    /// The routing table at the node; unique per gateway.
     pub table: u32,
-    /// The host where the traffic leaves.
     pub egress: HostName,
-    /// The device that the traffic leaves through.
     pub egress_device: DeviceName,
     /// The source address after NAT: an additional address of the egress device.
     pub egress_address: Ipv4Addr,
@@ -231,9 +199,8 @@ pub struct Gateway {
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Route {
-    /// The host with the route.
     pub host: HostName,
-    /// The destination prefix; `0.0.0.0/0` is the default route.
+    /// `0.0.0.0/0` is the default route.
     pub to: Ipv4Net,
     pub via: Ipv4Addr,
 }

@@ -1,7 +1,6 @@
 //! The scenario document: parsing, checking, and expansion into a plan.
 //!
 //! It has three forms: as written (`document`, with source positions), resolved ([`Scenario`]) and expanded ([`Plan`]).
-//! Pure: takes text and returns values or a diagnosis. Independent of netlink, agents and results.
 
 pub mod builtin;
 mod check;
@@ -49,13 +48,12 @@ pub use link::{Layer, Link, LinkDevice};
 pub use names::{DeviceName, DeviceRef, FactorName, HostName, PathName, ResultId, WorkloadName};
 pub use parse::digest;
 pub use path::{Path, PathEnd};
-pub use plan::{Plan, PlannedResult, PlannedTrial};
+pub use plan::{Plan, PlannedResult, PlannedTrial, Step};
 pub use plan_size::PlanTooLarge;
 pub use probes::Probes;
 pub use rounds::rounds;
 pub use scenario::{Ports, Scenario, Schedule};
 pub use schema::{lab_tables, layers, schema};
-pub use steps::Step;
 pub use uneven_networks::uneven_networks;
 pub use unpinned::unpinned_workloads;
 pub use vm::{Board, Monitor, VirtioNet, Vm};

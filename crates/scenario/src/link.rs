@@ -1,4 +1,4 @@
-//! The kinds of link, one file each, and the lists of all kinds. CONTRIBUTING.md, walk 1, describes how to add one.
+//! The kinds of link, one file each. CONTRIBUTING.md, walk 1, describes how to add one.
 
 mod attachment;
 mod bridge;
@@ -33,22 +33,15 @@ pub use vxlan::{Forwarding, Vxlan, VxlanMember};
 pub(crate) use wire::WireTable;
 pub use wire::{LinkEnd, Wire};
 
-/// A link of any kind: devices and their layer-2 connection.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
 pub enum Link {
-    /// A wire between two hosts.
     Wire(Wire),
-    /// The veth pair of a guest or pod.
     Attachment(Attachment),
-    /// The network device of a virtual machine.
     Nic(Nic),
     Bridge(Bridge),
-    /// A macvlan in bridge mode.
     Macvlan(Macvlan),
-    /// A VLAN device.
     Vlan(Vlan),
-    /// A VXLAN overlay.
     Vxlan(Vxlan),
 }
 
@@ -65,7 +58,6 @@ impl Link {
         }
     }
 
-    /// Fills in reports of existing hosts.
     pub(crate) fn locate(&mut self, lab: &Lab) {
         match self {
             Self::Wire(link) => link.locate(lab),
@@ -88,13 +80,11 @@ impl Link {
         self.kind().layer()
     }
 
-    /// The devices that it creates.
     #[must_use]
     pub fn devices(&self) -> Vec<LinkDevice<'_>> {
         self.kind().devices()
     }
 
-    /// Whether the kernel of the virtual machine `host` creates it.
     #[must_use]
     pub fn is_inside(&self, host: &HostName) -> bool {
         self.kind().is_inside(host)
@@ -110,7 +100,6 @@ macro_rules! sections {
         }
 
         impl LinkTables {
-            /// Their top-level keys.
             pub(crate) const KEYS: &[&str] = &[$(stringify!($section)),*];
 
             pub(crate) fn read(reader: &mut impl crate::document::ReadSection) -> Self {
@@ -181,7 +170,6 @@ impl Layer {
         Self::Network,
     ];
 
-    /// The word used in scenarios and reports.
     #[must_use]
     pub fn word(self) -> &'static str {
         match self {

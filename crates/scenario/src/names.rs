@@ -39,18 +39,9 @@ name!(
     /// A network device within a host, at most 15 bytes, as in the kernel.
     DeviceName
 );
-name!(
-    /// A path of the scenario.
-    PathName
-);
-name!(
-    /// A workload of the scenario.
-    WorkloadName
-);
-name!(
-    /// A factor of the scenario.
-    FactorName
-);
+name!(PathName);
+name!(WorkloadName);
+name!(FactorName);
 name!(
     /// A result of the plan. Stable for equal path, workload and factor levels.
     ResultId
@@ -68,7 +59,6 @@ impl DeviceRef {
         Self { host: HostName::new(host), device: DeviceName::new(device) }
     }
 
-    /// A device named in a table of `host`: `eth0`, or in full, `node1:eth0`.
     pub(crate) fn named_in(host: &str, text: &str) -> Self {
         let rest = text.strip_prefix(host).and_then(|rest| rest.strip_prefix(':'));
         Self::new(host, rest.unwrap_or(text))

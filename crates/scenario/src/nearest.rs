@@ -1,9 +1,7 @@
 //! Suggestions for misspelled words.
 
-/// Minimum similarity, from 0 to 1, for a suggestion.
 const MIN_SIMILARITY: f64 = 0.75;
 
-/// The most similar candidate, if any is similar enough.
 pub(crate) fn word<'a>(typed: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     candidates
         .into_iter()
@@ -13,7 +11,6 @@ pub(crate) fn word<'a>(typed: &str, candidates: impl IntoIterator<Item = &'a str
         .map(|(_, candidate)| candidate)
 }
 
-/// A hint for `typed`: the most similar candidate, or all of them.
 pub(crate) fn advice<'a>(
     typed: &str,
     plural: &str,

@@ -1,5 +1,4 @@
-//! The order of trials: blocks with each result, shuffled by the seed only. Simultaneous trials are shuffled as a
-//! unit.
+//! Shuffles trials in blocks with each result. Simultaneous trials stay together.
 
 use rand::{
     SeedableRng,
@@ -15,15 +14,12 @@ use crate::{
 
 /// Minimum number of simultaneous results that are also measured individually in each block.
 const MIN_INDIVIDUAL: usize = 3;
-/// One more for each this many rounds.
 const ROUNDS_PER_INDIVIDUAL: usize = 10;
 
-/// Results measured simultaneously, by index, and the arm.
 type Group = (Vec<usize>, Arm);
 
-/// Blocks with one trial per result and two per baseline. The first blocks also have a probed trial of
-/// each result that a probe supports. Each block has its own order. The results in each of `rounds` are measured
-/// simultaneously; a sample of them is also measured individually.
+/// One trial per result and two per baseline, shuffled per block. The first blocks also have probed trials. A sample of
+/// simultaneous results is also measured individually.
 pub(crate) fn trials(
     results: &[PlannedResult],
     rounds: &[Vec<usize>],
@@ -61,7 +57,7 @@ pub(crate) fn trials(
     trials
 }
 
-/// All results, grouped by round, with a second entry for each round that contains a baseline.
+/// A round that contains a baseline has a second entry.
 fn one_block(results: &[PlannedResult], rounds: &[Vec<usize>]) -> Vec<Group> {
     let mut round_of: Vec<Option<&Vec<usize>>> = vec![None; results.len()];
     for (round, result) in rounds.iter().flat_map(|round| round.iter().map(move |result| (round, *result))) {
@@ -75,7 +71,6 @@ fn one_block(results: &[PlannedResult], rounds: &[Vec<usize>]) -> Vec<Group> {
 }
 
 impl Plan {
-    /// The plan restricted to `probes`, without trials that none of them supports. The others keep their order.
     #[must_use]
     pub fn limited_to(&self, probes: &[ProbeKind]) -> Self {
         let probes: Vec<ProbeKind> =

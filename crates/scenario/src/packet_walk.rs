@@ -1,7 +1,4 @@
 //! Traces a packet through the resolved lab: the devices and layers on its path, and where it stops.
-//!
-//! Models everything that determines the path: gateway policy routes, connected and static routes, bridges, links,
-//! tunnels over their underlay, and source NAT with its reverse. Independent of documents and traffic.
 
 mod segment;
 
@@ -23,19 +20,14 @@ use segment::{Segments, Step};
 
 const TUNNEL_DEPTH: usize = 4;
 
-/// The path of a packet.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Trip {
-    /// In order.
     pub(crate) devices: Vec<DeviceRef>,
-    /// Without duplicates, in order of first use.
     pub(crate) layers: Vec<Layer>,
-    /// The source NAT, if a gateway applied one.
     pub(crate) translation: Option<Translation>,
 }
 
 impl Trip {
-    /// The network between two existing hosts is unknown.
     pub(crate) fn between_existing(from: &DeviceRef, to: &DeviceRef) -> Self {
         Self { devices: vec![from.clone(), to.clone()], layers: vec![Layer::Network], translation: None }
     }
@@ -47,7 +39,6 @@ impl Trip {
     }
 }
 
-/// A source NAT: the egress host rewrites `inner` to `outer`, and back in replies.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Translation {
     host: HostName,
@@ -55,7 +46,6 @@ pub(crate) struct Translation {
     outer: Ipv4Addr,
 }
 
-/// Why a packet does not arrive, and at which host.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Stop {
     pub(crate) host: HostName,
@@ -64,15 +54,10 @@ pub(crate) struct Stop {
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum StopReason {
-    /// No route to the destination.
     NoRoute(Ipv4Addr),
-    /// The host does not forward.
     NotARouter,
-    /// No device on the network segment has the address.
     NoSuchAddress(DeviceRef, Ipv4Addr),
-    /// The packet has already passed this host.
     Loop,
-    /// Tunnels are nested too deeply.
     TunnelDepth,
     /// The route to a tunnel's far end uses a device other than the tunnel's.
     OtherUnderlay(DeviceRef, DeviceRef),
@@ -104,7 +89,6 @@ impl fmt::Display for Stop {
     }
 }
 
-/// A lab with indexes for tracing.
 pub(crate) struct World<'l> {
     lab: &'l Lab,
     segments: Segments<'l>,
@@ -118,7 +102,6 @@ struct Packet {
     destination: Ipv4Addr,
 }
 
-/// The next step of a packet.
 struct Hop<'l> {
     device: DeviceRef,
     next: Ipv4Addr,
@@ -135,34 +118,21 @@ impl<'l> World<'l> {
         Self { lab, segments: Segments::new(lab), addresses, routers }
     }
 
-    /// Whether a frame sent from one device reaches the other.
     pub(crate) fn is_one_segment(&self, out: &DeviceRef, to: &DeviceRef) -> bool {
         self.segments.route(out, |device| device == to).is_some()
     }
 
-    /// Traces a packet from one end to the other.
-    ///
-    /// # Errors
-    /// Where and why it stops.
     pub(crate) fn there(&self, from: &PathEnd, to: &PathEnd) -> Result<Trip, Stop> {
         let packet = Packet { source: from.address, destination: to.address };
         self.walk(&from.host, packet, None, None, 0)
     }
 
-    /// Traces the reply to a packet that took `trip`.
-    ///
-    /// # Errors
-    /// Where and why it stops.
     pub(crate) fn back(&self, from: &PathEnd, to: &PathEnd, trip: &Trip) -> Result<Trip, Stop> {
         let translation = trip.translation.as_ref();
         let destination = translation.map_or(from.address, |translation| translation.outer);
         self.walk(&to.host, Packet { source: to.address, destination }, translation, None, 0)
     }
 
-    /// Traces a tunnel's packet between two tunnel ends, sent from the underlay device.
-    ///
-    /// # Errors
-    /// Where and why it stops.
     pub(crate) fn under(&self, from: (&DeviceRef, Ipv4Addr), to: Ipv4Addr) -> Result<Trip, Stop> {
         self.tunnel(from, to, 0)
     }
@@ -252,7 +222,6 @@ impl<'l> World<'l> {
             || self.lab.gateways.iter().any(|g| g.egress == *host && g.egress_address == address)
     }
 
-    /// Whether the device replies to ARP for the address.
     fn answers_arp(&self, device: &DeviceRef, address: Ipv4Addr) -> bool {
         let mut assigned = self.addresses.get(&device.host).into_iter().flatten();
         let assigned = assigned.any(|(at, has)| *at == device && has.addr() == address);
@@ -278,7 +247,6 @@ impl<'l> World<'l> {
         packet.source = outer;
     }
 
-    /// Moves the packet across the network segment. Returns the receiving host.
     fn cross(&self, hop: &Hop<'_>, trip: &mut Trip, depth: usize) -> Result<HostName, Stop> {
         let no_such_address = || Stop {
             host: hop.device.host.clone(),

@@ -14,10 +14,7 @@ use crate::{
 };
 
 impl Scenario {
-    /// Parses and checks a scenario document; `source_name` is shown with problems.
-    ///
-    /// # Errors
-    /// All problems of the document, with their places.
+    /// `source_name` is shown with problems. Fails with all problems of the document.
     pub fn parse(source_name: &str, text: &str) -> Result<Self, Diagnosis> {
         let read =
             document::read(text).and_then(|(document, problems)| resolve_document(&document, text, problems));
@@ -25,8 +22,7 @@ impl Scenario {
     }
 }
 
-/// Resolves and checks a document. Later checks are skipped if earlier ones fail, so that a mistake is reported only
-/// once.
+/// Later checks are skipped if earlier ones fail, so that a mistake is reported only once.
 fn resolve_document(
     document: &Document,
     text: &str,
@@ -64,7 +60,6 @@ fn resolve_document(
     if problems.is_empty() { Ok(scenario) } else { Err(problems) }
 }
 
-/// The traced paths, if the lab has no problems.
 fn traced_paths(document: &Document, draft: &Draft, problems: &mut Vec<Problem>) -> Option<Vec<Path>> {
     let mut found = check::words(document, draft);
     if found.is_empty() && !document.broken.lab {
@@ -79,7 +74,7 @@ fn collect_problems<T>(result: Result<T, Vec<Problem>>, problems: &mut Vec<Probl
     result.map_err(|more| problems.extend(more)).ok()
 }
 
-/// SHA-256 of a scenario's text, in hex.
+/// SHA-256, in hex.
 #[must_use]
 pub fn digest(text: &str) -> String {
     Sha256::digest(text).iter().map(|byte| format!("{byte:02x}")).collect()

@@ -12,32 +12,27 @@ use crate::{
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PathEnd {
-    /// The host whose agent sends or receives.
     pub host: HostName,
-    /// The device with the address.
     pub device: DeviceRef,
-    /// Bound at the client's end, connected to at the server's.
     pub address: Ipv4Addr,
 }
 
-/// A path of the scenario. The client is at `from`; `forward` traffic starts there.
+/// The client is at `from`; `forward` traffic starts there.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Path {
     pub name: PathName,
-    /// A short description for the report.
     pub about: String,
     pub from: PathEnd,
     pub to: PathEnd,
-    /// The layers in between, without duplicates, in the order in which a packet reaches them.
     pub layers: Vec<Layer>,
-    /// The devices on the way to the server, in order.
+    /// The devices in the order in which a packet reaches them.
     pub devices: Vec<DeviceRef>,
-    /// Whether the other paths are shown relative to this one. True for exactly one path.
+    /// The other paths are shown relative to it. True for exactly one path.
     pub baseline: bool,
 }
 
 impl Path {
-    /// A single host, for single-ended workloads. It addresses the host's agent; no traffic uses it.
+    /// A host without traffic, for single-ended workloads.
     pub(crate) fn at(host: &HostName) -> Self {
         let device = DeviceRef { host: host.clone(), device: DeviceName::new("lo") };
         let end = PathEnd { host: host.clone(), device, address: Ipv4Addr::LOCALHOST };
@@ -52,13 +47,12 @@ impl Path {
         }
     }
 
-    /// Path MTU under `settings`, in bytes of IP packet: the smallest of its devices.
+    /// Bytes of IP packet.
     #[must_use]
     pub fn mtu(&self, lab: &Lab, settings: &BTreeMap<DeviceRef, DeviceSettings>) -> u32 {
         self.devices.iter().filter_map(|device| lab.mtu(device, settings)).min().unwrap_or(1500)
     }
 
-    /// Whether this is a single host.
     #[must_use]
     pub fn is_host(&self) -> bool {
         self.from == self.to

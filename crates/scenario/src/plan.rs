@@ -10,7 +10,6 @@ use workload::{Placement, WorkloadSettings};
 use crate::{
     lab::DeviceSettings,
     names::{DeviceRef, FactorName, PathName, ResultId, WorkloadName},
-    steps::Step,
 };
 
 /// A combination of path, workload and factor levels, resolved. Its trials produce one result.
@@ -19,12 +18,9 @@ pub struct PlannedResult {
     pub id: ResultId,
     pub path: PathName,
     pub workload: WorkloadName,
-    /// Levels of applicable factors, by label.
     pub levels: BTreeMap<FactorName, String>,
-    /// The workload with the levels applied.
     pub load: WorkloadSettings,
     pub placement: Placement,
-    /// All device settings of the lab, with the levels applied.
     pub devices: BTreeMap<DeviceRef, DeviceSettings>,
     /// Whether it is the baseline of its workload: the baseline path with all factors at their first level.
     pub baseline: bool,
@@ -32,13 +28,10 @@ pub struct PlannedResult {
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PlannedTrial {
-    /// Position in the run, from 0.
     pub index: u32,
-    /// Block, from 0. A block has one trial per result, two per baseline, and an additional one for each probed result.
+    /// Counted from 0. A block has one trial per result, two per baseline, and one for each probed result.
     pub block: u32,
-    /// Index into [`Plan::results`].
     pub result: usize,
-    /// The purpose of the trial.
     pub arm: Arm,
     /// Trials of a block with the same number run simultaneously; `None` runs on its own.
     #[serde(default)]
@@ -46,27 +39,29 @@ pub struct PlannedTrial {
 }
 
 impl PlannedTrial {
-    /// Whether both trials run simultaneously.
     #[must_use]
     pub fn is_beside(&self, other: &Self) -> bool {
         self.block == other.block && self.round.is_some() && self.round == other.round
     }
 }
 
-/// All trials of a run, in order. With a budget or a precision, some may be skipped.
+/// An adaptive run may skip some trials.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Plan {
-    /// Seed of the order. Equal seeds give equal plans.
     pub seed: u64,
-    /// In document order.
     pub results: Vec<PlannedResult>,
-    /// Comparisons, for designs that need them.
     #[serde(default)]
     pub steps: Vec<Step>,
-    /// In the order in which they run.
     pub trials: Vec<PlannedTrial>,
     pub pause: Nanos,
     pub design: Design,
     #[serde(default)]
     pub probes: Vec<ProbeKind>,
+}
+
+/// A result and its reference, as indexes into [`Plan::results`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Step {
+    pub result: usize,
+    pub reference: usize,
 }

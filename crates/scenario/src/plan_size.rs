@@ -7,15 +7,12 @@ use crate::{expand::PlanOptions, scenario::Scenario};
 /// Limit for the trials of a plan: five trials of all pairs of 1,000 hosts.
 const MOST: usize = 5_000_000;
 
-/// The size of a plan before it is expanded.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct PlanSize {
     pub(crate) results: usize,
-    /// Trials per result.
     pub(crate) trials: u32,
 }
 
-/// The plan has more trials than the limit.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[error("{results} results with {trials} trials each are {} trials; the limit is {MOST}", .results.saturating_mul(*.trials as usize))]
 pub struct PlanTooLarge {
@@ -35,10 +32,6 @@ impl PlanSize {
 }
 
 impl PlanOptions {
-    /// Checks the number of trials of the plan that [`Plan::expand`](crate::Plan::expand) would create.
-    ///
-    /// # Errors
-    /// When it exceeds the limit.
     pub fn check_size(&self, scenario: &Scenario) -> Result<(), PlanTooLarge> {
         let results =
             scenario.workloads.iter().filter(|workload| self.wants_workload(workload)).map(|workload| {
@@ -61,7 +54,6 @@ mod tests {
 
     use super::*;
 
-    /// All pairs of existing hosts, with this number of workloads on each path.
     fn pairs(hosts: usize, workloads: usize, rest: &str) -> String {
         let mut text = "schema = 1\nname = \"many\"\ntitle = \"Many\"\npairs = \"all\"\n".to_owned();
         (0..hosts).for_each(|host| writeln!(text, "[hosts.h{host}]\nssh = \"h{host}\"").expect("text"));

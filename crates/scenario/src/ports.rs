@@ -11,9 +11,8 @@ const FIRST: u16 = 10_000;
 const CHOICES: u16 = 20_000;
 const SERVER: u16 = 9_000;
 
-/// Assigns fixed ports, unless the workload sets them: the same in each trial, so that hashes of addresses and ports
-/// select the same queues, CPUs and links. They depend only on path and workload. Otherwise levels of a factor would
-/// also differ by luck with the hash.
+/// Fixed ports give the same hash of addresses and ports in each trial, and so the same queues, CPUs and links. They depend
+/// only on path and workload. Otherwise levels of a factor would also differ by luck with the hash.
 ///
 /// Workloads with a new port per connection use the kernel's choice.
 pub(crate) fn fix(load: &mut WorkloadSettings, path: &PathName, workload: &WorkloadName) {

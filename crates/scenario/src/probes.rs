@@ -6,17 +6,14 @@ use serde::{Deserialize, Serialize};
 /// Default number of blocks with probed trials: enough for an interval.
 const USUAL_BLOCKS: u32 = 7;
 
-/// The default is no probes.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Probes {
-    /// Without duplicates, in the order of [`ProbeKind::ALL`].
     pub kinds: Vec<ProbeKind>,
-    /// Number of blocks with probed trials, from the first; `None` for the default.
+    /// The first blocks; `None` for the default.
     pub trials: Option<u32>,
 }
 
 impl Probes {
-    /// Number of blocks with probed trials in a run of `total` blocks.
     #[must_use]
     pub fn blocks(&self, total: u32) -> u32 {
         self.trials.unwrap_or(USUAL_BLOCKS).min(total)

@@ -1,4 +1,4 @@
-//! Resolves a document into a lab and fills in defaults. Unresolved names are left out; checks report them.
+//! Resolves a document into a lab. Checks report names that do not resolve.
 
 mod device;
 mod existing_host;
@@ -23,7 +23,6 @@ pub(crate) use vm::vm;
 /// Routing table of the first gateway; the kernel reserves 253 to 255.
 const FIRST_TABLE: u32 = 1000;
 
-/// A lab with the source positions of its parts.
 #[derive(Debug)]
 pub(crate) struct Draft {
     pub(crate) lab: Lab,
@@ -35,9 +34,7 @@ pub(crate) struct Places {
     /// All devices; a device created twice is listed twice.
     pub(crate) devices: Vec<(DeviceRef, Range<usize>)>,
     pub(crate) addresses: Vec<(DeviceRef, Ipv4Net, Range<usize>)>,
-    /// Where the MTU of a device is written, if it is.
     pub(crate) mtus: BTreeMap<DeviceRef, Range<usize>>,
-    /// Where a device joins its network segment.
     pub(crate) segments: BTreeMap<DeviceRef, Range<usize>>,
 }
 
@@ -66,12 +63,10 @@ impl Places {
         places
     }
 
-    /// Whether the lab creates the device.
     pub(crate) fn has(&self, device: &DeviceRef) -> bool {
         self.devices.iter().any(|(at, _)| at == device)
     }
 
-    /// Where the MTU of the device is written, or else the device itself.
     pub(crate) fn of_mtu(&self, device: &DeviceRef) -> Range<usize> {
         let device_place =
             || self.devices.iter().find(|(at, _)| at == device).map(|(_, place)| place.clone());
@@ -98,7 +93,6 @@ pub(crate) struct Resolver<'d> {
 }
 
 impl Resolver<'_> {
-    /// MTU of the device at creation.
     pub(crate) fn mtu(&self, device: &DeviceRef) -> u32 {
         self.mtus.at_creation(device)
     }
@@ -132,13 +126,11 @@ fn hosts(document: &Document) -> Vec<Host> {
     hosts.chain(guests).chain(pods).collect()
 }
 
-/// The host of its bridge, if that is an existing host.
 fn seat(document: &Document, guest: &Entry<GuestTable>) -> Option<HostName> {
     let host = document.links.bridges.get(guest.table.bridge.get_ref())?.table.host.get_ref();
     document.existing(host).map(|_| HostName::new(host))
 }
 
-/// The virtual machine of a guest or pod, if its kind is known.
 pub(crate) fn vm_of(document: &Document, guest: &Entry<GuestTable>) -> Option<Vm> {
     Some(vm(&document.vms.get(guest.table.vm.as_ref()?.get_ref())?.table))
 }
@@ -179,7 +171,6 @@ fn gateway(entry: &Entry<GatewayTable>, table: u32, lab: &Lab) -> Gateway {
     }
 }
 
-/// The address of `host` inside the tunnel with devices named `tunnel`.
 fn inside(lab: &Lab, tunnel: &DeviceName, host: &HostName) -> Option<Ipv4Addr> {
     let mut addresses = lab.addresses();
     addresses.find(|(at, _)| at.host == *host && at.device == *tunnel).map(|(_, address)| address.addr())

@@ -1,23 +1,21 @@
-//! Groups pairs into rounds in which each resource occurs at most once, so that all pairs of a round can be measured
-//! simultaneously. This is a proper edge colouring of the graph of resources.
+//! Groups pairs into rounds in which each resource occurs at most once: a proper edge colouring of the graph of resources.
 
 mod misra_gries;
 
 use std::collections::BTreeMap;
 
-/// Groups `ways`, each between two resources, into rounds, by index. Each way is in exactly one round. A way from a
-/// resource to itself, such as between two hosts with the same uplink, uses only that resource.
+/// Each way, by index, is in exactly one round. A way from a resource to itself, such as between two hosts with the same
+/// uplink, uses only that resource.
 ///
-/// For all pairs, each in one direction, forward are n - 1 rounds for an even number of resources and n for an odd one.
-/// For other sets of pairs forward are at most d + 1, with d the maximum number of pairs per resource. Both numbers
-/// double if pairs have two directions.
+/// All pairs in one direction need n - 1 rounds for an even number of resources and n for an odd one. Other sets of pairs need
+/// at most d + 1, with d the maximum number of pairs per resource. Pairs in both directions need twice as many.
 #[must_use]
 pub fn rounds(ways: &[[usize; 2]]) -> Vec<Vec<usize>> {
     let mut pairs: BTreeMap<[usize; 2], Vec<usize>> = BTreeMap::new();
     for (place, [one, other]) in ways.iter().enumerate() {
         pairs.entry([*one.min(other), *one.max(other)]).or_default().push(place);
     }
-    // Both ways of a pair share its resources: one is in a round of its colour, the other in a second one.
+    // The other way of a pair is in a second round of its colour.
     let mut rounds: BTreeMap<(usize, usize), Vec<usize>> = BTreeMap::new();
     let edges: Vec<[usize; 2]> = pairs.keys().copied().collect();
     for (colour, places) in colours(&edges).into_iter().zip(pairs.into_values()) {
@@ -28,7 +26,7 @@ pub fn rounds(ways: &[[usize; 2]]) -> Vec<Vec<usize>> {
     rounds.into_values().collect()
 }
 
-/// A colour for each edge; edges with a common vertex differ. Loops have a colour of their own.
+/// Edges with a common vertex differ. Loops have a separate colour.
 fn colours(edges: &[[usize; 2]]) -> Vec<usize> {
     let is_loop = |edge: &&[usize; 2]| edge[0] == edge[1];
     let mut vertices: Vec<usize> = edges.iter().filter(|edge| !is_loop(edge)).flatten().copied().collect();
@@ -51,7 +49,6 @@ fn colours(edges: &[[usize; 2]]) -> Vec<usize> {
         .collect()
 }
 
-/// Rounds of a round-robin tournament.
 fn circle_rounds(vertices: usize) -> usize {
     if vertices.is_multiple_of(2) { vertices.saturating_sub(1) } else { vertices }
 }
@@ -77,7 +74,6 @@ mod tests {
         (0..count).flat_map(|one| (one + 1..count).map(move |other| [one, other])).collect()
     }
 
-    /// Checks that each way occurs once, and no resource twice in a round.
     fn check(ways: &[[usize; 2]], rounds: &[Vec<usize>]) {
         let mut places: Vec<usize> = rounds.iter().flatten().copied().collect();
         places.sort_unstable();
@@ -92,7 +88,6 @@ mod tests {
         }
     }
 
-    /// The maximum number of pairs per resource.
     fn degree(ways: &[[usize; 2]]) -> usize {
         let pairs: BTreeSet<[usize; 2]> = ways
             .iter()

@@ -12,21 +12,19 @@ pub struct Scenario {
     /// Lower-case letters, digits and dashes.
     pub name: String,
     pub title: String,
-    /// Its purpose and how to read the results.
     pub about: String,
     pub lab: Lab,
-    /// In document order; exactly one is the baseline.
+    /// In document order; exactly one path is the baseline.
     pub paths: Vec<Path>,
     pub workloads: Vec<Workload>,
     pub factors: Vec<Factor>,
     pub schedule: Schedule,
     #[serde(default)]
     pub probes: Probes,
-    /// SHA-256 of the document's text, in hex. A stored run can be resumed if it matches.
+    /// SHA-256 of the document's text, in hex. A stored run is resumed only if it matches.
     pub digest: String,
 }
 
-/// How a scenario is run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Schedule {
     /// Trials per result, which is the number of blocks. With a budget or a precision, the maximum.
@@ -36,7 +34,6 @@ pub struct Schedule {
     pub seed: Option<u64>,
     pub design: Design,
     pub ports: Ports,
-    /// Whether to measure paths between existing hosts simultaneously if they share no resource.
     #[serde(default)]
     pub at_once: bool,
 }

@@ -9,7 +9,6 @@ use crate::{
     document::{self, Document},
 };
 
-/// The JSON schema of a scenario document, with descriptions and value constraints.
 #[must_use]
 pub fn schema() -> Value {
     let mut schema = schemars::schema_for!(Document).to_value();
@@ -19,7 +18,6 @@ pub fn schema() -> Value {
     schema
 }
 
-/// Adds the keys of device settings and factors, which the tables do not list.
 fn add_setting_keys(schema: &mut Value) {
     let devices = &mut schema["$defs"]["DeviceTable"];
     devices["properties"] = Value::Object(check::device_words());
@@ -28,7 +26,6 @@ fn add_setting_keys(schema: &mut Value) {
     schema["$defs"]["VaryWord"] = vary;
 }
 
-/// The lab tables as Markdown, for the guide, in document order.
 #[must_use]
 pub fn lab_tables() -> String {
     let root = schema();
@@ -49,7 +46,6 @@ pub fn lab_tables() -> String {
     format!("| table | description | keys |\n| --- | --- | --- |\n{rows}")
 }
 
-/// The layers as Markdown, for the guide.
 #[must_use]
 pub fn layers() -> String {
     let root = schema();
@@ -144,7 +140,6 @@ mod tests {
     use super::*;
     use crate::builtin;
 
-    /// Checks that all keys of the document are in the schema.
     fn check(root: &Value, at: &Value, document: &toml::Value, place: &str) {
         let at = definition(root, at);
         match document {

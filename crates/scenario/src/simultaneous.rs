@@ -6,8 +6,6 @@ use crate::{
     existing_host::ExistingHost, names::HostName, path::Path, plan::PlannedResult, scenario::Scenario,
 };
 
-/// The rounds of a plan's results, by index, if the schedule allows simultaneous trials. Results of a round have the
-/// same workload and levels.
 pub(crate) fn rounds(scenario: &Scenario, results: &[PlannedResult]) -> Vec<Vec<usize>> {
     if !scenario.schedule.at_once {
         return Vec::new();
@@ -24,14 +22,12 @@ pub(crate) fn rounds(scenario: &Scenario, results: &[PlannedResult]) -> Vec<Vec<
     same_load.into_values().flat_map(|results| rounds_of(&results)).collect()
 }
 
-/// The resource of each existing host, and of hosts created on one.
 fn resources(scenario: &Scenario) -> BTreeMap<&HostName, &str> {
     let lab = &scenario.lab;
     let of = |host: &HostName| Some(lab.existing(lab.seat(host)?)?.resource());
     lab.hosts.iter().filter_map(|host| Some((&host.name, of(&host.name)?))).collect()
 }
 
-/// A path between two such hosts, with their resources.
 fn resource_path<'s>(
     resources: &BTreeMap<&HostName, &'s str>,
     path: &'s Path,
@@ -52,7 +48,6 @@ fn rounds_of(results: &[(usize, [&str; 2])]) -> Vec<Vec<usize>> {
 }
 
 impl ExistingHost {
-    /// Carries one measurement at a time: the shared uplink, or else the machine.
     fn resource(&self) -> &str {
         self.uplink.as_deref().unwrap_or_else(|| self.access.machine())
     }

@@ -2,21 +2,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use serde::{Deserialize, Serialize};
-
 use crate::{
     link::Layer,
     names::{FactorName, PathName, WorkloadName},
     path::Path,
-    plan::PlannedResult,
+    plan::{PlannedResult, Step},
 };
-
-/// A result and its reference, as indexes into [`crate::Plan::results`].
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Step {
-    pub result: usize,
-    pub reference: usize,
-}
 
 /// Indexes for lookups: all pairs of a thousand hosts give a million results.
 struct Index<'c> {
@@ -64,7 +55,6 @@ impl<'c> Index<'c> {
         Self { results, layers, of_path, of_layers, baselines }
     }
 
-    /// The results of the largest path contained in this one, at equal levels of common factors.
     fn beneath(&self, result: &PlannedResult) -> Vec<usize> {
         let own = &self.layers[&result.path];
         let within = self.of_layers[&result.workload]
@@ -80,7 +70,6 @@ impl<'c> Index<'c> {
         same_path.filter(|place| agree(result, &self.results[*place])).collect()
     }
 
-    /// For each factor not at its first level, the same result at the first level.
     fn first_levels(&self, result: &PlannedResult) -> Vec<usize> {
         let same_path = &self.of_path[&(&result.workload, &result.path)];
         let first = |factor: &FactorName| {
@@ -96,7 +85,6 @@ impl<'c> Index<'c> {
     }
 }
 
-/// Whether common factors have equal levels.
 fn agree(one: &PlannedResult, other: &PlannedResult) -> bool {
     one.levels.iter().all(|(factor, level)| other.levels.get(factor).is_none_or(|theirs| theirs == level))
 }

@@ -4,13 +4,11 @@ use std::collections::BTreeSet;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Template {
-    /// As on the command line.
     pub name: &'static str,
     pub about: &'static str,
     text: &'static str,
 }
 
-/// All templates, smallest first.
 pub const ALL: &[Template] = &[
     Template {
         name: "two-hosts",
@@ -56,8 +54,7 @@ pub fn of_members(name: &str, members: &[impl AsRef<str>]) -> String {
     format!("{before}{hosts}{FIRST_WORKLOAD}{after}")
 }
 
-/// A host name for a member, with `end` appended. Node names can exceed the limit for host names; the middle is cut
-/// because their ends distinguish nodes from pods.
+/// Node names can exceed the limit for host names. The middle is cut, because their ends distinguish nodes from pods.
 fn host_name(member: &str, end: &str) -> String {
     let name = member.trim_start_matches(['-', '_']);
     let room = LONGEST - end.len();
@@ -78,11 +75,9 @@ const FIRST_HOST: &str = "[hosts.a]\n";
 const FIRST_WORKLOAD: &str = "[workloads.";
 const LONGEST: usize = 48;
 
-/// The name used in the templates.
 const OWN_NAME: &str = "mine";
 
 impl Template {
-    /// The document, with this scenario name.
     #[must_use]
     pub fn named(&self, name: &str) -> String {
         let named = self.text.replace(&format!("name = \"{OWN_NAME}\""), &format!("name = \"{name}\""));

@@ -4,7 +4,6 @@ use ipnet::Ipv4Net;
 
 use crate::{lab::Lab, names::DeviceRef, packet_walk::World};
 
-/// A warning for each device whose prefix length differs from that of an earlier device on the same network segment.
 #[must_use]
 pub fn uneven_networks(lab: &Lab) -> Vec<String> {
     let world = World::new(lab);

@@ -8,8 +8,7 @@ use crate::{
     scenario::Scenario,
 };
 
-/// Local workloads with one thread per end that are never pinned. Their results are often bimodal, because some trials
-/// run on one CPU and some on two.
+/// Results are often bimodal without pinning, because some trials run on one CPU and some on two.
 #[must_use]
 pub fn unpinned_workloads<'a>(scenario: &Scenario, plan: &'a Plan) -> Vec<&'a WorkloadName> {
     let path = |name: &PathName| scenario.paths.iter().find(|path| path.name == *name);

@@ -11,26 +11,16 @@ use units::Bytes;
 
 use crate::{diagnosis::Problem, nearest};
 
-/// A key and its values.
 pub(crate) struct Word<S: 'static> {
     pub(crate) word: &'static str,
-    /// Description for the JSON schema.
     pub(crate) about: &'static str,
     pub(crate) values: Values<S>,
 }
 
 pub(crate) enum Values<S: 'static> {
-    /// `on` and `off`.
     Switch(fn(bool) -> S),
     Words(&'static [(&'static str, S)]),
-    /// Integers.
-    Numbers {
-        range: RangeInclusive<u32>,
-        /// Start of the message for a value out of range, e.g. `0 queues are`.
-        describe: fn(u32) -> String,
-        set: fn(u32) -> S,
-    },
-    /// Other text: examples, and the function that parses it.
+    Numbers { range: RangeInclusive<u32>, describe: fn(u32) -> String, set: fn(u32) -> S },
     Texts(&'static [&'static str], fn(&Label<'_>) -> Result<S, Problem>),
 }
 
@@ -53,7 +43,6 @@ impl<S: Clone> Word<S> {
         }
     }
 
-    /// The JSON schema of a value.
     pub(crate) fn schema(&self) -> Value {
         let mut schema = match &self.values {
             Values::Switch(_) => json!({ "type": "string", "enum": SWITCH.map(|(word, _)| word) }),
@@ -75,7 +64,6 @@ impl Label<'_> {
         self.quantity("not a size")
     }
 
-    /// A quantity with its unit.
     pub(crate) fn quantity<T: FromStr<Err: fmt::Display>>(&self, otherwise: &str) -> Result<T, Problem> {
         self.text
             .parse()

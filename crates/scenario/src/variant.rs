@@ -1,13 +1,10 @@
-//! Variants of a scenario: tables merged into its document, for another experiment in the same lab. Works on text: the
-//! result is a document without variants. Knows only the top-level keys `name`, `title` and `variants`.
+//! Merges the tables of a variant into its document.
 
 use thiserror::Error;
 use toml_edit::{DocumentMut, Item, TableLike, TomlError, value};
 
-/// The top-level key of variants.
 pub(crate) const KEY: &str = "variants";
 
-/// Why a variant cannot be applied.
 #[derive(Debug, Error)]
 pub enum VariantError {
     #[error("the document cannot be read: {0}")]
@@ -20,17 +17,14 @@ fn list(known: &[String]) -> String {
     if known.is_empty() { "none".to_owned() } else { known.join(", ") }
 }
 
-/// The names of a document's variants, in order. Empty for invalid TOML.
+/// In document order; empty for invalid TOML.
 #[must_use]
 pub fn names(text: &str) -> Vec<String> {
     text.parse::<DocumentMut>().map(|document| known(document.get(KEY))).unwrap_or_default()
 }
 
-/// Merges the variants into the document, in order. Their values take precedence, table by table and key by key;
-/// comments stay. The name and title show the variants.
-///
-/// # Errors
-/// If the document has no such variant, or is not TOML.
+/// Merges key by key; comments stay. The name and title show the variants. Fails if the document has no such variant, or is
+/// not TOML.
 pub fn lay_over(text: &str, variants: &[&str]) -> Result<String, VariantError> {
     let mut document: DocumentMut = text.parse()?;
     if variants.is_empty() {

@@ -9,21 +9,17 @@ use workload::BalloonMethod;
 pub struct Vm {
     #[serde(default)]
     pub monitor: Monitor,
-    /// The machine type, if the monitor has several.
     pub board: Board,
     pub vcpus: u32,
     pub memory: Bytes,
-    /// How memory can be reclaimed from the running guest; `None` if it cannot.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub balloon: Option<BalloonMethod>,
     /// Size of a second NUMA node without CPUs, which emulates slow memory; 0 for none.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub slow: Bytes,
-    /// Queue pairs of its network device.
     pub queues: u32,
     /// Whether the host kernel (vhost-net) processes its packets instead of the monitor.
     pub vhost: bool,
-    /// Features of its network device.
     pub virtio: VirtioNet,
     /// Host CPUs for the guest's CPU threads, one each, reused in order if there are fewer. Empty means any.
     pub cpus: Vec<u32>,
@@ -39,7 +35,6 @@ impl Vm {
     /// Block size in which a guest kernel onlines hotplugged memory.
     const MEMORY_BLOCK: u64 = 128 << 20;
 
-    /// Size of the virtio-mem device: half of the memory, in whole blocks.
     #[must_use]
     pub fn pluggable(&self) -> Bytes {
         Bytes(if self.balloon == Some(BalloonMethod::VirtioMem) {
@@ -49,7 +44,6 @@ impl Vm {
         })
     }
 
-    /// Why its memory cannot be reclaimed with the configured method, if so.
     #[must_use]
     pub fn why_no_balloon(&self) -> Option<&'static str> {
         match (self.monitor, self.board, self.balloon?) {
@@ -59,7 +53,6 @@ impl Vm {
         }
     }
 
-    /// How much memory the method can reclaim.
     #[must_use]
     pub fn most_to_take(&self, method: BalloonMethod) -> Bytes {
         match method {
@@ -107,9 +100,7 @@ pub struct VirtioNet {
     pub gro: Option<bool>,
     /// A received packet may span several buffers.
     pub mrg_rxbuf: Option<bool>,
-    /// Entries per receive ring.
     pub rx_ring: Option<u32>,
-    /// Entries per transmit ring.
     pub tx_ring: Option<u32>,
 }
 
@@ -147,7 +138,6 @@ pub enum Monitor {
 }
 
 impl Monitor {
-    /// The word used in scenarios and reports.
     #[must_use]
     pub fn word(self) -> &'static str {
         match self {
@@ -156,19 +146,17 @@ impl Monitor {
         }
     }
 
-    /// Whether it has several machine types.
     #[must_use]
     pub fn has_boards(self) -> bool {
         self == Self::Qemu
     }
 
-    /// Whether its network devices support non-default ring sizes.
     #[must_use]
     pub fn sizes_rings(self) -> bool {
         self == Self::Qemu
     }
 
-    /// Whether it opens a tap device by name, in the tap's network namespace. Otherwise it inherits file descriptors.
+    /// A monitor opens a tap device by name in the tap's network namespace, or inherits file descriptors.
     #[must_use]
     pub fn opens_taps(self) -> bool {
         self == Self::Firecracker
@@ -185,7 +173,6 @@ pub enum Board {
 }
 
 impl Board {
-    /// The word used in scenarios and reports, and by QEMU.
     #[must_use]
     pub fn word(self) -> &'static str {
         match self {

@@ -15,24 +15,21 @@ pub struct Workload {
     /// Whether the message size of a stream is the default, which depends on the mode.
     pub default_message: bool,
     pub placement: Placement,
-    /// In document order.
     pub paths: Vec<PathName>,
 }
 
 impl Workload {
-    /// For lookups per path: all pairs of a thousand hosts are a million paths.
+    /// All pairs of a thousand hosts are a million paths, so lookups need a set.
     pub(crate) fn path_set(&self) -> HashSet<&PathName> {
         self.paths.iter().collect()
     }
 
-    /// A copy for a result. There is one result per path, so it omits the list of paths.
     pub(crate) fn without_paths(&self) -> Self {
         let Self { name, load, default_message, placement, paths: _ } = self;
         let (name, load, placement) = (name.clone(), load.clone(), placement.clone());
         Self { name, load, default_message: *default_message, placement, paths: Vec::new() }
     }
 
-    /// Sets a stream's default message size for its mode.
     pub(crate) fn size_writes(&mut self) {
         if let Some(stream) = StreamSettings::of_mut(&mut self.load).filter(|_| self.default_message) {
             stream.message = stream_message(stream.transport, stream.mode);
@@ -40,8 +37,7 @@ impl Workload {
     }
 }
 
-/// Default size of a stream's writes, or of its datagrams' payload. Datagrams of 1400 bytes fit a VXLAN tunnel over
-/// Ethernet (1450, minus 28 for IPv4 and UDP), and so most labs.
+/// Datagrams of 1400 bytes fit a VXLAN tunnel over Ethernet (1450, minus 28 for IPv4 and UDP), and so most labs.
 pub(crate) const fn stream_message(transport: Transport, mode: Mode) -> Bytes {
     match (transport, mode) {
         (Transport::Udp, _) => Bytes(1400),

@@ -1,15 +1,13 @@
-//! Pauses accepting on a listener after it ran out of descriptors or memory. The caller passes the time.
+//! Pauses accepting on a listener after it ran out of descriptors or memory.
 
 use units::Nanos;
 
 const BACKOFF: Nanos = Nanos::from_millis(100);
 
-/// Listener index and end of the pause.
 #[derive(Debug, Default)]
 pub(super) struct AcceptBackoff(Vec<(usize, u64)>);
 
 impl AcceptBackoff {
-    /// Restarts the pause of a listener that is already paused.
     pub(super) fn pause(&mut self, index: usize, now: u64) {
         self.0.retain(|(paused, _)| *paused != index);
         self.0.push((index, now + BACKOFF.0));

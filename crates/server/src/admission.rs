@@ -19,22 +19,21 @@ use super::{
     event::{Event, Refusal, refusal_code},
     event_loop::EventLoop,
     holdings::Holdings,
+    ingress::{Conversation, Ingress, RequestIngress, StreamIngress},
     ledger::{Exhausted, FAILURE, Ledger, Share, Source},
     pending::{PendingConnection, dismiss},
     session::{self, ServerContext, SessionId},
-    sessions::{Conversation, Ingress, RequestIngress, Sessions, StreamIngress},
+    sessions::Sessions,
 };
 use crate::iperf3::server::{AdmittedTest, DataConnection, Memory};
 
-/// Reply and refusal for a client that failed to log in.
+/// Failed login.
 const UNKNOWN: Denial = Denial { reply: (ErrorCode::AUTHORIZATION, 0), reason: Refusal::Unknown };
-/// The waiting limit of the address or the server is exhausted.
 const TOO_MANY: Denial = Denial { reply: (ErrorCode::ACCESS_DENIED, 0), reason: Refusal::AddressLimit };
-/// Limit on single-request connections waiting for a client thread.
+/// Connections waiting for a client thread.
 const REQUESTS: usize = 256;
 
 impl<'scope> EventLoop<'scope, '_> {
-    /// Passes a data connection to its running test.
     pub(super) fn give_stream(&mut self, order: u64, connection: PendingConnection, cookie: Cookie) {
         // Handing it on matters more than this error, and closing it deregisters it too.
         let _ = self.poller.remove(&connection.socket);
@@ -43,7 +42,6 @@ impl<'scope> EventLoop<'scope, '_> {
         }
     }
 
-    /// Handles the parameters of an iperf3 client: checks the login and queues the test.
     pub(super) fn check_login(
         &mut self,
         order: u64,
@@ -71,7 +69,7 @@ impl<'scope> EventLoop<'scope, '_> {
         }
     }
 
-    /// Reserves a waiting slot, evicting the oldest waiting test of the busiest address if necessary.
+    /// Evicts the oldest waiting test of the busiest address if necessary.
     fn make_room_to_wait(&mut self, source: Source, now: u64) -> Option<Share> {
         let waiting = self.ledger.waiting.clone();
         if waiting.check(source, 1) == Err(Exhausted::Server) && waiting.of(source) + 1 < waiting.most() {
@@ -112,7 +110,6 @@ impl<'scope> EventLoop<'scope, '_> {
         dismiss(socket, &mut machine);
     }
 
-    /// Queues a test of an authenticated client if the limits allow it.
     fn enqueue(&mut self, test: QueuedTest, now: u64) {
         let (order, peer) = (test.order, test.peer);
         if let Err(denial) = check_limits(&test.params, &self.context.config.limits) {
@@ -131,7 +128,6 @@ impl<'scope> EventLoop<'scope, '_> {
         }
     }
 
-    /// Starts tests exhausted turn it is and refuses those without a chance.
     pub(super) fn admit_waiting(&mut self, now: u64) {
         while let Some(test) =
             self.queue.next(|test| admission(test, &self.sessions, &self.ledger, &self.context))
@@ -144,7 +140,6 @@ impl<'scope> EventLoop<'scope, '_> {
     }
 
     fn begin_iperf3(&mut self, test: QueuedTest) -> Result<()> {
-        // From here the client thread owns the socket.
         self.poller.remove(&test.socket)?;
         let QueuedTest { socket, peer, local, cookie, machine, params, .. } = test;
         let (source, count) = (Source::from(peer.ip()), params.streams().len());
@@ -190,7 +185,6 @@ impl<'scope> EventLoop<'scope, '_> {
         )
     }
 
-    /// Reserves memory for a test: the requested amounts, reduced to the remaining budget.
     fn memory(&self, source: Source, params: &Params) -> std::result::Result<[Share; 3], Exhausted> {
         let (wanted, least) = Memory::of(params, &self.context.config.limits);
         let Ledger { buffers, intervals, send_buffers, .. } = &self.ledger;
@@ -232,7 +226,6 @@ impl<'scope> EventLoop<'scope, '_> {
         }
     }
 
-    /// Sends the refusal code to a native client.
     fn turn_away(&mut self, connection: &PendingConnection, reason: Refusal, word: RefusalCode) {
         self.log.refused(connection.peer, reason, monotonic());
         dial::refuse(&connection.socket, word);
@@ -247,7 +240,6 @@ impl<'scope> EventLoop<'scope, '_> {
         });
     }
 
-    /// Serves a UDP peer on a connected socket.
     pub(super) fn begin_datagrams(
         &mut self,
         socket: UdpSocket,
@@ -269,27 +261,22 @@ impl<'scope> EventLoop<'scope, '_> {
         self.report_failure(started);
     }
 
-    /// Whether the server also accepts protocols without authentication.
     pub(super) const fn accepts_unauthenticated(&self) -> bool {
         self.context.config.auth.is_none()
     }
 
-    /// Reserves a client slot for the address.
     pub(super) fn place(&self, address: IpAddr) -> std::result::Result<Share, Exhausted> {
         check_once(&self.sessions, &self.context)?;
         self.make_place(address.into());
         self.ledger.places.take(address.into(), 1)
     }
 
-    /// Frees a slot when all are taken: the address with the most clients loses its newest one, which has the least
-    /// progress to lose.
     fn make_place(&self, source: Source) {
         if let Some(debtor) = self.ledger.places.debtor(source) {
             self.sessions.displace_newest_of(debtor);
         }
     }
 
-    /// Serves a connection if a slot is free.
     fn begin_stream(
         &mut self,
         connection: PendingConnection,
@@ -309,7 +296,6 @@ impl<'scope> EventLoop<'scope, '_> {
         self.report_failure(started);
     }
 
-    /// Passes a single-request connection to its client.
     fn give_request(&mut self, connection: PendingConnection, handshake: Handshake) {
         let PendingConnection { socket, peer, .. } = connection;
         let ready = self.prepare(&socket, peer).is_ok();
@@ -320,7 +306,6 @@ impl<'scope> EventLoop<'scope, '_> {
         }
     }
 
-    /// Makes the socket blocking and returns its local address.
     fn prepare(&self, socket: &TcpStream, peer: SocketAddr) -> Result<SocketAddr> {
         let named = || format!("a connection with {peer}");
         self.poller.remove(socket)?;
@@ -336,8 +321,7 @@ impl<'scope> EventLoop<'scope, '_> {
         work: impl FnOnce(ServerContext<'_>, &SessionId) + Send + 'scope,
     ) -> Result<()> {
         let context = self.context;
-        // An iperf3 test is ended by its own thread, which can send the reason. Other protocols have no such message,
-        // so the event loop ends them.
+        // An iperf3 test is ended by its own thread, which can send the reason. Other protocols have no such message.
         let limit = (!matches!(ingress, Some(Ingress::Streams(_)))).then_some(context.config.limits.duration);
         let held = holdings.clone();
         let work = move |number, stop: &Stop| {
@@ -347,12 +331,10 @@ impl<'scope> EventLoop<'scope, '_> {
         self.sessions.begin(self.scope, (peer, limit), (ingress, holdings), &self.waker, work)
     }
 
-    /// Whether a test may start now, rather than after the running one.
     fn is_its_turn(&self) -> bool {
         !(self.context.config.queue && self.sessions.has_test())
     }
 
-    /// A failure to start one client does not end the server.
     fn report_failure(&self, started: Result<()>) {
         if let Err(error) = started {
             self.context.watcher.event(Event::Trouble { error: &error });
@@ -360,7 +342,6 @@ impl<'scope> EventLoop<'scope, '_> {
     }
 }
 
-/// With `--once`, refuses further clients after the first.
 fn check_once(sessions: &Sessions<'_>, context: &ServerContext<'_>) -> std::result::Result<(), Exhausted> {
     if context.config.once && sessions.begun() > 0 { Err(Exhausted::Server) } else { Ok(()) }
 }

@@ -1,4 +1,4 @@
-//! Checks logins and limits of iperf3 tests. Pure except for randomness and the time of day.
+//! Checks logins and limits of iperf3 tests.
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -12,7 +12,6 @@ use units::Nanos;
 use super::{config::Auth, event::Refusal, seen_tokens::SeenTokens};
 use crate::Limits;
 
-/// Keys and users for client authentication.
 pub(super) struct LoginKeys {
     key: PrivateKey,
     users: Users,
@@ -31,13 +30,12 @@ impl LoginKeys {
         Ok(Self { key, users: Users::parse(&auth.users), skew })
     }
 
-    /// Whether the login is well-formed enough to [`check`](Self::check).
     pub(super) fn may_know(&self, params: &Params) -> bool {
         params.authtoken.as_deref().is_some_and(|token| Claim::may_open(token, &self.key))
     }
 
-    /// Verifies user, password and that the token is new. Takes milliseconds. Tries both paddings, because the client
-    /// version does not determine the padding.
+    /// Takes milliseconds. Tries both paddings, because the client version does not determine the padding. The token must be
+    /// new.
     pub(super) fn check(
         &self,
         params: &Params,
@@ -58,19 +56,16 @@ impl LoginKeys {
     }
 }
 
-/// Test title that makes the login check panic, for a test.
 #[cfg(test)]
 pub(super) const DEFECT: &str = "finds a defect";
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Denial {
-    /// Sent to the client: iperf3's error code and a second, more specific number.
+    /// iperf3's error code and a second, more specific number.
     pub(super) reply: (ErrorCode, i32),
-    /// Reported to the watcher.
     pub(super) reason: Refusal,
 }
 
-/// Checks the requested test against the limits.
 pub(super) fn check_limits(params: &Params, limits: &Limits) -> std::result::Result<(), Denial> {
     let load = params.load();
     let flows = f64::from(load.streams) * load.direction.flows().len() as f64;

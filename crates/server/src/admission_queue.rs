@@ -18,21 +18,19 @@ use super::{
     pending::{ParameterRead, dismiss, read_parameters},
 };
 
-/// Number of addresses with a remembered turn.
+/// Addresses with a remembered turn.
 const TURNS: usize = 64;
-/// Without `--queue`: how long a test waits for a slot, because the previous client may be about to leave.
+/// A client without `--queue` waits this long, since the previous client may be about to leave.
 const GRACE_PERIOD: Nanos = Nanos::from_millis(500);
 
-/// Tests in order of arrival. Addresses take turns.
+/// Addresses take turns, each in order of arrival.
 #[derive(Default)]
 pub(super) struct AdmissionQueue {
     tests: VecDeque<QueuedTest>,
-    /// Addresses of recently started tests, the latest last.
     turns: VecDeque<Source>,
 }
 
 pub(super) struct QueuedTest {
-    /// Number of the control connection.
     pub(super) order: u64,
     pub(super) socket: TcpStream,
     pub(super) peer: SocketAddr,
@@ -41,7 +39,6 @@ pub(super) struct QueuedTest {
     pub(super) machine: Box<Machine>,
     pub(super) params: Box<Params>,
     pub(super) since: u64,
-    /// Waiting slot in the ledger.
     pub(super) _share: Share,
 }
 
@@ -49,12 +46,10 @@ pub(super) struct QueuedTest {
 pub(super) enum Admission {
     Now,
     Later,
-    /// No slot is free and queueing is off.
     Busy(Exhausted),
 }
 
 impl AdmissionQueue {
-    /// Number of tests ahead of this one; `None` if it is not queued.
     pub(super) fn position(&self, order: u64) -> Option<usize> {
         self.tests.iter().position(|test| test.order == order)
     }
@@ -63,8 +58,7 @@ impl AdmissionQueue {
         self.tests.push_back(test);
     }
 
-    /// Removes the next test to start: among the admissible ones, the first of the address that waited longest for a
-    /// turn.
+    /// Among the admissible tests, the first of the address that waited longest for a turn.
     pub(super) fn next(&mut self, admission: impl Fn(&QueuedTest) -> Admission) -> Option<QueuedTest> {
         let may = self.tests.iter().enumerate().filter(|(_, test)| admission(test) == Admission::Now);
         let turn = |test: &QueuedTest| self.turns.iter().position(|source| *source == test.source());
@@ -79,13 +73,11 @@ impl AdmissionQueue {
         Some(test)
     }
 
-    /// Removes the oldest test of the matching addresses.
     pub(super) fn take_oldest(&mut self, of: impl Fn(Source) -> bool) -> Option<QueuedTest> {
         let position = self.tests.iter().position(|test| of(test.source()))?;
         self.tests.remove(position)
     }
 
-    /// Refuses tests that have waited longer than [`GRACE_PERIOD`] without a queue.
     pub(super) fn drop_late(
         &mut self,
         admission: impl Fn(&QueuedTest) -> Admission,
@@ -105,7 +97,6 @@ impl AdmissionQueue {
         }
     }
 
-    /// Reads from a waiting client that has sent something. It has usually disconnected.
     pub(super) fn check_activity(&mut self, order: u64, log: &mut LogLimiter<'_>, now: u64) {
         let Some(position) = self.position(order) else { return };
         let test = &mut self.tests[position];
@@ -121,7 +112,7 @@ impl QueuedTest {
         self.peer.ip().into()
     }
 
-    /// Sends the "busy" reply of a stock server, or the address limit to a plumb client.
+    /// "Busy" as from a stock server, or the address limit to a plumb client.
     pub(super) fn deny(mut self, exhausted: Exhausted, log: &mut LogLimiter<'_>, now: u64) {
         log.refused(self.peer, exhausted.into(), now);
         if exhausted == Exhausted::Address && self.params.plumb.is_some() {
@@ -129,7 +120,6 @@ impl QueuedTest {
             return dismiss(&self.socket, &mut self.machine);
         }
         if (&self.socket).write_all(&access_denied()).is_ok() {
-            // Best effort: the peer may have disconnected.
             let _ = self.socket.shutdown(Shutdown::Write);
         }
     }

@@ -1,10 +1,10 @@
-//! Matches peer addresses against a list of prefixes. Pure.
+//! Matches peer addresses against a list of prefixes.
 
 use std::net::IpAddr;
 
 use traffic::{Error, Result};
 
-/// Allowed prefixes; an empty list allows all peers.
+/// Empty allows all peers.
 #[derive(Debug)]
 pub(super) struct AllowList(Vec<Prefix>);
 
@@ -25,7 +25,7 @@ impl AllowList {
             .map(Self)
     }
 
-    /// Whether the address matches a prefix. IPv4-mapped IPv6 addresses count as IPv4.
+    /// IPv4-mapped IPv6 addresses count as IPv4.
     pub(super) fn has(&self, address: IpAddr) -> bool {
         let (bits, v4) = bits(address);
         self.0.is_empty() || self.0.iter().any(|prefix| prefix.v4 == v4 && prefix.covers(bits))
@@ -48,7 +48,6 @@ impl Prefix {
     }
 }
 
-/// Address left-aligned in 128 bits, and whether it is IPv4.
 fn bits(address: IpAddr) -> (u128, bool) {
     match address.to_canonical() {
         IpAddr::V4(address) => (u128::from(address.to_bits()) << 96, true),

@@ -1,5 +1,4 @@
 //! Checks logins on a separate thread, so that the event loop never waits for a decryption.
-//! The queue is bounded; when it is full, the client gets a "busy" reply.
 
 use std::{
     panic::{AssertUnwindSafe, catch_unwind},
@@ -17,12 +16,10 @@ use super::{
     waker::Waker,
 };
 
-/// Queue length, a fraction of a second of work.
+/// A fraction of a second of work.
 const LOGINS: usize = 32;
 
-/// Handle for the event loop.
 pub(super) struct AuthWorker {
-    /// `None` without authentication.
     channels: Option<Channels>,
 }
 
@@ -36,20 +33,15 @@ pub(super) struct CheckedLogin {
     pub(super) known: bool,
 }
 
-/// Outcome of [`AuthWorker::log_in`].
 pub(super) enum Login {
-    /// Authentication is off.
     NotRequired(QueuedTest),
-    /// The result arrives through [`AuthWorker::next_checked`].
     Pending,
-    /// Malformed, or too many failures from this address.
     Refused(QueuedTest),
-    /// The queue is full.
     Busy(QueuedTest),
 }
 
 impl AuthWorker {
-    /// Starts the thread if keys are configured. It ends when the worker is dropped.
+    /// The thread ends when the worker is dropped.
     pub(super) fn new<'scope>(
         scope: &'scope Scope<'scope, '_>,
         keys: Option<&'scope LoginKeys>,
@@ -65,7 +57,6 @@ impl AuthWorker {
         Self { channels }
     }
 
-    /// Decides trivial cases at once and queues the rest.
     pub(super) fn log_in(
         &self,
         test: QueuedTest,

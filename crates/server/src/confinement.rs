@@ -1,8 +1,7 @@
-//! Drops privileges once the server listens: user, capabilities, files and system calls.
+//! Drops privileges once the server listens.
 //!
-//! Later needs are met by open listeners, the port holder process (more UDP ports) or the allowed calls below. A
-//! call missing from that list ends the server with a message. An error code instead would only show up as slightly
-//! worse measurements.
+//! A call missing from the list ends the server with a message. An error code instead would only show up as slightly worse
+//! measurements.
 
 use std::{fmt, path::Path};
 
@@ -14,13 +13,11 @@ use crate::port_holder;
 const DENIED: &str = "plumb server exited because of a system call not in its filter (--unconfined disables the filter; \
                       please report this): number ";
 
-/// Readable directories: CPU time of this process, and the congestion controls of the kernel.
+/// CPU time of this process, and the congestion controls of the kernel.
 const READ: [&str; 2] = ["/proc/self", "/proc/sys/net/ipv4"];
 
-/// Privileges that the server has dropped.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Confinement {
-    /// The new user; `None` if unchanged.
     user: Option<User>,
     landlock: Landlock,
 }
@@ -35,10 +32,7 @@ impl fmt::Display for Confinement {
     }
 }
 
-/// Selects the user to switch to: the named user, or `nobody` if the server was started as root.
-///
-/// # Errors
-/// If the user does not exist, or switching requires root.
+/// `nobody` if the server was started as root and no user is named. Switching requires root.
 pub(super) fn user(named: Option<&str>) -> Result<Option<User>> {
     let refused = |value: String, allowed| Error::Setting { setting: "user", value, allowed };
     let known = |name: &str| User::named(name).map_err(|_| refused(name.to_owned(), "a user in /etc/passwd"));
@@ -74,13 +68,11 @@ pub(super) fn confine(user: Option<User>) -> Result<Confinement> {
     Ok(Confinement { user, landlock })
 }
 
-/// System calls of the server and its port holder. Tests verify that all of them are used.
 #[must_use]
 pub fn allowed_calls() -> Vec<Call> {
     [SERVER, port_holder::CALLS].concat().concat()
 }
 
-/// Calls of the server threads.
 const SERVER: &[&[Call]] = &[
     calls::DESCRIPTORS,
     calls::SOCKETS,

@@ -1,5 +1,4 @@
-//! JSON report of a client, one line. iperf3 clients get iperf3's own document with an additional `plumb` object;
-//! others get that object only.
+//! The JSON report of a client: iperf3's document with an additional `plumb` object, or that object only.
 
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -7,7 +6,7 @@ use workload::FlowEnd;
 
 use super::{Client, Event, Report, ServedProtocol, Work};
 
-/// iperf3's document plus one object that its readers ignore.
+/// iperf3's readers ignore the additional object.
 #[derive(Serialize)]
 struct Document<'a, T> {
     #[serde(flatten)]
@@ -15,7 +14,6 @@ struct Document<'a, T> {
     plumb: Value,
 }
 
-/// JSON line for the end of a client; `None` for other events.
 #[must_use]
 pub fn document(event: &Event<'_>) -> Option<String> {
     let Event::Ends { client, report } = event else { return None };

@@ -8,7 +8,7 @@ use workload::{Interval, StreamSettings, Transport};
 
 use crate::{confinement::Confinement, ledger::Exhausted};
 
-/// Receives server events on several threads, but never on a measuring thread. Callers wait for it to return.
+/// Called on several threads, but never on a measuring thread. Callers wait for it to return.
 pub trait Watcher: Sync {
     fn event(&self, _event: Event<'_>) {}
 }
@@ -18,22 +18,18 @@ impl Watcher for () {}
 #[derive(Debug)]
 pub enum Event<'a> {
     Listening {
-        /// With the actual ports.
         addresses: &'a [SocketAddr],
-        /// Whether authentication is required, which limits the server to iperf3 clients.
+        /// Authentication is required, which limits the server to iperf3 clients.
         proven: bool,
         confinement: Option<&'a Confinement>,
     },
-    /// An admissible client waits for others.
     Waits {
         peer: SocketAddr,
-        /// Number of clients ahead.
         before: usize,
     },
     Begins {
         client: &'a Client,
     },
-    /// An interval of one connection, as measured by the server.
     Interval {
         client: &'a Client,
         flow: FlowId,
@@ -47,11 +43,10 @@ pub enum Event<'a> {
         peer: SocketAddr,
         reason: Refusal,
     },
-    /// Number of further refusals since the last such event. Bursts are only counted.
+    /// Refusals since the last such event. Bursts are only counted.
     MoreRefused {
         count: u64,
     },
-    /// An operation failed; the server continues.
     Trouble {
         error: &'a Error,
     },
@@ -59,7 +54,7 @@ pub enum Event<'a> {
 
 #[derive(Debug, Clone, PartialEq)]
 pub struct Client {
-    /// Starting at 1.
+    /// Counted from 1.
     pub number: u64,
     pub peer: SocketAddr,
     pub local: SocketAddr,
@@ -69,7 +64,6 @@ pub struct Client {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ServedProtocol {
-    /// The plumb protocol.
     Native,
     Iperf3,
     Sockperf,
@@ -78,27 +72,19 @@ pub enum ServedProtocol {
 #[derive(Debug, Clone, PartialEq)]
 pub enum Work {
     Stream(Box<StreamSettings>),
-    /// Echoed messages.
     PingPong(Transport),
-    /// Requests over a connection each.
     Connect,
 }
 
 #[derive(Debug, Default)]
 pub struct Report {
-    /// Service time.
     pub lasted: Nanos,
-    /// Local measurements, if any.
     pub here: Option<Outcome>,
-    /// Measurements of a plumb peer.
     pub there: Option<StreamOutcome>,
-    /// Results of an iperf3 peer.
     pub results: Option<codecs::iperf3::Results>,
-    /// Output of iperf3's server with `--json`, for a completed test.
+    /// The output of iperf3's server with `--json`, for a completed test.
     pub output: Option<Box<codecs::iperf3::output::Output>>,
-    /// Message counts of sockperf.
     pub messages: Option<codecs::sockperf::Counts>,
-    /// The error if the client did not end normally.
     pub failure: Option<Error>,
 }
 
@@ -112,7 +98,6 @@ pub enum Refusal {
     Slow,
     #[error("it disconnected before sending a request")]
     Left,
-    /// Dropped in favour of a newer connection.
     #[error("dropped for newer connections before it sent a request")]
     ConnectionLimit,
     #[error("client limit reached")]
@@ -130,7 +115,6 @@ pub enum Refusal {
     Limit,
     #[error("authentication failed")]
     Unknown,
-    /// Only the excess messages are dropped.
     #[error("rate limit for unverified addresses exceeded; excess messages are dropped")]
     Rate,
 }
@@ -144,7 +128,6 @@ impl From<Exhausted> for Refusal {
     }
 }
 
-/// Refusal code for a plumb client.
 pub(crate) const fn refusal_code(limit: Exhausted) -> RefusalCode {
     match limit {
         Exhausted::Address => RefusalCode::AddressBusy,

@@ -1,5 +1,5 @@
-//! Asynchronous server log: a thread writes it, so that a slow or stopped reader blocks no client.
-//! The queue is bounded; dropped lines are counted, and the count is logged.
+//! The server's log, written by a thread, so that a slow reader blocks no client. The queue is bounded; dropped lines are
+//! counted.
 
 use std::{
     io,
@@ -21,12 +21,11 @@ use super::{
 };
 
 const LINES: usize = 4096;
-/// Maximum bytes of queued lines: the JSON of a test with many connections takes megabytes.
+/// The JSON of a test with many connections takes megabytes.
 const BYTES: usize = 64 << 20;
-/// Rate limit of logged documents, in bytes per client address and in total. An ordinary test takes 5 kB.
+/// Document bytes for each client address. An ordinary test takes 5 kB.
 const OF_ONE: Rate = Rate { per_second: 64 << 10, burst: 16 << 20 };
 const OF_ALL: Rate = Rate { per_second: 256 << 10, burst: 64 << 20 };
-/// How long to wait at exit for a stalled reader.
 const PATIENCE: Duration = Duration::from_secs(2);
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -35,7 +34,6 @@ pub enum LogTarget {
     Stderr,
 }
 
-/// Accepts lines from any thread without blocking.
 pub struct EventLog {
     lines: Option<SyncSender<(LogTarget, String)>>,
     state: Arc<State>,
@@ -47,17 +45,12 @@ pub struct EventLog {
 
 #[derive(Default)]
 struct State {
-    /// Queued.
     bytes: AtomicUsize,
     written: AtomicU64,
     dropped: AtomicU64,
 }
 
 impl EventLog {
-    /// Starts the thread that calls `write`.
-    ///
-    /// # Errors
-    /// If no thread can be created.
     pub fn start(write: impl FnMut(LogTarget, &str) + Send + 'static) -> io::Result<Self> {
         let (lines, coming) = sync_channel(LINES);
         let (done, over) = channel();
@@ -78,15 +71,13 @@ impl EventLog {
         })
     }
 
-    /// Writes a line unless the rate limit is exceeded.
     pub fn write_some(&self, to: LogTarget, line: String) {
         let now = Duration::from_nanos(monotonic() - self.started);
         let allowed = self.limiter.lock().unwrap_or_else(PoisonError::into_inner).allows(now);
         if allowed { self.write(to, line) } else { self.miss() }
     }
 
-    /// Writes the JSON document of a client unless its address has exceeded the rate limit. Skipped documents are
-    /// counted.
+    /// Skipped if the address has exceeded its rate limit; skipped documents are counted.
     pub fn write_document(&self, peer: IpAddr, document: String) {
         let length = document.len() as u64 + 1;
         let mut documents = self.documents.lock().unwrap_or_else(PoisonError::into_inner);
@@ -95,7 +86,6 @@ impl EventLog {
         if allowed { self.write(LogTarget::Stdout, document) } else { self.miss() }
     }
 
-    /// Queues a line if there is room.
     pub fn write(&self, to: LogTarget, line: String) {
         let length = line.len();
         let room = self.state.bytes.fetch_add(length, Ordering::Relaxed) + length <= BYTES;
@@ -111,7 +101,6 @@ impl EventLog {
     }
 }
 
-/// Writes the remaining lines unless the reader stalls.
 impl Drop for EventLog {
     fn drop(&mut self) {
         self.lines = None;
@@ -149,7 +138,6 @@ mod tests {
     use super::*;
     type Lines = Arc<Mutex<Vec<String>>>;
 
-    /// A log with a reader that blocks until released.
     fn stopped() -> (EventLog, SyncSender<()>, Lines) {
         let (go, wait) = sync_channel::<()>(1);
         let lines = Lines::default();

@@ -1,5 +1,4 @@
-//! The event loop: one thread that accepts connections, reads the first bytes and starts sessions.
-//! It never blocks on a peer. Clients run on threads of their own.
+//! The event loop, which never blocks on a peer.
 
 use std::{
     io::{self, ErrorKind},
@@ -23,6 +22,7 @@ use super::{
     auth_worker::AuthWorker,
     config::{Config, Limits},
     confinement::{self, Confinement},
+    datagram_peers::UdpDemux,
     event::{Event, Refusal, Watcher},
     ledger::{Budget, Ledger},
     listeners::Listeners,
@@ -31,33 +31,27 @@ use super::{
     port_holder,
     session::ServerContext,
     sessions::Sessions,
-    udp_demux::UdpDemux,
     waker::{self, WakeReceiver, Waker},
 };
 
-/// Longest poll timeout: the interval of checks for a stop request and for late peers.
+/// Stop requests and late peers are checked at this interval.
 const TICK: Duration = Duration::from_millis(100);
-/// Events per poll.
 const EVENTS: usize = 256;
-/// Connections or datagrams handled per event, for fairness.
+/// Connections or datagrams per event, for fairness.
 pub(super) const BATCH: usize = 64;
 
-/// Poller tokens: TCP listeners start here, then UDP listeners, then pending connections.
+/// TCP listeners start here, then UDP listeners, then pending connections.
 const TCP: u64 = 0;
 const UDP: u64 = 1 << 16;
 const WAKE: u64 = 1 << 17;
 const HOLDER: u64 = 1 << 18;
 const PENDING: u64 = 1 << 32;
 
-/// Serves clients until stopped, with the current privileges.
-///
-/// # Errors
-/// If a setting is invalid or listening fails. Client failures go to `watcher` and do not affect other clients.
+/// Keeps the current privileges. Client failures go to `watcher` and do not affect other clients.
 pub fn serve(config: &Config, stop: &Stop, watcher: &dyn Watcher) -> Result<()> {
     Bound::new(config)?.serve(stop, watcher)
 }
 
-/// A server that listens but does not accept yet.
 pub struct Bound<'a> {
     config: &'a Config,
     allow_list: AllowList,
@@ -67,10 +61,6 @@ pub struct Bound<'a> {
 }
 
 impl<'a> Bound<'a> {
-    /// Opens the listeners of `config`.
-    ///
-    /// # Errors
-    /// Like [`serve`].
     pub fn new(config: &'a Config) -> Result<Self> {
         let allow_list = AllowList::new(&config.allow)?;
         let keys = config.auth.as_ref().map(LoginKeys::new).transpose()?;
@@ -79,11 +69,8 @@ impl<'a> Bound<'a> {
         Ok(Self { config, allow_list, keys, listeners, confinement: None })
     }
 
-    /// Drops unneeded privileges: switches to `user` (default for root: `nobody`) and drops capabilities, files and
-    /// system calls. Requires a single-threaded process.
-    ///
-    /// # Errors
-    /// If the user does not exist or a kernel call fails.
+    /// Switches to `user` (default for root: `nobody`) and drops capabilities, files and system calls. Requires a
+    /// single-threaded process.
     pub fn confine(&mut self, user: Option<&str>) -> Result<()> {
         let user = confinement::user(user)?;
         // Zero-copy sends lock memory, and only root may exceed RLIMIT_MEMLOCK.
@@ -95,10 +82,6 @@ impl<'a> Bound<'a> {
         Ok(())
     }
 
-    /// Serves until stopped.
-    ///
-    /// # Errors
-    /// Like [`serve`].
     pub fn serve(&self, stop: &Stop, watcher: &dyn Watcher) -> Result<()> {
         let Self { config, allow_list, keys, listeners, confinement } = self;
         let (addresses, proven) = (&*listeners.addresses, config.auth.is_some());
@@ -157,7 +140,6 @@ pub(super) struct EventLoop<'scope, 'env> {
     pub(super) poller: Poller,
     pending: PendingConnections,
     pub(super) ledger: Ledger,
-    /// For TCP listeners.
     accept_backoff: AcceptBackoff,
     pub(super) queue: AdmissionQueue,
     pub(super) sessions: Sessions<'scope>,
@@ -165,7 +147,6 @@ pub(super) struct EventLoop<'scope, 'env> {
     pub(super) log: LogLimiter<'env>,
     pub(super) waker: Waker,
     wake_receiver: WakeReceiver,
-    /// Number of the next connection, in order of arrival.
     next: u64,
     idle_since: u64,
 }
@@ -214,7 +195,6 @@ impl<'scope, 'env> EventLoop<'scope, 'env> {
         }
     }
 
-    /// Periodic work, also done after a client ends.
     fn housekeep(&mut self) {
         let now = monotonic();
         for connection in self.pending.late(now) {
@@ -280,7 +260,7 @@ impl<'scope, 'env> EventLoop<'scope, 'env> {
         self.next - 1
     }
 
-    /// Frees a descriptor by dropping a pending connection, or pauses the listener.
+    /// Drops a pending connection, or pauses the listener.
     fn make_room(&mut self, listener: usize, error: io::Error) {
         if let Some(dropped) = self.pending.drop_oldest_of_most() {
             self.log.refused(dropped.peer, Refusal::ConnectionLimit, monotonic());

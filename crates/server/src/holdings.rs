@@ -1,5 +1,4 @@
-//! Reservations of a client in the ledger: its slot, which may pass to another client early, and the resources of its
-//! thread.
+//! Reservations of a client in the ledger: its slot, which may pass to another client early, and the resources of its thread.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -19,12 +18,10 @@ impl Holdings {
         Self(Arc::new(Mutex::new(Reservations { place, _streams: streams })))
     }
 
-    /// Frees the slot for another client before the thread ends.
     pub(super) fn give_up_place(&self) {
         self.lock().place = None;
     }
 
-    /// Frees everything. Returns whether the client still had its slot.
     pub(super) fn release(&self) -> bool {
         let had_place = self.lock().place.is_some();
         *self.lock() = Reservations { place: None, _streams: None };

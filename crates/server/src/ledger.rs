@@ -1,5 +1,4 @@
 //! Resources reserved by clients, with limits per address and in total.
-//! `budgets` does the counting; the limits are defined here.
 
 use sys::socket::largest_send_buffer;
 
@@ -8,26 +7,20 @@ pub(crate) use budgets::{Amounts, Budget, Exhausted, Meter, Rate, Rates, Share, 
 #[derive(Debug)]
 pub(crate) struct Ledger {
     pub(crate) places: Amounts,
-    /// Clients of protocols without address verification that have their own thread.
+    /// Clients without a verified address that have a thread.
     pub(crate) unproven: Amounts,
-    /// Connections without a complete request.
     pub(crate) pending: Amounts,
-    /// iperf3 clients waiting for a slot or a login check.
     pub(crate) waiting: Amounts,
-    /// Data connections of iperf3 tests, each with a thread.
     pub(crate) streams: Amounts,
-    /// Message buffers of iperf3 tests, in bytes.
     pub(crate) buffers: Amounts,
-    /// Kernel send buffers of iperf3 TCP tests, in bytes.
     pub(crate) send_buffers: Amounts,
-    /// Stored intervals of iperf3 tests.
     pub(crate) intervals: Amounts,
-    /// Reply bytes to unverified addresses, including packet overhead.
+    /// Bytes to unverified addresses, including packet overhead.
     pub(crate) replies: Rates,
     pub(crate) failures: Rates,
 }
 
-/// Data connections in total; a test has up to 256.
+/// A test has up to 256.
 const STREAMS: Budget = Budget { address: 512, server: 1024 };
 const UNPROVEN: Budget = Budget { address: 4, server: 16 };
 const PENDING: Budget = Budget { address: 512, server: 1024 };
@@ -42,14 +35,13 @@ pub(crate) const REPLIES: Rate = if cfg!(test) {
     Rate { per_second: 64 << 20, burst: 16 << 20 }
 };
 const ALL_REPLIES: Rate = Rate { per_second: 256 << 20, burst: 64 << 20 };
-/// Cost of a failed login. It allows ten at first, then one every ten seconds.
+/// Tokens per failed login: ten at first, then one every ten seconds.
 pub(crate) const FAILURE: u64 = 10;
 const FAILURES: Rate = Rate { per_second: 1, burst: 10 * FAILURE };
-/// A total limit would allow locking everyone out. The total rate is already limited by the single decrypting thread.
+/// A total limit would allow locking everyone out. The single decrypting thread limits the total rate.
 const ALL_FAILURES: Rate = Rate { per_second: 1 << 40, burst: 1 << 40 };
 
-/// Number of send buffers that may grow to the kernel's limit; more streams share the same memory. Unit tests use less
-/// and need fewer streams.
+/// Buffers that may grow to the kernel's limit; more streams share the same memory.
 const FULL_SEND_BUFFERS: Budget =
     if cfg!(test) { Budget { address: 4, server: 16 } } else { Budget { address: 16, server: 64 } };
 

@@ -1,8 +1,7 @@
 //! The plumb server, and the drivers of the iperf3 and sockperf protocols in `codecs`.
 //!
-//! One port serves all protocols, which are detected by the first bytes. Until then a peer costs a socket and a few
-//! bytes, and has a deadline; it gets no thread and no memory of a size it chose. `traffic` moves the data. The crate
-//! prints nothing and stores no results: it reports events to a [`Watcher`] and provides a log.
+//! One port serves all protocols, which are detected by the first bytes. Until then a peer costs a socket and a few bytes, and
+//! has a deadline.
 
 mod accept_backoff;
 mod admission;
@@ -12,6 +11,7 @@ mod allow_list;
 mod auth_worker;
 mod config;
 mod confinement;
+mod datagram_peers;
 mod document;
 mod event;
 mod event_log;
@@ -20,6 +20,7 @@ mod event_loop;
 #[path = "../../../fuzz/src/server.rs"]
 pub mod exercise;
 mod holdings;
+mod ingress;
 pub mod iperf3;
 mod ledger;
 mod line_limiter;
@@ -33,6 +34,7 @@ mod requests;
 mod seen_tokens;
 mod session;
 mod sessions;
+mod sockets;
 pub mod sockperf;
 mod udp_demux;
 mod waker;

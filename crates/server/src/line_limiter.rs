@@ -1,12 +1,10 @@
-//! Limits the number of logged events per second. The caller passes the time.
+//! Limits the number of logged events per second.
 
 use std::time::Duration;
 
-/// Lines per second; further ones are only counted.
 const SHOWN: u32 = 100;
 const SECOND: Duration = Duration::from_secs(1);
 
-/// Count in the current second.
 #[derive(Debug, Default)]
 pub(super) struct LineLimiter {
     since: Duration,
@@ -14,7 +12,7 @@ pub(super) struct LineLimiter {
 }
 
 impl LineLimiter {
-    /// Whether to show another line. `now` is relative to any fixed start.
+    /// `now` is relative to any fixed start.
     pub(super) fn allows(&mut self, now: Duration) -> bool {
         if now.saturating_sub(self.since) >= SECOND {
             *self = Self { since: now, shown: 0 };

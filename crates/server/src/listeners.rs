@@ -5,28 +5,28 @@ use std::{
     net::{IpAddr, SocketAddr, TcpListener, UdpSocket},
 };
 
-use socket2::{Domain, Protocol, Socket, Type};
+use socket2::{Protocol, Type};
 use traffic::{Error, Result};
 
-use super::port_holder::PortHolder;
+use super::{
+    port_holder::PortHolder,
+    sockets::{bind_udp, socket, udp},
+};
 
-/// Accept backlog, further limited by the kernel.
 const BACKLOG: i32 = 4096;
-/// Attempts to find a port that is free for both TCP and UDP.
+/// A port must be free for both TCP and UDP.
 const ATTEMPTS: u32 = 16;
 
-/// Nonblocking sockets, in the order of the addresses.
 #[derive(Debug)]
 pub(super) struct Listeners {
     pub(super) tcp: Vec<TcpListener>,
     pub(super) udp: Vec<UdpSocket>,
     pub(super) addresses: Vec<SocketAddr>,
-    /// Opens more UDP sockets after the process has dropped its privileges.
     holder: Option<PortHolder>,
 }
 
 impl Listeners {
-    /// Opens all listeners. If all addresses were requested, a missing IPv6 stack is not an error.
+    /// A missing IPv6 stack is no error if all addresses were requested.
     pub(super) fn open(listen: &[SocketAddr]) -> Result<Self> {
         if listen.is_empty() {
             let (setting, value) = ("listen addresses", "none".to_owned());
@@ -47,13 +47,11 @@ impl Listeners {
         }
     }
 
-    /// Starts the port holder, which keeps its user.
     pub(super) fn start_port_holder(&mut self) -> Result<()> {
         self.holder = Some(PortHolder::start(&self.addresses)?);
         Ok(())
     }
 
-    /// Another UDP socket on a listening address.
     pub(super) fn further_udp(&self, address: SocketAddr) -> Result<UdpSocket> {
         self.holder.as_ref().map_or_else(|| udp(address), |holder| holder.udp(address))
     }
@@ -110,35 +108,11 @@ fn tcp(address: SocketAddr) -> Result<TcpListener> {
     Ok(socket.into())
 }
 
-/// Bound exclusively first, then shared with sockets of the same user (SO_REUSEPORT), so that no other user can ever
-/// bind the port. SO_REUSEADDR would share a UDP port with all users.
+/// Bound exclusively first, then shared with sockets of the same user (SO_REUSEPORT), so that no other user can ever bind the
+/// port. SO_REUSEADDR would share a UDP port with all users.
 fn udp_listener(address: SocketAddr) -> Result<UdpSocket> {
     let socket = socket(address, Type::DGRAM, Protocol::UDP)?;
     bind_udp(&socket, address)?;
     sys::socket::set_reuse_port(&socket, true)?;
     Ok(socket.into())
-}
-
-/// Another UDP socket on a listening address. The kernel delivers a datagram to the connected socket of its sender,
-/// otherwise to the socket with the most specific address.
-pub(super) fn udp(address: SocketAddr) -> Result<UdpSocket> {
-    let socket = socket(address, Type::DGRAM, Protocol::UDP)?;
-    sys::socket::set_reuse_port(&socket, true)?;
-    bind_udp(&socket, address)?;
-    Ok(socket.into())
-}
-
-fn bind_udp(socket: &Socket, address: SocketAddr) -> Result<()> {
-    socket.bind(&address.into()).map_err(Error::socket("bind", || format!("{address} for UDP")))
-}
-
-fn socket(address: SocketAddr, kind: Type, protocol: Protocol) -> Result<Socket> {
-    let named = || address.to_string();
-    let socket = Socket::new(Domain::for_address(address), kind, Some(protocol))
-        .map_err(Error::socket("open a socket on", named))?;
-    if address.is_ipv6() {
-        socket.set_only_v6(true).map_err(Error::socket("prepare", named))?;
-    }
-    socket.set_nonblocking(true).map_err(Error::socket("prepare", named))?;
-    Ok(socket)
 }

@@ -4,21 +4,18 @@ use std::{collections::VecDeque, net::SocketAddr};
 
 use super::event::{Event, Refusal, Watcher};
 
-/// Refusals logged per second; further ones are only counted.
 const NAMED: u32 = 10;
 const SECOND: u64 = 1_000_000_000;
-/// A repeated refusal of the same peer within this time (ns) is treated as the same attempt,
+/// Nanoseconds within which a repeated refusal of the same peer is the same attempt.
 const ATTEMPT: u64 = 10 * SECOND;
-/// for this many recent peers.
+/// Recent peers whose refusals are remembered.
 const REMEMBERED: usize = 64;
 
-/// Forwards refusals to the watcher.
 pub(super) struct LogLimiter<'a> {
     watcher: &'a dyn Watcher,
     since: u64,
     named: u32,
     more: u64,
-    /// Recently refused peers with times, the latest first.
     recent: VecDeque<(SocketAddr, u64)>,
 }
 
@@ -40,7 +37,7 @@ impl<'a> LogLimiter<'a> {
         }
     }
 
-    /// Whether a peer retries. A client without a reply retries from the same port.
+    /// A client without a reply retries from the same port.
     fn is_again(&mut self, peer: SocketAddr, now: u64) -> bool {
         let known = |(before, at): &(SocketAddr, u64)| *before == peer && now.saturating_sub(*at) < ATTEMPT;
         let again = self.recent.iter().any(known);
@@ -51,7 +48,6 @@ impl<'a> LogLimiter<'a> {
         again
     }
 
-    /// Reports the number of unlogged refusals, at most once a second.
     pub(super) fn tick(&mut self, now: u64) {
         if now.saturating_sub(self.since) >= SECOND {
             (self.since, self.named) = (now, 0);

@@ -9,36 +9,27 @@ use traffic::{
     ping_pong::Greeting,
 };
 
-/// Bytes that identify any protocol.
 pub(super) const LONGEST: usize = Cookie::SIZE;
 
-/// Result for the first bytes of a connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Opening {
     /// Incomplete; read up to this total number of bytes.
     More(usize),
-    /// Control or data connection of an iperf3 test.
     Iperf3(Cookie),
-    /// The plumb protocol.
     Native(Handshake),
-    /// The header of a sockperf message.
     Sockperf,
-    /// No known protocol, regardless of further bytes.
+    /// More bytes would not help.
     Unknown,
 }
 
-/// Result for a datagram.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Datagram {
-    /// Stream request of an iperf3 client.
     Iperf3(Connect),
-    /// The plumb protocol.
     Native(Greeting),
-    /// Possibly sockperf, or data of a running exchange.
+    /// Sockperf, perhaps, or data of a running exchange.
     Other,
 }
 
-/// For TCP.
 pub(super) fn of_stream(bytes: &[u8]) -> Opening {
     let native = MAGIC.starts_with(&bytes[..bytes.len().min(MAGIC.len())]);
     if native && bytes.len() >= handshake::LENGTH {
@@ -57,7 +48,6 @@ pub(super) fn of_stream(bytes: &[u8]) -> Opening {
     needed.map(|(_, length)| *length).min().map_or(Opening::Unknown, Opening::More)
 }
 
-/// For UDP.
 pub(super) fn of_datagram(bytes: &[u8]) -> Datagram {
     if let Some(word) = Connect::parse_request(bytes) {
         return Datagram::Iperf3(word);

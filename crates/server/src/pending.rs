@@ -1,6 +1,5 @@
-//! Connections without a complete request, limited in number, memory and time.
-//! They have no thread. When there are too many, the oldest one of the busiest address is dropped, so half-open
-//! connections cannot lock out other peers: a client sends its request within a round trip or two.
+//! Connections without a complete request. When there are too many, the oldest one of the busiest address is dropped, so
+//! half-open connections cannot lock out other peers.
 
 use std::{
     collections::BTreeMap,
@@ -21,14 +20,12 @@ use super::{
     opening::{self, LONGEST, Opening},
 };
 
-/// Deadline for the first bytes. Sockperf's client is silent for 2 s after connecting.
+/// The time for the first bytes. Sockperf's client is silent for 2 s after connecting.
 const OPENING: Nanos = Nanos::from_secs(5);
-/// Deadline for the parameters of an iperf3 client after that.
 const PARAMETERS: Nanos = Nanos::from_secs(5);
-/// Read buffer size. iperf3 parameters are a few hundred bytes.
+/// iperf3 parameters are a few hundred bytes.
 const CHUNK: usize = 1024;
 
-/// In order of arrival.
 pub(super) struct PendingConnections {
     all: BTreeMap<u64, PendingConnection>,
     amounts: Amounts,
@@ -50,14 +47,11 @@ enum Stage {
 pub(super) enum ClientHello {
     Incomplete,
     Refused(Refusal),
-    /// iperf3: request the parameters with [`PendingConnection::request_parameters`], unless the test is already
-    /// running.
+    /// Request the parameters with [`PendingConnection::request_parameters`], unless the test is already running.
     Cookie(Cookie),
-    /// Complete iperf3 parameters. The state machine waits for the decision.
+    /// The state machine waits for the decision.
     Ready(Cookie, Box<Machine>, Box<Params>),
-    /// The plumb handshake.
     Native(Handshake),
-    /// The header of sockperf's first message.
     Sockperf(Vec<u8>),
 }
 
@@ -66,8 +60,7 @@ impl PendingConnections {
         Self { all: BTreeMap::new(), amounts }
     }
 
-    /// Adds a connection. If a limit is reached, drops the oldest one of the same address, or of the busiest address
-    /// for the total limit.
+    /// Drops the oldest connection of the same address at its limit, or of the busiest address at the total limit.
     pub(super) fn admit(
         &mut self,
         order: u64,
@@ -84,7 +77,6 @@ impl PendingConnections {
         dropped
     }
 
-    /// Drops the oldest connection of the busiest address.
     pub(super) fn drop_oldest_of_most(&mut self) -> Option<PendingConnection> {
         let most = self.amounts.most();
         let amounts = self.amounts.clone();
@@ -101,12 +93,10 @@ impl PendingConnections {
         self.all.get_mut(&order)
     }
 
-    /// Frees its slot.
     pub(super) fn take(&mut self, order: u64) -> Option<PendingConnection> {
         self.all.remove(&order).map(PendingConnection::given_up)
     }
 
-    /// Removes connections past their deadline.
     pub(super) fn late(&mut self, now: u64) -> impl Iterator<Item = PendingConnection> {
         let late = self.all.extract_if(.., move |_, connection| now >= connection.until);
         late.map(|(_, connection)| connection)
@@ -114,7 +104,6 @@ impl PendingConnections {
 }
 
 impl PendingConnection {
-    /// A newly accepted connection, made nonblocking.
     pub(super) fn new(socket: TcpStream, peer: SocketAddr, now: u64) -> Self {
         let stage = Stage::Opening { bytes: [0; LONGEST], length: 0 };
         Self { socket, peer, until: now + OPENING.0, stage, share: None }
@@ -125,7 +114,6 @@ impl PendingConnection {
         self
     }
 
-    /// Reads available data and interprets it.
     pub(super) fn read(&mut self, now: u64) -> ClientHello {
         match &mut self.stage {
             Stage::Opening { bytes, length } => read_opening(&self.socket, bytes, length),
@@ -140,7 +128,6 @@ impl PendingConnection {
         }
     }
 
-    /// Requests the parameters of an iperf3 client.
     pub(super) fn request_parameters(&mut self, cookie: Cookie, now: u64) -> ClientHello {
         let mut machine = Box::new(Machine::new(Nanos(now)));
         if !transmit(&self.socket, &mut machine) {
@@ -151,7 +138,7 @@ impl PendingConnection {
         self.read(now)
     }
 
-    /// Closes the connection. If nothing was sent on it, resets it to avoid TIME-WAIT in the kernel.
+    /// Resets a connection on which nothing was sent, to avoid TIME-WAIT in the kernel.
     pub(super) fn dismiss(self) {
         if matches!(self.stage, Stage::Opening { .. }) {
             // On failure it enters TIME-WAIT.
@@ -184,7 +171,6 @@ pub(super) enum ParameterRead {
     Params(Box<Params>),
 }
 
-/// Reads from a control connection until the parameters are complete.
 pub(super) fn read_parameters(mut socket: &TcpStream, machine: &mut Machine, now: u64) -> ParameterRead {
     let mut bytes = [0; CHUNK];
     loop {
@@ -207,13 +193,12 @@ pub(super) fn read_parameters(mut socket: &TcpStream, machine: &mut Machine, now
     }
 }
 
-/// Sends pending messages of the state machine. Returns false on failure.
 pub(super) fn transmit(mut socket: &TcpStream, machine: &mut Machine) -> bool {
     // A few bytes on an idle connection fit the send buffer.
     machine.poll_transmit().is_none_or(|bytes| socket.write_all(&bytes).is_ok())
 }
 
-/// Sends the final message and shuts down writing, so that the peer can read it.
+/// Shuts down writing after the final message, so that the peer can read it.
 pub(super) fn dismiss(socket: &TcpStream, machine: &mut Machine) {
     let sent = transmit(socket, machine);
     if sent {
@@ -229,7 +214,6 @@ mod tests {
     use super::*;
     use crate::ledger::Ledger;
 
-    /// Opens connections from these addresses, in order. Returns the dropped ones by number.
     fn dropped(addresses: impl IntoIterator<Item = String>) -> Vec<(usize, String)> {
         let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
         let socket = TcpStream::connect(listener.local_addr().expect("bound")).expect("the listener accepts");

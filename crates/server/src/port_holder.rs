@@ -1,7 +1,6 @@
-//! A helper process that opens UDP sockets on the server's port, one per UDP client.
-//! Sockets of different users cannot share a UDP port (SO_REUSEPORT). If an unprivileged user owned the port, other
-//! programs of that user could bind it too. So this process remains user 0, without capabilities and file access, and
-//! answers a single request: a socket on one of the server's addresses.
+//! A helper process that opens UDP sockets on the server's port, one per UDP client. Sockets of different users cannot share a
+//! UDP port (SO_REUSEPORT), and other programs of an unprivileged owner could bind it. So this process remains user 0, without
+//! capabilities and file access.
 
 use std::{
     net::{IpAddr, SocketAddr, UdpSocket},
@@ -14,19 +13,16 @@ use sys::{
 };
 use traffic::{Error, Result};
 
-use super::listeners;
+use super::sockets;
 
-/// Maximum length of an address in text form.
 const LONGEST: usize = 64;
 const DENIED: &str = "plumb server: its UDP port holder exited because of a system call not in its filter \
                       (please report this): number ";
 
-/// The server's end of the connection.
 #[derive(Debug)]
 pub(super) struct PortHolder(UnixStream);
 
 impl PortHolder {
-    /// Starts the process for these addresses. Requires a single-threaded process.
     pub(super) fn start(addresses: &[SocketAddr]) -> Result<Self> {
         let low = addresses.iter().any(|address| address.port() < 1024);
         Ok(Self(forked_process::start(|server| {
@@ -37,12 +33,10 @@ impl PortHolder {
         })?))
     }
 
-    /// Connection to the process; it becomes readable when the process ends.
     pub(super) const fn connection(&self) -> &UnixStream {
         &self.0
     }
 
-    /// A UDP socket on this address that shares the server's port.
     pub(super) fn udp(&self, address: SocketAddr) -> Result<UdpSocket> {
         let mut errno = [0; 4];
         forked_process::send(&self.0, address.to_string().as_bytes(), None)?;
@@ -78,7 +72,7 @@ fn serve(server: &UnixStream, addresses: &[SocketAddr]) {
         let requested =
             requested.filter(|requested| addresses.iter().any(|address| is_within(*requested, *address)));
         let opened = requested.ok_or(EINVAL).and_then(|address| {
-            listeners::udp(address).map(OwnedFd::from).map_err(|error| match error {
+            sockets::udp(address).map(OwnedFd::from).map_err(|error| match error {
                 Error::Socket { source, .. } => source.raw_os_error().unwrap_or(EINVAL),
                 Error::System(error) => error.errno(),
                 _ => EINVAL,
@@ -94,7 +88,6 @@ fn serve(server: &UnixStream, addresses: &[SocketAddr]) {
     }
 }
 
-/// Whether `requested` is covered by the listener.
 fn is_within(requested: SocketAddr, listener: SocketAddr) -> bool {
     let any = |address: IpAddr| address.is_unspecified();
     let same_family = requested.is_ipv4() == listener.is_ipv4();
@@ -103,7 +96,6 @@ fn is_within(requested: SocketAddr, listener: SocketAddr) -> bool {
         && (requested.ip() == listener.ip() || any(listener.ip()))
 }
 
-/// Calls for handling one request at a time.
 pub(super) const CALLS: &[&[Call]] =
     &[calls::DESCRIPTORS, calls::SOCKETS, calls::MEMORY, calls::SIGNALS, calls::RARE];
 

@@ -1,10 +1,9 @@
-//! Remembers recently ended clients. Their late messages are not logged as an unknown protocol.
+//! Remembers recently ended clients, to not log their late messages as an unknown protocol.
 
 use std::{collections::VecDeque, net::SocketAddr};
 
-use super::sessions::Ingress;
+use super::ingress::Ingress;
 
-/// Remembered clients per kind.
 const CAPACITY: usize = 64;
 
 /// The latest first.
@@ -17,18 +16,16 @@ pub(super) struct RecentlyClosed {
 impl RecentlyClosed {
     pub(super) fn add(&mut self, ingress: Option<&Ingress>) {
         match ingress {
-            Some(Ingress::Requests(requests)) => keep(&mut self.tokens, requests.token()),
+            Some(Ingress::Requests(requests)) => keep(&mut self.tokens, requests.token),
             Some(Ingress::Datagrams(conversation)) => keep(&mut self.peers, conversation.peer),
             Some(Ingress::Streams(_)) | None => {}
         }
     }
 
-    /// Whether a client with this token ended recently.
     pub(super) fn has_token(&self, token: u64) -> bool {
         self.tokens.contains(&token)
     }
 
-    /// Whether a UDP client with this address ended recently.
     pub(super) fn has_peer(&self, peer: SocketAddr) -> bool {
         self.peers.contains(&peer)
     }
@@ -42,7 +39,7 @@ fn keep<T>(all: &mut VecDeque<T>, new: T) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::sessions::{Conversation, DatagramProtocol};
+    use crate::ingress::{Conversation, DatagramProtocol};
 
     #[test]
     fn remembers_only_the_latest() {

@@ -15,7 +15,7 @@ use codecs::sockperf::Counts;
 use samples::{ThreadCpu, ThreadRole};
 use sys::clock::monotonic;
 use traffic::{
-    Error, Outcome, RefusalCode, Result, Stop,
+    Error, Outcome, Result, Stop,
     bounds::{Bounds, EndReason, Guard},
     connect, dial,
     handshake::Handshake,
@@ -26,10 +26,9 @@ use units::Nanos;
 use workload::ConnectEnd;
 
 const THREADS: usize = 4;
-/// Timeout of a request and its reply.
 const REQUEST: Nanos = Nanos::from_secs(2);
 
-/// Starts the client and serves its connections until it closes the control connection or exceeds `bounds`.
+/// Ends when the client closes the control connection or exceeds `bounds`.
 pub(super) fn serve(
     control: &TcpStream,
     arriving: Receiver<(TcpStream, Handshake)>,
@@ -49,7 +48,7 @@ pub(super) fn serve(
         let threads: Vec<_> = (0..THREADS).map(|_| scope.spawn(|| work.run(stop))).collect();
         let ended = dial::give_go(control, &name)
             .and_then(|()| await_end(control, &work, bounds, stop, &name))
-            .inspect_err(|error| dial::refuse(control, RefusalCode::of(error)));
+            .inspect_err(|error| dial::refuse(control, error.refusal()));
         work.over.store(true, Ordering::Relaxed);
         let threads: Vec<_> = threads.into_iter().filter_map(|thread| thread.join().ok()).collect();
         (ended, threads)
@@ -61,7 +60,6 @@ struct Work {
     arriving: Mutex<Receiver<(TcpStream, Handshake)>>,
     over: AtomicBool,
     connections: AtomicU64,
-    /// Bytes in both directions.
     carried: AtomicU64,
 }
 

@@ -1,17 +1,14 @@
-//! Remembers used login tokens until they expire, to prevent replay. The caller passes the time, in seconds since 1970.
+//! Remembers used login tokens until they expire, to prevent replay. Times in seconds since 1970.
 
 use std::collections::HashMap;
 
-/// Capacity: more than a server can decrypt during the lifetime of a token. Beyond it, the token that expires first is
-/// removed.
+/// A server decrypts fewer during the lifetime of a token. The token that expires first is removed.
 const CAPACITY: usize = 65_536;
 
-/// Tokens with the second of their expiry.
 #[derive(Debug, Default)]
 pub(super) struct SeenTokens(HashMap<Box<str>, i64>);
 
 impl SeenTokens {
-    /// Returns whether the token is new, and remembers it until `until`.
     pub(super) fn is_new(&mut self, token: &str, until: i64, now: i64) -> bool {
         if self.0.len() >= CAPACITY {
             self.0.retain(|_, until| *until >= now);

@@ -20,24 +20,21 @@ use super::{
     config::{Config, Limits},
     event::{Client, Event, Report, ServedProtocol, Watcher, Work},
     holdings::Holdings,
+    ingress::{Conversation, DatagramProtocol},
     ledger::Meter,
     requests,
-    sessions::{Conversation, DatagramProtocol},
 };
 use crate::{
     iperf3::server::{self, AdmittedTest},
     sockperf,
 };
 
-/// Maximum idle time of a UDP client.
 pub(super) const DATAGRAM_IDLE: Nanos = Nanos::from_secs(10);
 
 #[derive(Clone, Copy)]
 pub(super) struct ServerContext<'env> {
     pub(super) config: &'env Config,
-    /// Set when the server stops.
     pub(super) closing: &'env Stop,
-    /// Set when this client must end.
     pub(super) stop: &'env Stop,
     pub(super) watcher: &'env dyn Watcher,
 }
@@ -50,7 +47,6 @@ pub(super) struct SessionId {
 }
 
 impl ServerContext<'_> {
-    /// Reports start and end of a client around `serve`.
     fn serve(
         &self,
         session: &SessionId,
@@ -95,14 +91,12 @@ pub(super) fn iperf3(context: ServerContext<'_>, session: &SessionId, test: Admi
     });
 }
 
-/// A plumb ping-pong connection, or the control connection of a request workload.
 pub(super) fn ping_pong(context: ServerContext<'_>, session: &SessionId, socket: TcpStream) {
     context.serve(session, ServedProtocol::Native, Work::PingPong(Transport::Tcp), |_| {
         served(ping_pong::serve_tcp(socket, context.bounds(context.patience()), context.stop))
     });
 }
 
-/// The control connection of a request workload.
 pub(super) fn connect(
     context: ServerContext<'_>,
     session: &SessionId,
@@ -114,7 +108,6 @@ pub(super) fn connect(
     });
 }
 
-/// A UDP client, with the datagrams received earlier.
 pub(super) fn datagrams(
     context: ServerContext<'_>,
     session: &SessionId,
@@ -135,7 +128,6 @@ pub(super) fn datagrams(
     }
 }
 
-/// A sockperf connection, with the bytes read earlier.
 pub(super) fn sockperf(context: ServerContext<'_>, session: &SessionId, socket: &TcpStream, first: &[u8]) {
     context.serve(session, ServedProtocol::Sockperf, Work::PingPong(Transport::Tcp), |_| {
         answered(sockperf::serve_tcp(socket, first, context.bounds(context.patience()), context.stop))
@@ -166,7 +158,6 @@ fn served<M: Into<EndMeasurement>>(outcome: Result<Outcome<M>>) -> Report {
     }
 }
 
-/// Forwards a client's intervals to the watcher.
 struct ForwardingObserver<'a> {
     client: &'a Client,
     watcher: &'a dyn Watcher,

@@ -1,37 +1,34 @@
 //! Active clients, each with at least one thread.
-//! Passes data connections to their tests.
 
 use std::{
     net::{IpAddr, SocketAddr, TcpStream},
-    sync::{
-        Arc,
-        atomic::{AtomicBool, Ordering},
-        mpsc::{Receiver, SyncSender, sync_channel},
-    },
     thread::{self, Scope, ScopedJoinHandle},
 };
 
 use codecs::iperf3::Cookie;
 use sys::clock::monotonic;
-use traffic::{Error, Result, Stop, handshake::Handshake, ping_pong::Greeting};
+use traffic::{Error, Result, Stop, handshake::Handshake};
 use units::Nanos;
 use workload::Transport;
 
-use super::{holdings::Holdings, ledger::Source, recently_closed::RecentlyClosed, waker::Waker};
-use crate::{iperf3::server::DataConnection, sockperf::SharedCounts};
+use super::{
+    holdings::Holdings,
+    ingress::{Conversation, Ingress, RequestIngress, StreamIngress},
+    ledger::Source,
+    recently_closed::RecentlyClosed,
+    waker::Waker,
+};
+use crate::iperf3::server::DataConnection;
 
 #[derive(Default)]
 pub(super) struct Sessions<'scope> {
     running: Vec<Session<'scope>>,
-    /// Number of clients so far.
     numbers: u64,
-    /// Number of clients so far that occupied a slot.
     begun: u64,
     recently_closed: RecentlyClosed,
 }
 
-/// Extra time before the event loop ends a client whose time is over. Its own thread acts first and can send the
-/// reason.
+/// The client's own thread acts first and can send the reason.
 const BACKSTOP: Nanos = Nanos::from_secs(1);
 
 struct Session<'scope> {
@@ -40,7 +37,7 @@ struct Session<'scope> {
     source: Source,
     holdings: Holdings,
     stop: Stop,
-    /// When the event loop ends the client.
+    /// The event loop ends the client then.
     until: Option<u64>,
 }
 
@@ -49,100 +46,9 @@ impl Session<'_> {
         !self.stop.is_asked()
     }
 
-    /// Whether it occupies a client slot. Unverified clients do not.
+    /// Unverified clients occupy no slot.
     fn has_place(&self) -> bool {
         !self.ingress.as_ref().is_some_and(Ingress::is_unproven)
-    }
-}
-
-/// How further connections of a client reach its thread.
-pub(super) enum Ingress {
-    Streams(StreamIngress),
-    /// Connections for one request each.
-    Requests(RequestIngress),
-    /// Datagrams received on the shared socket before the client's socket was connected.
-    Datagrams(Conversation),
-}
-
-impl Ingress {
-    /// Whether its protocol lacks address verification.
-    const fn is_unproven(&self) -> bool {
-        matches!(self, Self::Datagrams(Conversation { protocol: DatagramProtocol::Sockperf, .. }))
-    }
-}
-
-/// Datagram exchange with one peer.
-#[derive(Clone)]
-pub(super) struct Conversation {
-    pub(super) peer: SocketAddr,
-    pub(super) protocol: DatagramProtocol,
-    /// Counts of datagrams answered on the shared socket.
-    pub(super) counts: Arc<SharedCounts>,
-}
-
-impl Conversation {
-    pub(super) fn new(peer: SocketAddr, protocol: DatagramProtocol) -> Self {
-        Self { peer, protocol, counts: Arc::default() }
-    }
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum DatagramProtocol {
-    /// The plumb protocol. The greeting has verified the address.
-    Native(Greeting),
-    Sockperf,
-}
-
-/// Receives single-request connections.
-pub(super) struct RequestIngress {
-    token: u64,
-    peer: IpAddr,
-    arrivals: SyncSender<(TcpStream, Handshake)>,
-}
-
-impl RequestIngress {
-    /// At most `count` connections may wait.
-    pub(super) fn new(token: u64, peer: IpAddr, count: usize) -> (Self, Receiver<(TcpStream, Handshake)>) {
-        let (arrivals, arriving) = sync_channel(count);
-        (Self { token, peer, arrivals }, arriving)
-    }
-
-    pub(super) const fn token(&self) -> u64 {
-        self.token
-    }
-}
-
-/// Receives the data connections of an iperf3 test.
-pub(super) struct StreamIngress {
-    pub(super) cookie: Cookie,
-    pub(super) transport: Transport,
-    pub(super) peer: IpAddr,
-    pub(super) local: SocketAddr,
-    /// Whether connections are still missing.
-    gathering: Arc<AtomicBool>,
-    arrivals: SyncSender<DataConnection>,
-}
-
-impl StreamIngress {
-    /// The sender and receiver for `count` data connections.
-    pub(super) fn new(
-        cookie: Cookie,
-        transport: Transport,
-        (peer, local): (SocketAddr, SocketAddr),
-        count: usize,
-    ) -> (Self, Receiver<DataConnection>) {
-        let (arrivals, arriving) = sync_channel(count);
-        let gathering = Arc::new(AtomicBool::new(true));
-        (Self { cookie, transport, peer: peer.ip(), local, gathering, arrivals }, arriving)
-    }
-
-    fn is_gathering(&self) -> bool {
-        self.gathering.load(Ordering::Relaxed)
-    }
-
-    /// Shared flag behind [`Self::is_gathering`].
-    pub(super) fn gathering(&self) -> Arc<AtomicBool> {
-        Arc::clone(&self.gathering)
     }
 }
 
@@ -151,12 +57,10 @@ impl<'scope> Sessions<'scope> {
         self.alive().next().is_none()
     }
 
-    /// Number of clients so far that occupied a slot.
     pub(super) const fn begun(&self) -> u64 {
         self.begun
     }
 
-    /// Serves a client on a new thread, for at most `limit`. `work` receives its number and stop flag.
     pub(super) fn begin<'env>(
         &mut self,
         scope: &'scope Scope<'scope, 'env>,
@@ -185,13 +89,12 @@ impl<'scope> Sessions<'scope> {
         Ok(())
     }
 
-    /// Stops clients whose time is over, or all when the server stops.
     pub(super) fn end(&self, closing: bool, now: u64) {
         let over = |running: &&Session<'_>| closing || running.until.is_some_and(|until| now >= until);
         self.running.iter().filter(over).for_each(|running| running.stop.ask());
     }
 
-    /// Stops the newest client of the address and frees its slot immediately.
+    /// Frees the slot immediately.
     pub(super) fn displace_newest_of(&self, source: Source) {
         let its = |running: &&Session<'_>| running.source == source && running.has_place();
         if let Some(newest) = self.alive().filter(its).last() {
@@ -200,7 +103,6 @@ impl<'scope> Sessions<'scope> {
         }
     }
 
-    /// Removes ended clients. Returns whether any were removed.
     pub(super) fn reap(&mut self) -> bool {
         let before = self.running.len();
         for ended in self.running.extract_if(.., |running| running.thread.is_finished()) {
@@ -211,49 +113,41 @@ impl<'scope> Sessions<'scope> {
         self.running.len() < before
     }
 
-    /// Whether an iperf3 test is running.
     pub(super) fn has_test(&self) -> bool {
         self.stream_ingresses().next().is_some()
     }
 
-    /// Whether a test with this cookie is running.
     pub(super) fn has(&self, cookie: Cookie) -> bool {
         self.stream_ingresses().any(|stream_ingress| stream_ingress.cookie == cookie)
     }
 
-    /// Passes a data connection to its test. Returns false if the test expects no more.
     pub(super) fn give(&self, cookie: Cookie, arrival: DataConnection) -> bool {
         let test = self.stream_ingresses().find(|stream_ingress| stream_ingress.cookie == cookie);
         test.is_some_and(|test| test.is_gathering() && test.arrivals.try_send(arrival).is_ok())
     }
 
-    /// Passes a connection to its client. Returns false if there is no such client or its queue is full.
     pub(super) fn give_request(&self, peer: IpAddr, socket: TcpStream, handshake: Handshake) -> bool {
         let found =
             self.requests().find(|requests| requests.token == handshake.token && requests.peer == peer);
         found.is_some_and(|requests| requests.arrivals.try_send((socket, handshake)).is_ok())
     }
 
-    /// Whether a UDP client with this address is active, ending or recently ended.
     pub(super) fn had_peer(&self, peer: SocketAddr) -> bool {
         let is_its = |ingress: &Ingress| matches!(ingress, Ingress::Datagrams(its) if its.peer == peer);
         self.recently_closed.has_peer(peer)
             || self.running.iter().filter_map(|it| it.ingress.as_ref()).any(is_its)
     }
 
-    /// The same for a request client with this token.
     pub(super) fn had_token(&self, token: u64) -> bool {
         let is_its = |ingress: &Ingress| matches!(ingress, Ingress::Requests(its) if its.token == token);
         self.recently_closed.has_token(token)
             || self.running.iter().filter_map(|it| it.ingress.as_ref()).any(is_its)
     }
 
-    /// Whether an active request client has this token.
     pub(super) fn has_token(&self, token: u64) -> bool {
         self.requests().any(|requests| requests.token == token)
     }
 
-    /// The active exchange with this peer.
     pub(super) fn conversation(&self, peer: SocketAddr) -> Option<&Conversation> {
         let mut all = self.alive().filter_map(|running| match &running.ingress {
             Some(Ingress::Datagrams(conversation)) => Some(conversation),
@@ -262,8 +156,7 @@ impl<'scope> Sessions<'scope> {
         all.find(|conversation| conversation.peer == peer)
     }
 
-    /// The test that expects UDP streams from this address. UDP streams carry no cookie, so tests of one peer collect
-    /// their streams one at a time.
+    /// UDP streams carry no cookie, so tests of one peer collect their streams one at a time.
     pub(super) fn gathering_datagrams(&self, peer: IpAddr) -> Option<&StreamIngress> {
         let udp = |stream_ingress: &&StreamIngress| {
             stream_ingress.transport == Transport::Udp && stream_ingress.peer == peer
@@ -290,7 +183,6 @@ impl<'scope> Sessions<'scope> {
     }
 }
 
-/// Wakes the event loop when a client thread ends, even by a panic.
 struct WakeOnDrop(Waker);
 
 impl Drop for WakeOnDrop {

@@ -13,7 +13,6 @@ use traffic::{Observer, Progress};
 
 pub(crate) const HERE: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
 
-/// Signals that data is moving.
 #[derive(Debug, Default)]
 pub(crate) struct Moves(AtomicBool);
 
@@ -25,7 +24,6 @@ impl Observer for Moves {
 }
 
 impl Moves {
-    /// Waits up to 20 s for data.
     pub(crate) fn wait(&self) {
         (0..2000).take_while(|_| !self.0.load(Ordering::Relaxed)).for_each(|_| {
             thread::sleep(Duration::from_millis(10));

@@ -19,7 +19,6 @@ use traffic::{Error, Stop};
 
 use super::{Client, Config, Event, Refusal, Report, Watcher, serve};
 
-/// Owned copies of server events.
 #[derive(Debug)]
 enum TestEvent {
     Listening(Vec<SocketAddr>),
@@ -31,7 +30,6 @@ enum TestEvent {
     MoreRefused,
 }
 
-/// Owned parts of a report.
 #[derive(Debug)]
 struct ClientEnd {
     here: Option<traffic::Outcome>,
@@ -40,7 +38,6 @@ struct ClientEnd {
     failure: Option<String>,
 }
 
-/// Sends all events to the test.
 struct EventSender(Mutex<mpsc::Sender<TestEvent>>);
 
 impl Watcher for EventSender {
@@ -73,7 +70,6 @@ impl ClientEnd {
     }
 }
 
-/// A running server.
 struct TestServer {
     address: SocketAddr,
     received: mpsc::Receiver<TestEvent>,
@@ -81,7 +77,6 @@ struct TestServer {
 }
 
 impl TestServer {
-    /// Waits for a matching event, discarding others.
     fn wait<T>(&self, mut wanted: impl FnMut(TestEvent) -> Option<T>) -> T {
         let until = std::time::Instant::now() + Duration::from_secs(30);
         loop {
@@ -93,7 +88,6 @@ impl TestServer {
         }
     }
 
-    /// Waits for the end of the next client.
     fn ended(&self) -> (Client, Box<ClientEnd>) {
         self.wait(|received| match received {
             TestEvent::Ends(client, ended) => Some((client, ended)),
@@ -101,7 +95,6 @@ impl TestServer {
         })
     }
 
-    /// Waits for the next refusal.
     fn refused(&self) -> Refusal {
         self.wait(|received| match received {
             TestEvent::Refused(reason) => Some(reason),
@@ -114,7 +107,6 @@ fn config(ip: &str) -> Config {
     Config::new(vec![SocketAddr::new(ip.parse::<IpAddr>().expect("an address"), 0)])
 }
 
-/// Runs `work` next to a server in its own namespace.
 fn with_server(config: &Config, work: impl FnOnce(&TestServer) + Send) {
     on_loopback(|| with_server_here(config, work));
 }
@@ -136,7 +128,6 @@ fn with_server_here(config: &Config, work: impl FnOnce(&TestServer)) {
     });
 }
 
-/// Stops the server, even if the test fails.
 struct StopOnDrop(Stop);
 
 impl Drop for StopOnDrop {

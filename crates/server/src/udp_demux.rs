@@ -1,5 +1,4 @@
-//! Handles datagrams on the shared sockets: replies directly or creates a connected socket for the peer.
-//! Replies are never longer than the request, and remembered peers are limited in number.
+//! Handles datagrams on the shared sockets. Replies are never longer than the request.
 
 use std::{
     io::ErrorKind,
@@ -17,78 +16,31 @@ use sys::{
 use traffic::{
     Error, RefusalCode, Result,
     handshake::Purpose,
-    ping_pong::{Cookies, Greeting, GreetingKind},
+    ping_pong::{Greeting, GreetingKind},
 };
-use units::Nanos;
 
 use super::{
+    datagram_peers::LONGEST,
     event::{Event, Refusal, refusal_code},
     event_loop::{BATCH, EventLoop},
+    ingress::{Conversation, DatagramProtocol},
     ledger::{Share, Source},
     listeners::Listeners,
     opening::{self, Datagram},
-    sessions::{Conversation, DatagramProtocol},
 };
 use crate::{iperf3::server::DataConnection, sockperf::cost};
 
-/// Maximum datagram size.
-const LONGEST: usize = 65_535;
-/// Maximum number of datagrams taken from a new socket; the rest belong to its peer.
+/// Datagrams taken from a new socket; the rest belong to its peer.
 const STRAYS: usize = 1024;
-
-/// Sockperf peers with a remembered first message,
-const KNOWN: usize = 256;
-/// and how long they are remembered.
-const REMEMBERED: Nanos = Nanos::from_secs(10);
-
-/// Sockperf peers that have sent a message but have no connected socket.
-#[derive(Default)]
-struct KnownPeers(Vec<(Conversation, u64)>);
-
-impl KnownPeers {
-    /// Remembers a peer, removing the oldest at the limit.
-    fn remember(&mut self, new: Conversation, now: u64) {
-        self.0.retain(|(known, since)| known.peer != new.peer && now.saturating_sub(*since) < REMEMBERED.0);
-        if self.0.len() >= KNOWN {
-            self.0.remove(0);
-        }
-        self.0.push((new, now));
-    }
-
-    fn take(&mut self, peer: SocketAddr) -> Option<Conversation> {
-        let place = self.0.iter().position(|(known, _)| known.peer == peer)?;
-        Some(self.0.remove(place).0)
-    }
-
-    fn find(&self, peer: SocketAddr, now: u64) -> Option<&Conversation> {
-        let (known, since) = self.0.iter().find(|(known, _)| known.peer == peer)?;
-        (now.saturating_sub(*since) < REMEMBERED.0).then_some(known)
-    }
-}
 
 #[derive(Debug, Clone, Copy)]
 struct Destination {
-    /// Index of the listening socket.
     place: usize,
-    /// Local address, if the socket is bound to all addresses.
+    /// `None` unless the socket is bound to all addresses.
     here: Option<IpAddr>,
 }
 
-/// State across datagrams.
-pub(super) struct UdpDemux {
-    known: KnownPeers,
-    cookies: Cookies,
-    buffer: Vec<u8>,
-}
-
-impl Default for UdpDemux {
-    fn default() -> Self {
-        Self { known: KnownPeers::default(), cookies: Cookies::default(), buffer: vec![0; LONGEST] }
-    }
-}
-
 impl EventLoop<'_, '_> {
-    /// Receives pending datagrams of a UDP socket.
     pub(super) fn receive(&mut self, place: usize) {
         // Taken out so that other fields stay accessible.
         let mut buffer = std::mem::take(&mut self.udp.buffer);
@@ -119,7 +71,7 @@ impl EventLoop<'_, '_> {
         }
     }
 
-    /// Plumb clients get a refusal, no longer than their request.
+    /// The refusal is no longer than the request.
     fn deny(&mut self, at: Destination, bytes: &[u8], peer: SocketAddr, now: u64) {
         self.log.refused(peer, Refusal::Address, now);
         if let Datagram::Native(greeting) = opening::of_datagram(bytes)
@@ -129,7 +81,7 @@ impl EventLoop<'_, '_> {
         }
     }
 
-    /// Greets a plumb client. It costs nothing until the client has verified its address.
+    /// Costs nothing until the client has verified its address.
     fn greet_native(&mut self, at: Destination, greeting: Greeting, peer: SocketAddr, now: u64) {
         let served = matches!(greeting.handshake.purpose, Purpose::PingPong | Purpose::Probe);
         match greeting.kind {
@@ -168,7 +120,6 @@ impl EventLoop<'_, '_> {
         }
     }
 
-    /// Datagrams of a running iperf3 test.
     fn give_datagrams(&mut self, at: Destination, word: Connect, peer: SocketAddr) {
         let Some(test) = self.sessions.gathering_datagrams(peer.ip()) else {
             return self.log.refused(peer, Refusal::UnknownProtocol, monotonic());
@@ -185,8 +136,7 @@ impl EventLoop<'_, '_> {
         self.answer_strays(at, strays);
     }
 
-    /// Replies to a sockperf message. A peer that continues gets a thread and a connected socket, if one is left for
-    /// unverified clients.
+    /// A peer that continues gets a thread and a connected socket, if one is left for unverified clients.
     fn answer_sockperf(&mut self, at: Destination, bytes: &mut [u8], peer: SocketAddr, now: u64) {
         let served = self.sessions.conversation(peer).cloned();
         let (is_served, known) = (served.is_some(), self.udp.known.find(peer, now).cloned());
@@ -216,7 +166,6 @@ impl EventLoop<'_, '_> {
         if allowed {
             conversation.counts.note(reply, bytes.len());
         } else {
-            // Dropped, like packet loss.
             self.log.refused(peer, Refusal::Rate, now);
         }
         if allowed && reply == Reply::Answer {
@@ -240,7 +189,6 @@ impl EventLoop<'_, '_> {
         self.answer_strays(at, strays);
     }
 
-    /// Connects a socket to the peer and returns earlier datagrams.
     fn connect(&self, local: SocketAddr, peer: SocketAddr) -> Option<(UdpSocket, Strays)> {
         let tell = |error: &Error| self.context.watcher.event(Event::Trouble { error });
         connect(self.listeners, local, peer).inspect_err(tell).ok()
@@ -254,7 +202,6 @@ impl EventLoop<'_, '_> {
 
     fn send(&self, at: Destination, bytes: &[u8], peer: SocketAddr) {
         let socket = &self.listeners.udp[at.place];
-        // Dropped, like packet loss.
         let _ = match at.here {
             Some(here) => send_addressed(socket, bytes, peer, here),
             None => socket.send_to(bytes, peer),
@@ -266,10 +213,10 @@ fn is_of_a_link(address: IpAddr) -> bool {
     matches!(address, IpAddr::V6(address) if address.is_unicast_link_local())
 }
 
-/// Datagrams received on the wrong socket.
+/// Received on the wrong socket.
 type Strays = Vec<(Vec<u8>, SocketAddr)>;
 
-/// Until connected, a socket receives datagrams from any sender. They are at the front of its queue.
+/// A socket receives datagrams from any sender until it is connected. They are at the front of its queue.
 fn connect(listeners: &Listeners, local: SocketAddr, peer: SocketAddr) -> Result<(UdpSocket, Strays)> {
     let socket = listeners.further_udp(local)?;
     socket.connect(peer).map_err(Error::socket("connect", || format!("a UDP socket to {peer}")))?;
@@ -282,7 +229,6 @@ fn connect(listeners: &Listeners, local: SocketAddr, peer: SocketAddr) -> Result
     Ok((socket, strays))
 }
 
-/// Local address of the peer's socket: the one it used.
 fn local(listeners: SocketAddr, reached: Option<IpAddr>) -> SocketAddr {
     match reached {
         Some(reached) if listeners.ip().is_unspecified() => SocketAddr::new(reached, listeners.port()),

@@ -14,7 +14,6 @@ use traffic::{Error, Result};
 #[derive(Debug, Clone)]
 pub(super) struct Waker(Arc<UnixStream>);
 
-/// Watched by the event loop.
 #[derive(Debug)]
 pub(super) struct WakeReceiver(UnixStream);
 
@@ -35,7 +34,6 @@ impl Waker {
 }
 
 impl WakeReceiver {
-    /// Drains the socket, so that the next call wakes again.
     pub(super) fn clear(&self) {
         while matches!((&self.0).read(&mut [0; 256]), Ok(256)) {}
     }

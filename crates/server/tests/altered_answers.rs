@@ -1,5 +1,4 @@
-//! A peer that flips single bits in the sequence numbers of its replies. Such numbers were never sent, or at another
-//! time.
+//! A peer that flips bits in the sequence numbers of its replies.
 
 use std::{
     io::{Read, Write},
@@ -22,11 +21,11 @@ use units::{Bytes, Nanos};
 use workload::{Measurement, PingPongData, PingPongSettings, Schedule, Transport, WorkloadSettings};
 
 const HERE: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
-/// Message size in bytes.
+/// Bytes.
 const SIZE: usize = 64;
-/// Messages with altered replies: one in the warm-up, one measured. Flipping a bit never turns one into the other.
+/// One is in the warm-up, one is measured. Flipping a bit never turns one into the other.
 const ALTERED: [u64; 2] = [5, 20];
-/// Open loop: messages of the warm-up, and as many measured ones.
+/// Messages of an open loop before the measured ones.
 const WARMING: u64 = 10;
 const MEASURED: u64 = 50;
 const PERIOD: Nanos = Nanos::from_millis(5);
@@ -37,20 +36,15 @@ enum Protocol {
     Sockperf,
 }
 
-/// A peer that echoes all messages, some with a flipped bit in their number.
 #[derive(Clone, Copy)]
 struct Altering {
     protocol: Protocol,
-    /// Numbers of the altered messages, as sent.
     numbers: [u64; 2],
-    /// Counted from the least significant.
     bit: usize,
-    /// Message size in bytes.
     size: usize,
 }
 
 impl Altering {
-    /// Turns a message into its reply.
     fn answer(self, message: &mut [u8]) {
         if self.protocol == Protocol::Sockperf {
             assert_eq!(sockperf::answer(message), sockperf::Reply::Answer);
@@ -63,7 +57,6 @@ impl Altering {
         }
     }
 
-    /// Serves one client. Returns the address.
     fn serve(self, transport: Transport) -> SocketAddr {
         match transport {
             Transport::Tcp => {
@@ -115,7 +108,6 @@ impl Altering {
     }
 }
 
-/// The client's measurements.
 fn measured(load: &PingPongSettings, altering: Altering) -> PingPongData {
     let server = altering.serve(load.transport);
     let stop = Stop::new();
@@ -136,12 +128,11 @@ fn measured(load: &PingPongSettings, altering: Altering) -> PingPongData {
     }
 }
 
-/// The sequence numbers as sent; sockperf's start after the initial message.
+/// sockperf's start after the initial message.
 fn sent_as(protocol: Protocol, messages: [u64; 2]) -> [u64; 2] {
     messages.map(|number| if protocol == Protocol::Sockperf { number + 2 } else { number })
 }
 
-/// Runs all bit positions in parallel, each with its own client and peer.
 fn check_all(bits: usize, check: impl Fn(Protocol, Transport, usize) + Sync, protocols: &[Protocol]) {
     for protocol in protocols {
         for transport in [Transport::Udp, Transport::Tcp] {
@@ -233,7 +224,6 @@ fn counts_triplicate_replies_once() {
     }
 }
 
-/// Echoes all messages three times, over either transport, with sockperf's initial message.
 fn tripling(transport: Transport) -> SocketAddr {
     match transport {
         Transport::Tcp => {

@@ -1,4 +1,4 @@
-//! Exchanging sockperf messages does not allocate: a run five times as long needs no more allocations.
+//! A run five times as long needs no more allocations.
 
 mod counting;
 
@@ -18,10 +18,9 @@ use units::{Bytes, Nanos};
 use workload::{PingPongSettings, Schedule, Transport};
 
 const HERE: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
-/// Tolerance for other causes: the server does periodic work ten times a second.
+/// The server does periodic work ten times a second.
 const CHANCE: u64 = 60;
 
-/// Receives the server's address.
 #[derive(Default)]
 struct Place(OnceLock<SocketAddr>);
 
@@ -33,7 +32,6 @@ impl Watcher for Place {
     }
 }
 
-/// Allocations of both ends during a run, and the number of messages.
 fn run(load: &PingPongSettings, duration: Nanos) -> (u64, u64) {
     let load = PingPongSettings { duration, ..load.clone() };
     let (stop, place) = (Stop::new(), Place::default());

@@ -1,5 +1,4 @@
-//! Invalid, half-open, slow and silent peers do not disturb the server and leave nothing behind. Runs in its own
-//! process, so that memory, threads and descriptors are the server's.
+//! Hostile peers do not disturb the server. Runs in its own process, so that memory, threads and descriptors are the server's.
 
 use std::{
     collections::VecDeque,
@@ -22,16 +21,13 @@ use socket2::{Domain, Socket, Type};
 use sys::netns::NetNs;
 use traffic::Stop;
 
-/// Connections held open per thread.
+/// Open connections per thread.
 const HELD: usize = 1000;
-/// Client threads.
 const THREADS: u64 = 2;
-/// Permitted memory growth of the server, in bytes: less than 17 bytes per connection for a million.
+/// Bytes: less than 17 per connection for a million.
 const GROWTH: u64 = 16 << 20;
-/// Permitted memory growth for one served address, in bytes: its message budget, and as much again for threads and the
-/// allocator.
+/// Bytes for one address: its message budget, and as much again for threads and the allocator.
 const OF_ADDRESS: u64 = 256 << 20;
-/// Serializes tests that count threads and descriptors.
 static ALONE: Mutex<()> = Mutex::new(());
 
 #[test]
@@ -46,7 +42,6 @@ fn server_survives_a_million_invalid_clients() {
     survives(1_000_000);
 }
 
-/// Counts refused peers.
 struct Counter {
     refused: AtomicU64,
     listening: Mutex<mpsc::Sender<SocketAddr>>,
@@ -70,7 +65,6 @@ impl Watcher for Counter {
     }
 }
 
-/// Resource use of this process.
 #[derive(Debug, Clone, Copy)]
 struct Taken {
     memory: u64,
@@ -87,7 +81,7 @@ impl Taken {
     }
 }
 
-/// Sixteen clients with the maximum number of streams used to take more than a gigabyte.
+/// Sixteen clients with the maximum number of streams could take more than a gigabyte.
 #[test]
 #[expect(clippy::disallowed_macros, reason = "prints test results")]
 fn limits_memory_of_unread_streams_per_address() {
@@ -115,7 +109,6 @@ fn limits_memory_of_unread_streams_per_address() {
     }
 }
 
-/// On a lossy path, the client's message may arrive after its streams have ended.
 #[test]
 fn accepts_end_of_test_after_the_streams_ended() {
     let params = Params { tcp: true, time: 600, parallel: Some(1), len: 1 << 10, ..Params::default() };
@@ -131,7 +124,6 @@ fn accepts_end_of_test_after_the_streams_ended() {
     });
 }
 
-/// An iperf3 client that opens all streams and reads none; `None` if refused.
 fn greedy(address: SocketAddr, number: u8, params: &Params) -> Option<Vec<TcpStream>> {
     let cookie = Cookie::from_entropy(std::array::from_fn(|byte| number.wrapping_mul(31) ^ byte as u8));
     let send = |words: &[u8]| {
@@ -191,7 +183,6 @@ fn beside_a_server(work: impl FnOnce(SocketAddr, &Counter) + Send) {
     ns.run_in(inside).expect("enters its own namespace");
 }
 
-/// Stops the server, even if the test fails.
 struct Ends(Stop);
 
 impl Drop for Ends {
@@ -200,8 +191,6 @@ impl Drop for Ends {
     }
 }
 
-/// Sends invalid clients, with a valid one during and after them. Returns the resource use before and after, and the
-/// number of invalid clients.
 fn crowd(address: SocketAddr, strangers: u64) -> (Taken, Taken, u64) {
     serves(address);
     // The first few trigger one-time allocations.
@@ -222,7 +211,6 @@ fn crowd(address: SocketAddr, strangers: u64) -> (Taken, Taken, u64) {
     (base, after, came + few)
 }
 
-/// Polls up to 30 s until `wanted` holds.
 fn settle<T>(look: impl Fn() -> T, wanted: impl Fn(&T) -> bool) -> T {
     let started = Instant::now();
     loop {
@@ -234,7 +222,6 @@ fn settle<T>(look: impl Fn() -> T, wanted: impl Fn(&T) -> bool) -> T {
     }
 }
 
-/// Serves a stock client.
 fn serves(address: SocketAddr) {
     let (ip, port) = (address.ip().to_string(), address.port().to_string());
     let output = Command::new("iperf3").args(["-c", &ip, "-p", &port, "-n", "1M"]).output();
@@ -242,7 +229,6 @@ fn serves(address: SocketAddr) {
     assert!(output.status.success(), "{output:?}");
 }
 
-/// Connects this many clients from distinct addresses. Returns their number.
 fn flood(address: SocketAddr, strangers: u64) -> u64 {
     let one = |thread: u64| {
         let mut open = VecDeque::with_capacity(HELD);
@@ -261,7 +247,6 @@ fn flood(address: SocketAddr, strangers: u64) -> u64 {
     strangers
 }
 
-/// Connects one client; some stay open.
 fn stranger(address: SocketAddr, number: u64) -> Option<TcpStream> {
     let socket = Socket::new(Domain::IPV4, Type::STREAM, None).expect("a descriptor");
     // Avoids TIME-WAIT.
@@ -295,7 +280,7 @@ fn stranger(address: SocketAddr, number: u64) -> Option<TcpStream> {
     Some(socket)
 }
 
-/// Invalid datagrams of one peer, which is refused once.
+/// The peer is refused once.
 fn datagrams(address: SocketAddr) -> u64 {
     let socket = UdpSocket::bind("127.0.0.1:0").expect("loopback");
     socket.set_read_timeout(Some(Duration::from_millis(200))).expect("a socket");

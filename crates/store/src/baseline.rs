@@ -1,14 +1,16 @@
-//! Named baselines: runs that others are compared with. Independent of the contents of runs and comparisons.
+//! Named baselines: runs that others are compared with.
 
 use samples::RunId;
 
 use crate::{
-    database::{Database, DatabaseError, Transaction, values},
+    database::{Database, Transaction},
+    database_error::DatabaseError,
     error::StoreError,
-    store::{Store, WriteError, number_of},
+    insert::WriteError,
+    store::{Store, number_of},
+    value::values,
 };
 
-/// A baseline name and its run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Baseline {
     pub name: String,
@@ -16,10 +18,6 @@ pub struct Baseline {
 }
 
 impl Store {
-    /// Lists all baselines by name.
-    ///
-    /// # Errors
-    /// When the store cannot be read.
     pub fn baselines(&self) -> Result<Vec<Baseline>, StoreError> {
         let sql = "SELECT name, id FROM baseline JOIN run ON run.number = baseline.run ORDER BY name";
         self.database
@@ -27,10 +25,6 @@ impl Store {
             .map_err(self.place.explain("list the baselines of"))
     }
 
-    /// Returns the run of a baseline.
-    ///
-    /// # Errors
-    /// When there is no such baseline (the error lists the existing ones), or the store cannot be read.
     pub fn baseline(&self, name: &str) -> Result<RunId, StoreError> {
         let known = self.baselines()?;
         known
@@ -40,10 +34,7 @@ impl Store {
             .ok_or_else(|| StoreError::NoBaseline { name: name.to_owned(), hint: hint(&known) })
     }
 
-    /// Assigns a name to a run. Returns the run that had it before.
-    ///
-    /// # Errors
-    /// When there is no such run, or the store cannot be written; nothing is changed then.
+    /// Returns the run that had the name before. Fails if there is no such run.
     pub fn set_baseline(&mut self, name: &str, run: &RunId) -> Result<Option<RunId>, StoreError> {
         self.write("store a baseline in", |transaction| {
             let number = number_of(transaction, run)?;
@@ -55,10 +46,6 @@ impl Store {
         })
     }
 
-    /// Removes a name and returns its run, which remains in the store.
-    ///
-    /// # Errors
-    /// When there is no such baseline, or the store cannot be written; nothing is changed then.
     pub fn remove_baseline(&mut self, name: &str) -> Result<RunId, StoreError> {
         let run = self.baseline(name)?;
         self.write("remove a baseline from", |transaction| {
@@ -69,7 +56,6 @@ impl Store {
     }
 }
 
-/// Refuses to remove a run that is a baseline.
 pub(crate) fn refuse_removal(
     transaction: &Transaction<'_>,
     number: i64,

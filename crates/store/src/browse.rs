@@ -1,40 +1,34 @@
-//! Pages of the run list, the progress of a run, and new trials of it. Independent of their presentation.
+//! Pages of the run list, the progress of a run, and new trials of it.
 
 use samples::{RunId, RunState, Trial};
 
 use crate::{
-    database::{Database, Value, values},
+    database::Database,
     error::StoreError,
     listing::{LISTED, NUMBER, RunListing, listing},
     record,
     store::Store,
+    value::{Value, values},
 };
 
-/// Selects runs; the default selects all.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct RunFilter {
-    /// Substring of the run's name, scenario name or title. ASCII letters match regardless of case.
+    /// Substring of the run's name, scenario name or title. Ignores the case of ASCII letters.
     pub text: String,
-    /// The exact scenario name.
     pub scenario: Option<String>,
     pub state: Option<RunState>,
-    /// Whether the run was imported from another tool's logs.
     pub imported: Option<bool>,
 }
 
-/// A position in the run list: the last run of a page.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RunPosition(pub i64);
 
-/// A page of the run list, newest first.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RunPart {
     pub runs: Vec<RunListing>,
-    /// Start of the next page; `None` after the last page.
     pub next: Option<RunPosition>,
 }
 
-/// Progress of a run. Equal values mean equal trials.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RunProgress {
     pub completed: u32,
@@ -45,11 +39,7 @@ pub struct RunProgress {
 }
 
 impl Store {
-    /// Returns up to `most` runs after `after`. The cost does not depend on the number of stored runs, except for those
-    /// skipped by the filter.
-    ///
-    /// # Errors
-    /// When the store cannot be read.
+    /// The cost does not depend on the number of stored runs, except for those skipped by the filter.
     pub fn browse(
         &self,
         filter: &RunFilter,
@@ -57,7 +47,6 @@ impl Store {
         most: usize,
     ) -> Result<RunPart, StoreError> {
         let (conditions, mut values) = filter.conditions(&self.database, after);
-        // One extra row shows whether another page exists.
         values.push(Value::from(i64::try_from(most + 1).unwrap_or(i64::MAX)));
         let mut found = self
             .database
@@ -69,10 +58,6 @@ impl Store {
         Ok(RunPart { runs: found.into_iter().map(|(_, run)| run).collect(), next })
     }
 
-    /// Returns the progress of a run.
-    ///
-    /// # Errors
-    /// When there is no such run, or the store cannot be read.
     pub fn progress(&self, run: &RunId) -> Result<RunProgress, StoreError> {
         let sql = "SELECT (SELECT count(*) FROM trial WHERE trial.run = run.number), planned, complete,
                        (SELECT coalesce(max(number), 0) FROM trial WHERE trial.run = run.number)
@@ -84,15 +69,11 @@ impl Store {
         found.map_err(self.place.explain("read a run from"))?.ok_or_else(|| StoreError::no_such_run(run))
     }
 
-    /// Returns the trials stored after number `newest` ([`RunProgress::newest`]; 0 for all), in the order in which they
-    /// were run.
-    ///
-    /// # Errors
-    /// When a trial cannot be read.
+    /// 0 for all; in the order in which they were run.
     pub fn trials_after(&self, run: &RunId, newest: i64) -> Result<Vec<Trial>, StoreError> {
         let sql = "SELECT place, record, checksum FROM trial
                    WHERE run = (SELECT number FROM run WHERE id = ?1) AND number > ?2 ORDER BY number";
-        let row = |row: &crate::database::Row<'_>| Ok((row.count(0)?, row.get::<String>(1)?, row.count(2)?));
+        let row = |row: &crate::value::Row<'_>| Ok((row.count(0)?, row.get::<String>(1)?, row.count(2)?));
         let texts = self
             .database
             .query(sql, &values![&run.0, newest], row)
@@ -110,7 +91,7 @@ impl Store {
 }
 
 impl RunFilter {
-    /// SQL conditions with a `?` for each value, and the values.
+    /// A `?` for each value.
     fn conditions(&self, database: &Database, after: Option<RunPosition>) -> (Vec<String>, Vec<Value<'_>>) {
         let text = Some(self.text.trim()).filter(|text| !text.is_empty());
         let names = "id || '\n' || scenario || '\n' || title";
@@ -141,9 +122,8 @@ mod tests {
     use rusqlite::{StatementStatus, params_from_iter};
 
     use super::*;
-    use crate::{claim, database::Row};
+    use crate::{claim, value::Row};
 
-    /// A store with runs named `many-0` and so on; every third title contains `Bridge`.
     fn store_of(runs: i64) -> (tempfile::TempDir, Store) {
         let folder = tempfile::tempdir().expect("a folder");
         let mut store = Store::open(folder.path().join("runs.db")).expect("a new file");

@@ -1,4 +1,4 @@
-//! TLS settings of server connections and the verification of certificates. Independent of the data sent.
+//! TLS settings of server connections and the verification of certificates.
 
 use std::{fs::File, io::Read, path::Path, sync::Arc};
 
@@ -12,10 +12,9 @@ use tokio_postgres_rustls::MakeRustlsConnect;
 
 use crate::location::Certificate;
 
-/// Maximum size in bytes of a CA file. An operating system's bundle has 0.25 MB.
+/// The size limit of a CA file. An operating system's bundle has 0.25 MB.
 const LONGEST: u64 = 4 << 20;
 
-/// Creates the TLS connector.
 pub(crate) fn encryption(certificate: &Certificate) -> Result<MakeRustlsConnect, String> {
     let provider = Arc::new(ring::default_provider());
     let builder = ClientConfig::builder_with_provider(Arc::clone(&provider))
@@ -52,7 +51,7 @@ fn roots(file: &Path) -> Result<RootCertStore, String> {
     Ok(roots)
 }
 
-/// Accepts any certificate, like libpq without verification: encrypted, but the peer is unknown.
+/// Accepts any certificate, like libpq without verification: the connection is encrypted, but the peer is unknown.
 #[derive(Debug)]
 struct AnyCertificate(Arc<CryptoProvider>);
 

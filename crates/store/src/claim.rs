@@ -1,5 +1,4 @@
-//! Claims: locks of running runs, released when the owning process ends for any reason. SQLite uses a kernel lock on a
-//! separate file, PostgreSQL an advisory lock of a connection. Independent of the contents of runs.
+//! Locks of running runs, released when the owning process ends for any reason.
 
 mod file;
 mod server;
@@ -11,9 +10,8 @@ use samples::RunId;
 #[cfg(test)]
 pub(crate) use self::file::lock_path;
 pub(crate) use self::server::ServerClaim;
-use crate::{database::Database, error::StoreError, store::Store};
+use crate::{database::Database, error::StoreError, store::Store, value::Value};
 
-/// The exclusive right to add trials to a run, until dropped.
 #[derive(Debug)]
 pub struct Claim {
     _lock: ClaimedLock,
@@ -27,17 +25,13 @@ enum ClaimedLock {
 }
 
 impl Store {
-    /// Claims a new or unfinished run. Removes stale lock files.
-    ///
-    /// # Errors
-    /// [`StoreError::UnderWay`] when another process has claimed it; when the lock file cannot be created, or the
-    /// server cannot be reached.
+    /// Removes stale lock files. Fails with [`StoreError::UnderWay`] when another process has claimed the run.
     pub fn claim(&self, run: &RunId) -> Result<Claim, StoreError> {
         let lock = match &self.database {
             Database::File { path, .. } => ClaimedLock::File(file::claim(path, run)?),
             Database::Server(session) => {
-                let claim = ServerClaim::take(session, run).map_err(self.place.explain("claim a run in"))?;
-                let claim = Arc::new(claim);
+                let claim = ServerClaim::take(&session.address, session.patience, run);
+                let claim = Arc::new(claim.map_err(self.place.explain("claim a run in"))?);
                 session.remember(&claim);
                 ClaimedLock::Server(claim)
             }
@@ -45,22 +39,20 @@ impl Store {
         Ok(Claim { _lock: lock })
     }
 
-    /// Whether a process is adding trials to the run: on this machine, or on any machine that uses the server.
-    ///
-    /// For a file, this briefly takes a shared lock. A process that claims the run at that moment gets
-    /// [`StoreError::UnderWay`].
+    /// Takes a shared lock for a moment. A process that claims the run then gets [`StoreError::UnderWay`].
     #[must_use]
     pub fn is_under_way(&self, run: &RunId) -> bool {
         match &self.database {
             Database::File { path, .. } => file::is_claimed(path, run),
-            Database::Server(_) => server::owner(&self.database, run).is_ok_and(|owner| owner.is_some()),
+            Database::Server(_) => {
+                let of_run = [Value::from(&run.0)];
+                let owner =
+                    self.database.query_row(&server::owner_sql(), &of_run, |row| row.get::<String>(0));
+                owner.is_ok_and(|owner| owner.is_some())
+            }
         }
     }
 
-    /// Claims a new run named `wanted`, with a number appended if the name is taken.
-    ///
-    /// # Errors
-    /// When the lock file cannot be created, or the store cannot be read.
     pub fn claim_new(&self, wanted: &str) -> Result<(RunId, Claim), StoreError> {
         let mut id = RunId(wanted.to_owned());
         for number in 2.. {

@@ -1,5 +1,4 @@
-//! A PostgreSQL connection polled by its user, with a limit on each wait: the kernel of a stopped server still
-//! acknowledges packets. Independent of the queries.
+//! A PostgreSQL connection with a limit on each wait: the kernel of a stopped server still acknowledges packets.
 
 use std::{
     future::{self, Future},
@@ -19,22 +18,18 @@ use tokio_postgres::{
     types::{ToSql, Type},
 };
 
-use crate::database::DatabaseError;
+use crate::database_error::DatabaseError;
 
 type Connection = Pin<Box<dyn Future<Output = Result<(), Error>> + Send>>;
 
-/// Dropping it closes the connection immediately.
 pub(crate) struct Client {
     client: tokio_postgres::Client,
     connection: Polled,
     runtime: Runtime,
 }
 
-/// Polled while waiting for a reply.
 struct Polled {
-    /// `None` once it has ended.
     connection: Option<Connection>,
-    /// Reply timeout.
     limit: Duration,
 }
 
@@ -57,7 +52,6 @@ impl Client {
         Ok(Self { client, connection: Polled { connection: Some(Box::pin(connection)), limit }, runtime })
     }
 
-    /// Changes the reply timeout.
     pub(crate) const fn limit(&mut self, limit: Duration) {
         self.connection.limit = limit;
     }
@@ -67,8 +61,7 @@ impl Client {
         runtime.block_on(connection.answer(client.batch_execute(sql)))
     }
 
-    /// Runs a query in a single exchange, without a prepared statement: parameter types are sent along. Passes each row
-    /// to `read` and returns the number of rows written.
+    /// A single exchange without a prepared statement: parameter types are sent along. Returns the number of rows written.
     pub(crate) fn ask<'a>(
         &mut self,
         sql: &str,

@@ -1,73 +1,35 @@
-//! Common interface of SQLite and PostgreSQL, for SQL that both understand, with `?1` for the first value. Hides their
-//! differences in access; independent of the tables.
+//! Common interface of SQLite and PostgreSQL, for SQL that both understand, with `?1` for the first value.
 
-use std::{borrow::Cow, error::Error, iter, ops::Deref, path::PathBuf};
+use std::{ops::Deref, path::PathBuf};
 
-use rusqlite::{
-    Connection, params_from_iter,
-    types::{FromSql, ToSqlOutput},
-};
-use thiserror::Error as ThisError;
-use tokio_postgres::types::{FromSqlOwned, ToSql, Type};
+use rusqlite::{Connection, params_from_iter};
 
 use crate::{
-    error::StoreError,
-    session::{self, Session},
+    database_error::DatabaseError,
+    session::Session,
+    value::{Row, Value},
 };
 
-/// An open SQLite file or a server connection.
 #[derive(Debug)]
 pub(crate) enum Database {
     File { connection: Connection, path: PathBuf },
     Server(Box<Session>),
 }
 
-#[derive(Debug, Clone)]
-pub(crate) enum Value<'a> {
-    Integer(i64),
-    Text(Cow<'a, str>),
-    Flag(bool),
-}
-
-pub(crate) enum Row<'a> {
-    File(&'a rusqlite::Row<'a>),
-    Server(&'a tokio_postgres::Row),
-}
-
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum TransactionKind {
-    /// Reads a consistent snapshot.
     Read,
     Write,
-    /// Writes only to tables of this connection.
     Private,
 }
 
-/// Rolled back unless committed.
 #[derive(Debug)]
 pub(crate) struct Transaction<'a> {
     database: &'a Database,
     is_open: bool,
 }
 
-#[derive(Debug, ThisError)]
-pub(crate) enum DatabaseError {
-    #[error(transparent)]
-    File(#[from] rusqlite::Error),
-    #[error("{}", message(.0))]
-    Server(#[from] tokio_postgres::Error),
-    #[error("{0}")]
-    Away(String),
-    #[error("{0}")]
-    Denied(String),
-    #[error("{0} is out of range")]
-    OutOfRange(i64),
-    #[error(transparent)]
-    Refused(Box<StoreError>),
-}
-
 impl Database {
-    /// Passes each row to `read`. Returns the number of rows read or written.
     pub(crate) fn ask(
         &self,
         sql: &str,
@@ -88,7 +50,6 @@ impl Database {
         Ok(count)
     }
 
-    /// Collects the results of `read`.
     pub(crate) fn query<T>(
         &self,
         sql: &str,
@@ -106,7 +67,6 @@ impl Database {
         }
     }
 
-    /// Result of `read` for the only row, if there is one.
     pub(crate) fn query_row<T>(
         &self,
         sql: &str,
@@ -116,7 +76,6 @@ impl Database {
         Ok(self.query(sql, values, read)?.pop())
     }
 
-    /// Returns the number of rows written.
     pub(crate) fn execute(&self, sql: &str, values: &[Value<'_>]) -> Result<u64, DatabaseError> {
         match self {
             Self::File { connection, .. } => {
@@ -127,7 +86,6 @@ impl Database {
         }
     }
 
-    /// Runs several statements without parameters.
     pub(crate) fn batch(&self, sql: &str) -> Result<(), DatabaseError> {
         match self {
             Self::File { connection, .. } => Ok(connection.execute_batch(sql)?),
@@ -135,7 +93,6 @@ impl Database {
         }
     }
 
-    /// Starts a transaction, rolled back unless committed.
     pub(crate) fn transaction(&self, access: TransactionKind) -> Result<Transaction<'_>, DatabaseError> {
         match (self, access) {
             (Self::File { connection, .. }, TransactionKind::Write) => {
@@ -155,7 +112,6 @@ impl Database {
         Ok(Transaction { database: self, is_open: true })
     }
 
-    /// SQL condition for a substring match that ignores the case of ASCII letters.
     pub(crate) fn contains(&self, text: &str, part: &str) -> String {
         match self {
             Self::File { .. } => format!("instr(lower({text}), lower({part})) > 0"),
@@ -164,7 +120,6 @@ impl Database {
         }
     }
 
-    /// Column type for integers.
     pub(crate) const fn integer(&self) -> &'static str {
         match self {
             Self::File { .. } => "INTEGER",
@@ -172,7 +127,6 @@ impl Database {
         }
     }
 
-    /// The SQLite connection, for operations on files only.
     pub(crate) const fn file(&self) -> Option<&Connection> {
         match self {
             Self::File { connection, .. } => Some(connection),
@@ -212,111 +166,3 @@ impl Drop for Transaction<'_> {
         }
     }
 }
-
-impl Value<'_> {
-    /// Conversion for PostgreSQL.
-    pub(crate) fn typed(&self) -> (&(dyn ToSql + Sync), Type) {
-        match self {
-            Self::Integer(number) => (number, Type::INT8),
-            Self::Text(text) => (text, Type::TEXT),
-            Self::Flag(flag) => (flag, Type::BOOL),
-        }
-    }
-}
-
-impl rusqlite::ToSql for Value<'_> {
-    fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
-        match self {
-            Self::Integer(number) => rusqlite::ToSql::to_sql(number),
-            Self::Text(text) => rusqlite::ToSql::to_sql(text),
-            Self::Flag(flag) => rusqlite::ToSql::to_sql(flag),
-        }
-    }
-}
-
-impl From<i64> for Value<'_> {
-    fn from(number: i64) -> Self {
-        Self::Integer(number)
-    }
-}
-
-impl From<u32> for Value<'_> {
-    fn from(number: u32) -> Self {
-        Self::Integer(number.into())
-    }
-}
-
-impl From<bool> for Value<'_> {
-    fn from(flag: bool) -> Self {
-        Self::Flag(flag)
-    }
-}
-
-impl<'a> From<&'a str> for Value<'a> {
-    fn from(text: &'a str) -> Self {
-        // PostgreSQL cannot store NUL. JSON escapes it; other texts are only searched and listed.
-        Self::Text(match text.contains('\0') {
-            true => text.replace('\0', "\u{2400}").into(),
-            false => text.into(),
-        })
-    }
-}
-
-impl<'a> From<&'a String> for Value<'a> {
-    fn from(text: &'a String) -> Self {
-        text.as_str().into()
-    }
-}
-
-impl Row<'_> {
-    pub(crate) fn get<T: FromSql + FromSqlOwned>(&self, column: usize) -> Result<T, DatabaseError> {
-        match self {
-            Self::File(row) => Ok(row.get(column)?),
-            Self::Server(row) => Ok(row.try_get(column)?),
-        }
-    }
-
-    /// A borrowed text.
-    pub(crate) fn text(&self, column: usize) -> Result<&str, DatabaseError> {
-        match self {
-            Self::File(row) => Ok(row.get_ref(column)?.as_str().map_err(rusqlite::Error::from)?),
-            Self::Server(row) => Ok(row.try_get(column)?),
-        }
-    }
-
-    /// A small non-negative number.
-    pub(crate) fn count(&self, column: usize) -> Result<u32, DatabaseError> {
-        small(self.get(column)?)
-    }
-}
-
-fn small(number: i64) -> Result<u32, DatabaseError> {
-    u32::try_from(number).map_err(|_| DatabaseError::OutOfRange(number))
-}
-
-impl DatabaseError {
-    /// Whether the server is unreachable, possibly temporarily.
-    pub(crate) fn is_away(&self) -> bool {
-        match self {
-            Self::Away(_) => true,
-            Self::Server(error) => session::is_away(error),
-            _ => false,
-        }
-    }
-}
-
-/// An error message with its causes; for errors sent by the server, only the server's message.
-pub(crate) fn message(error: &tokio_postgres::Error) -> String {
-    if let Some(reply) = error.as_db_error() {
-        let detail = reply.detail().map(|detail| format!(" ({detail})")).unwrap_or_default();
-        return format!("{}{detail}", reply.message());
-    }
-    let reasons = iter::successors(error.source(), |&reason| reason.source());
-    iter::once(error.to_string()).chain(reasons.map(ToString::to_string)).collect::<Vec<_>>().join(": ")
-}
-
-/// Query parameters of mixed types.
-macro_rules! values {
-    ($($value:expr),* $(,)?) => { [$($crate::database::Value::from($value)),*] };
-}
-pub(crate) use values;

@@ -1,17 +1,13 @@
-//! Errors of the store and their remedies. Translates the error codes of SQLite and PostgreSQL; independent of SQL.
+//! Errors of the store and their remedies.
 
 use std::{io, path::PathBuf, time::Duration};
 
-use rusqlite::{ErrorCode, ffi::SQLITE_READONLY_DBMOVED};
 use samples::RunId;
 use thiserror::Error;
 
-use crate::{
-    database::{DatabaseError, message},
-    location::Location,
-};
+use crate::location::Location;
 
-/// An error of the store. Every message names the location or the run, and a remedy.
+/// Every message names the location or the run, and a remedy.
 #[derive(Debug, Error)]
 pub enum StoreError {
     #[error("cannot create the folder {folder}: {source}; choose a writable location")]
@@ -20,14 +16,9 @@ pub enum StoreError {
         "cannot open {path} ({reason}); check that it is a file that you can read, in a folder \
          that you can write, or choose another file"
     )]
-    CannotOpen {
-        path: PathBuf,
-        /// SQLite's message.
-        reason: String,
-    },
+    CannotOpen { path: PathBuf, reason: String },
     #[error("cannot write to {place}: {}", place.when_read_only())]
     ReadOnly { place: Location },
-    /// Locked by another process for longer than the timeout.
     #[error(
         "{place} is locked by another process (waited {} s); try again later or stop that process",
         waited.as_secs_f64()
@@ -50,18 +41,12 @@ pub enum StoreError {
         "{place} is a database of another program and was not changed; choose another {}", place.kind()
     )]
     Foreign { place: Location },
-    /// A plumb database with an unknown schema object.
     #[error(
         "{path} has an object `{name}` ({kind}) that plumb did not create in this form, which could delete or invent results; nothing was \
          changed in the file. {advice}, or choose another file",
         path = path.display(), name = name.escape_debug(), advice = without(kind)
     )]
-    UnknownObject {
-        path: PathBuf,
-        /// SQLite's object type: `table`, `index`, `trigger` or `view`.
-        kind: String,
-        name: String,
-    },
+    UnknownObject { path: PathBuf, kind: String, name: String },
     #[error(
         "{place} was written by {writer} (format {found}, this plumb reads {known}); use that version, or another \
          {} for this version",
@@ -84,17 +69,13 @@ pub enum StoreError {
     Unkeepable { run: RunId, what: String, reason: String },
     #[error("run {run} already exists; resume it, or start a new run with another name")]
     RunExists { run: RunId },
-    /// The trial exists: another process is writing to the same run.
+    /// Another process is writing to the same run.
     #[error("trial {index} of run {run} already exists; check that no other process is resuming this run")]
     TrialExists { run: RunId, index: u32 },
     #[error("no run is called `{text}`; {hint}")]
     Unknown { text: String, hint: String },
     #[error("`{text}` matches several runs: {matches}; use a longer prefix")]
-    Ambiguous {
-        text: String,
-        /// Matching runs, newest first.
-        matches: String,
-    },
+    Ambiguous { text: String, matches: String },
     #[error("no baseline is called `{name}`; {hint}")]
     NoBaseline { name: String, hint: String },
     #[error(
@@ -110,124 +91,33 @@ pub enum StoreError {
     #[error(
         "cannot reach {place} ({reason}); check that the server is running, allows connections from this machine and has a connection left"
     )]
-    Away {
-        place: Location,
-        /// Message of the server or the system.
-        reason: String,
-    },
+    Away { place: Location, reason: String },
     #[error(
         "access to {place} denied ({reason}); check user, password, database and sslmode in the address. The \
          database must exist and belong to the user who stores the first run"
     )]
-    Denied {
-        place: Location,
-        /// Message of the server or the client.
-        reason: String,
-    },
-    /// Repair is for files only.
+    Denied { place: Location, reason: String },
     #[error(
         "{place} is on a server: repair it by restoring a backup. `plumb runs export` saves single \
          runs to files, and `plumb runs remove` removes damaged runs"
     )]
     NotAFile { place: Location },
-    /// Any other error of SQLite or the server.
     #[error("cannot {doing} {place}: {reason}")]
-    Failed {
-        doing: &'static str,
-        place: Location,
-        /// Message of SQLite or the server.
-        reason: String,
-    },
+    Failed { doing: &'static str, place: Location, reason: String },
 }
 
 impl StoreError {
-    /// Whether the condition may be temporary, so that retrying is worthwhile.
     #[must_use]
     pub const fn may_pass(&self) -> bool {
         matches!(self, Self::Locked { .. } | Self::Moved { .. } | Self::CannotOpen { .. } | Self::Away { .. })
     }
 }
 
-/// Suggests a remedy for an unknown object.
 fn without(kind: &str) -> String {
     match kind {
         "table" => "Restore the file from a backup".to_owned(),
         kind => {
             format!("If you trust the file, remove the {kind} with DROP {} in sqlite3", kind.to_uppercase())
-        }
-    }
-}
-
-/// Operation name while an import is copied from the connection's temporary table.
-pub(crate) const IMPORT: &str = "import into";
-
-/// Location and timeout, for error messages.
-#[derive(Debug, Clone)]
-pub(crate) struct Place {
-    pub(crate) location: Location,
-    pub(crate) patience: Duration,
-}
-
-impl Place {
-    /// Translates an error for this location.
-    pub(crate) fn explain(&self, doing: &'static str) -> impl Fn(DatabaseError) -> StoreError + '_ {
-        move |error| {
-            let place = self.location.clone();
-            match error {
-                DatabaseError::File(error) => self.of_file(doing, &error),
-                DatabaseError::Server(ref code) if error.is_away() => {
-                    StoreError::Away { place, reason: message(code) }
-                }
-                DatabaseError::Server(error) => self.of_server(doing, &error),
-                DatabaseError::Away(reason) => StoreError::Away { place, reason },
-                DatabaseError::Denied(reason) => StoreError::Denied { place, reason },
-                DatabaseError::OutOfRange(_) => {
-                    StoreError::Failed { doing, place, reason: error.to_string() }
-                }
-                DatabaseError::Refused(error) => *error,
-            }
-        }
-    }
-
-    fn of_file(&self, doing: &'static str, error: &rusqlite::Error) -> StoreError {
-        let (place, reason) = (self.location.clone(), error.to_string());
-        let path = || match &self.location {
-            Location::File(path) => path.clone(),
-            Location::Server(_) => PathBuf::new(),
-        };
-        if error.sqlite_error().is_some_and(|error| error.extended_code == SQLITE_READONLY_DBMOVED) {
-            return StoreError::Moved { path: path() };
-        }
-        match error.sqlite_error_code() {
-            Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => {
-                StoreError::Locked { place, waited: self.patience }
-            }
-            Some(ErrorCode::DiskFull) => StoreError::Full { place },
-            Some(ErrorCode::ReadOnly) => StoreError::ReadOnly { place },
-            Some(ErrorCode::CannotOpen | ErrorCode::PermissionDenied) => {
-                StoreError::CannotOpen { path: path(), reason }
-            }
-            Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => {
-                StoreError::Corrupt { path: path(), reason }
-            }
-            _ => StoreError::Failed { doing, place, reason },
-        }
-    }
-
-    /// By error code (<https://www.postgresql.org/docs/current/errcodes-appendix.html>).
-    fn of_server(&self, doing: &'static str, error: &tokio_postgres::Error) -> StoreError {
-        let (place, reason) = (self.location.clone(), message(error));
-        match error.code().map(|code| code.code()) {
-            // Lock timeout, deadlock, serialization failure.
-            Some("55P03" | "40P01" | "40001") => StoreError::Locked { place, waited: self.patience },
-            // The temporary table is lost with its connection.
-            Some("42P01") if doing == IMPORT => {
-                StoreError::Away { place, reason: "the connection broke during the import".to_owned() }
-            }
-            Some("53100") => StoreError::Full { place },
-            Some("25006") => StoreError::ReadOnly { place },
-            Some("28000" | "28P01" | "3D000" | "3F000" | "42501") => StoreError::Denied { place, reason },
-            _ => StoreError::Failed { doing, place, reason },
         }
     }
 }

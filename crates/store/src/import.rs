@@ -1,17 +1,20 @@
-//! Atomic import of a run from other tools' logs, of any length. Independent of log formats.
+//! Atomic import of a run from other tools' logs, of any length.
 
 use std::{collections::BTreeSet, mem};
 
 use samples::{RunHeader, RunId, RunState, Trial};
 
 use crate::{
-    database::{Transaction, TransactionKind, values},
-    error::{IMPORT, Place, StoreError},
+    database::{Transaction, TransactionKind},
+    database_error::{IMPORT, Place},
+    error::StoreError,
+    insert::{insert, insert_under_free_name},
     record,
-    store::{Store, WriteError, insert, insert_run},
+    store::Store,
+    value::values,
 };
 
-/// Temporary table for trials, so that other processes are not blocked. SQLite stores it in a separate file.
+/// Trials go to a temporary table, so that other processes are not blocked. SQLite stores it in a separate file.
 fn spool_sql(integer: &str) -> String {
     format!(
         "CREATE TEMP TABLE spool (
@@ -24,11 +27,9 @@ fn spool_sql(integer: &str) -> String {
     )
 }
 
-/// Maximum number of trials sent to a server per statement; there is a byte limit too. Each statement waits for a
-/// reply.
+/// There is a byte limit too. Each statement waits for a reply.
 const TRIALS_AT_ONCE: usize = 500;
 const BYTES_AT_ONCE: usize = 1 << 20;
-/// Trials copied from the temporary table per statement.
 const COPIED_AT_ONCE: u32 = 10_000;
 
 #[derive(Debug)]
@@ -36,9 +37,7 @@ pub struct Importing<'a> {
     spool: Transaction<'a>,
     place: &'a Place,
     run: RunId,
-    /// Reused buffer for a trial's text.
     text: Vec<u8>,
-    /// Trials not yet sent to the server.
     unsent: Vec<SpooledTrial>,
     unsent_bytes: usize,
 }
@@ -52,12 +51,8 @@ struct SpooledTrial {
 }
 
 impl Store {
-    /// Imports a run atomically. `work` adds the trials and returns the header. Other processes can write in the
-    /// meantime, because everything is committed in a short transaction at the end. If `work` fails, nothing is stored.
-    /// Returns the name of the run: that of the header, with a number appended if it is taken.
-    ///
-    /// # Errors
-    /// Errors of `work`; when a record cannot be stored.
+    /// Everything is committed in a short transaction at the end, so other processes can write in the meantime. Nothing is
+    /// stored if `work` fails. Returns the name of the run, with a number appended if it is taken.
     pub fn import<E: From<StoreError>>(
         &mut self,
         run: &RunId,
@@ -113,30 +108,7 @@ impl Store {
     }
 }
 
-/// Inserts a run, appending a number to its name if it is taken. Returns the row number.
-pub(crate) fn insert_under_free_name(
-    transaction: &Transaction<'_>,
-    header: &mut RunHeader,
-) -> Result<i64, WriteError> {
-    let wanted = header.id.clone();
-    let mut number = 2;
-    loop {
-        let text = record::header_text(header).map_err(WriteError::Refused)?;
-        match insert_run(transaction, header, &text) {
-            Err(WriteError::Refused(StoreError::RunExists { .. })) => {
-                header.id = RunId(format!("{wanted}-{number}"));
-                number += 1;
-            }
-            other => return other,
-        }
-    }
-}
-
 impl Importing<'_> {
-    /// Adds a trial.
-    ///
-    /// # Errors
-    /// When it cannot be stored; `work` must return the error.
     pub fn trial(&mut self, trial: &Trial) -> Result<(), StoreError> {
         let text = record::trial_text_into(&mut self.text, &self.run, trial)?;
         if self.spool.file().is_none() {

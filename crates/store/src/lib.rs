@@ -1,15 +1,17 @@
 //! Stores runs in an SQLite file or in a shared PostgreSQL database, each trial in its own transaction.
-//!
-//! Owns the schemas and migrations of both. Independent of the meaning and presentation of results.
 
+mod address;
 mod baseline;
 mod browse;
 mod certificates;
 mod claim;
 mod client;
+mod connect;
 mod database;
+mod database_error;
 mod error;
 mod import;
+mod insert;
 mod listing;
 mod location;
 mod patience;
@@ -19,6 +21,7 @@ mod resolve;
 mod schema;
 mod session;
 mod store;
+mod value;
 
 pub use baseline::Baseline;
 pub use browse::{RunFilter, RunPart, RunPosition, RunProgress};

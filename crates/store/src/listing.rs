@@ -1,4 +1,4 @@
-//! Lists, loads and removes runs. Independent of name resolution.
+//! Lists, loads and removes runs.
 
 use samples::{
     MachineChange, ReadError, ResultEnd, RunHeader, RunId, RunRecord, RunState, SCHEMA, SkippedResult, Trial,
@@ -7,13 +7,14 @@ use samples::{
 
 use crate::{
     baseline,
-    database::{Database, DatabaseError, Row, TransactionKind, Value, values},
+    database::{Database, TransactionKind},
+    database_error::DatabaseError,
     error::StoreError,
     record,
     store::{Store, number_of},
+    value::{Row, Value, values},
 };
 
-/// An entry of the run list.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RunListing {
     pub id: RunId,
@@ -21,11 +22,8 @@ pub struct RunListing {
     pub title: String,
     pub started: UnixMillis,
     pub state: RunState,
-    /// Whether the run was imported from another tool's logs.
     pub imported: bool,
-    /// Number of stored trials.
     pub completed: u32,
-    /// Number of planned trials.
     pub planned: u32,
 }
 
@@ -38,29 +36,19 @@ pub(crate) const NUMBER: usize = 8;
 const NEWEST_FIRST: &str = "ORDER BY started DESC, number DESC";
 
 impl Store {
-    /// Lists all runs, newest first.
-    ///
-    /// # Errors
-    /// When the store cannot be read.
     pub fn runs(&self) -> Result<Vec<RunListing>, StoreError> {
         let sql = format!("{LISTED} {NEWEST_FIRST}");
         list(&self.database, &sql, &[]).map_err(self.place.explain("list the runs of"))
     }
 
-    /// Lists the unfinished runs of a scenario (by the digest of its text), newest first. These can be resumed.
-    ///
-    /// # Errors
-    /// When the store cannot be read.
+    /// Newest first.
     pub fn unfinished(&self, scenario_digest: &str) -> Result<Vec<RunListing>, StoreError> {
         let sql = format!("{LISTED} WHERE digest = ?1 AND complete = FALSE {NEWEST_FIRST}");
         list(&self.database, &sql, &values![scenario_digest])
             .map_err(self.place.explain("list the unfinished runs of"))
     }
 
-    /// Lists the runs of a scenario (by the digest of its text) with at least one trial, newest first.
-    ///
-    /// # Errors
-    /// When the store cannot be read.
+    /// Newest first; only runs with trials.
     pub fn runs_of(&self, scenario_digest: &str) -> Result<Vec<RunListing>, StoreError> {
         let completed = "EXISTS (SELECT 1 FROM trial WHERE trial.run = run.number)";
         let sql = format!("{LISTED} WHERE digest = ?1 AND {completed} {NEWEST_FIRST}");
@@ -68,14 +56,9 @@ impl Store {
             .map_err(self.place.explain("list the runs of a scenario in"))
     }
 
-    /// Loads a run, with its trials in the order in which they were run. Altered or unreadable parts are omitted and
-    /// listed in the record.
-    ///
-    /// # Errors
-    /// When there is no such run, its header cannot be read, or the database is damaged.
+    /// Unreadable parts are omitted and listed in the record. Fails if the header cannot be read, or the database is damaged.
     pub fn load(&self, run: &RunId) -> Result<RunRecord, StoreError> {
         let explain = self.place.explain("read a run from");
-        // A snapshot, because the run may be in progress.
         let snapshot = self.database.transaction(TransactionKind::Read).map_err(&explain)?;
         let found = header(&snapshot, run).map_err(&explain)?;
         let row = found.ok_or_else(|| StoreError::no_such_run(run))?;
@@ -88,10 +71,7 @@ impl Store {
         Ok(RunRecord { header, trials, skipped, ends, machine_changes, unreadable })
     }
 
-    /// Removes a run and its trials.
-    ///
-    /// # Errors
-    /// When there is no such run, it is a baseline, or the store cannot be written; nothing is removed then.
+    /// Fails if the run is a baseline.
     pub fn remove(&mut self, run: &RunId) -> Result<(), StoreError> {
         self.write("remove a run from", |transaction| {
             let number = number_of(transaction, run)?;
@@ -123,7 +103,6 @@ impl Store {
     }
 }
 
-/// A run's row, not yet parsed.
 pub(crate) struct HeaderRow {
     number: i64,
     complete: bool,
@@ -132,7 +111,6 @@ pub(crate) struct HeaderRow {
 }
 
 impl HeaderRow {
-    /// From number, complete, header and checksum, in columns starting at `first`.
     pub(crate) fn of(row: &Row<'_>, first: usize) -> Result<Self, DatabaseError> {
         let (number, complete) = (row.get(first)?, row.get(first + 1)?);
         Ok(Self { number, complete, text: row.get(first + 2)?, checksum: row.count(first + 3)? })
@@ -211,7 +189,6 @@ pub(crate) fn changes(
     parts(database, sql, number, |what| what, record::change_of, unreadable)
 }
 
-/// Parses the rows of a query that returns a name and a text.
 fn parts<T>(
     database: &Database,
     sql: &str,

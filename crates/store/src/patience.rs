@@ -1,5 +1,4 @@
-//! Retries writes to a temporarily unavailable store. Results stay in memory until they are stored or the user aborts.
-//! Independent of the data.
+//! Retries writes to a temporarily unavailable store.
 
 use std::{cell::RefCell, thread, time::Duration};
 
@@ -7,7 +6,6 @@ use samples::{MachineChange, ResultEnd, RunHeader, RunId, Sink, SkippedResult, T
 
 use crate::{error::StoreError, store::Store};
 
-/// Retry interval, in addition to the lock timeout.
 const AGAIN: Duration = Duration::from_millis(200);
 
 #[expect(missing_debug_implementations, reason = "contains closures; lives for one run")]
@@ -18,8 +16,7 @@ pub struct PatientStore<'a> {
 }
 
 impl<'a> PatientStore<'a> {
-    /// Wraps `store`. `notify` receives a message when a wait starts and ends; `is_stopped` returns whether the user has
-    /// asked to stop.
+    /// `notify` receives a message when a wait starts and ends.
     pub fn new(store: &'a mut Store, notify: &'a dyn Fn(&str), is_stopped: &'a dyn Fn() -> bool) -> Self {
         Self { store: RefCell::new(store), notify, is_stopped }
     }

@@ -1,5 +1,4 @@
-//! Checks the file, and salvages its readable data to a new file. Never writes to the old file. Independent of the
-//! contents of runs.
+//! Salvages the readable data of a file into a new file.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -12,40 +11,34 @@ use samples::{RunHeader, RunId, RunRecord, RunState, Trial, UnreadablePart};
 use sys::output_file;
 
 use crate::{
-    database::{Database, Row, values},
+    database::Database,
     error::StoreError,
     listing::{self, HeaderRow},
     record,
     store::Store,
+    value::{Row, values},
 };
 
-/// Maximum number of SQLite messages reported.
 const REPORTED: usize = 10;
-/// Row numbers to try beyond the last row reached in order, if the highest is unknown.
+/// Row numbers to try beyond the last one reached in order, if the highest is unknown.
 const FURTHER: i64 = 10_000;
 
 #[derive(Debug)]
 pub struct Repair {
     pub kept: Vec<RepairedRun>,
-    /// Unreadable parts, except those of salvaged runs.
     pub lost: Vec<UnreadablePart>,
-    /// New path of the old file.
     pub old: PathBuf,
 }
 
 #[derive(Debug)]
 pub struct RepairedRun {
     pub id: RunId,
-    /// Readable trials.
     pub trials: u32,
     pub lost: Vec<UnreadablePart>,
 }
 
 impl Store {
-    /// Runs SQLite's integrity check. Returns no messages for an intact file or a server, which checks its own files.
-    ///
-    /// # Errors
-    /// When the file is locked, or cannot be read for reasons other than damage.
+    /// No messages for an intact file or a server, which checks its own files.
     pub fn integrity(&self) -> Result<Vec<String>, StoreError> {
         match self.complaints() {
             Err(StoreError::Corrupt { reason, .. }) => Ok(vec![reason]),
@@ -68,12 +61,8 @@ impl Store {
             .collect())
     }
 
-    /// Writes the readable data to a new file that replaces this one, which is renamed. Runs that lost trials become
-    /// unfinished, so that the trials can be repeated.
-    ///
-    /// # Errors
-    /// When a run is in progress, nothing can be read, the new file cannot be written, or the store is a server;
-    /// nothing is changed then.
+    /// Renames the old file. Runs that lost trials become unfinished, so that the trials can be repeated. Fails without
+    /// changes when a run is in progress, nothing can be read, or the store is a server.
     pub fn repair(self) -> Result<Repair, StoreError> {
         let Database::File { path, .. } = &self.database else {
             return Err(StoreError::NotAFile { place: self.place.location });
@@ -147,7 +136,6 @@ impl Store {
         Ok((kept, lost))
     }
 
-    /// Row numbers of a table, or candidates if they cannot all be listed.
     fn numbers(&self, table: &str) -> Vec<i64> {
         let mut numbers: Vec<i64> = Vec::new();
         let sql = format!("SELECT number FROM {table} NOT INDEXED ORDER BY number");
@@ -169,7 +157,6 @@ impl Store {
         self.header(&id, &row).map(Some).map_err(|error| error.to_string())
     }
 
-    /// The trial (or the error) with its run; `None` if there is no such row.
     #[expect(
         clippy::type_complexity,
         reason = "a row that may be missing, with a record that may be unreadable"
@@ -191,7 +178,6 @@ impl Store {
         Ok(Some((run, trial.map_err(|reason| UnreadablePart { part: format!("trial {place}"), reason }))))
     }
 
-    /// Salvages the other parts of a run.
     fn salvage_other_parts(&self, number: i64, record: &mut RunRecord) {
         let database = &self.database;
         let mut unreadable = Vec::new();

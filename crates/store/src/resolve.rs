@@ -1,20 +1,14 @@
-//! Resolves a run by its name, a unique prefix, `latest`, `latest:SCENARIO` or `baseline:NAME`. Independent of the
-//! contents of runs.
+//! Resolves a run by its name, a unique prefix, `latest`, `latest:SCENARIO` or `baseline:NAME`.
 
 use samples::RunId;
 
 use crate::{error::StoreError, listing::RunListing, store::Store};
 
-/// Maximum number of runs in a hint.
 const NAMED: usize = 5;
-/// Minimum similarity (Jaro-Winkler, 0 to 1) of a suggested name.
+/// Jaro-Winkler similarity, 0 to 1.
 const NEAR: f64 = 0.9;
 
 impl Store {
-    /// Resolves `text`: a name, a unique prefix, `latest`, `latest:SCENARIO` or `baseline:NAME`.
-    ///
-    /// # Errors
-    /// When no run or several match (the error lists the nearest), or the store cannot be read.
     pub fn resolve(&self, text: &str) -> Result<RunId, StoreError> {
         match text.strip_prefix("baseline:") {
             Some(name) => self.baseline(name),
@@ -30,13 +24,11 @@ impl Store {
 }
 
 impl StoreError {
-    /// A removed or unknown run.
     pub(crate) fn no_such_run(run: &RunId) -> Self {
         Self::Unknown { text: run.0.clone(), hint: "it does not exist or was removed".to_owned() }
     }
 }
 
-/// `runs` is sorted, newest first.
 fn choose(text: &str, runs: &[RunListing]) -> Result<RunId, StoreError> {
     if text == "latest" {
         return newest(text, None, runs);
@@ -86,7 +78,6 @@ fn unknown(text: &str, runs: &[RunListing]) -> StoreError {
     StoreError::Unknown { text: text.to_owned(), hint }
 }
 
-/// Similar names; `None` if there are none.
 fn nearest(text: &str, runs: &[RunListing]) -> Option<String> {
     let near = |run: &RunListing| strsim::jaro_winkler(text, &run.id.0);
     let mut ranked: Vec<&RunListing> = runs.iter().filter(|run| near(run) >= NEAR).collect();

@@ -1,12 +1,14 @@
-//! Database schemas and migrations. Owns `user_version`, `application_id`, the comment that replaces it on a server,
-//! and the list of migrations. Independent of the data.
+//! Database schemas and migrations, with `user_version`, `application_id` and the comment that replaces it on a server.
 
 mod objects;
 
 use crate::{
-    database::{Database, DatabaseError, TransactionKind, values},
-    error::{Place, StoreError},
+    database::{Database, TransactionKind},
+    database_error::DatabaseError,
+    database_error::Place,
+    error::StoreError,
     location::Location,
+    value::values,
 };
 
 /// `Plmb`: marks SQLite files created by plumb.
@@ -15,16 +17,15 @@ const APPLICATION: i32 = 0x506c_6d62;
 /// The table that stores the format, unchanged since format 1.
 const MIGRATION_TABLE: &str = "migration";
 
-/// Comment on the migration table that marks databases created by plumb.
+/// Marks databases created by plumb.
 const COMMENT: &str = "runs of plumb";
 
 /// Step `n` migrates format `n` to `n + 1`. Released steps are never edited.
 const OF_FILES: &[&str] = &[include_str!("schema/1.sql")];
 
-/// The same for PostgreSQL, which has its own format numbers.
 const OF_SERVERS: &[&str] = &[include_str!("schema/postgres/1.sql")];
 
-/// Creates the tables, migrates an older format, and rejects foreign and newer databases.
+/// Rejects foreign and newer databases.
 pub(crate) fn prepare(database: &Database, place: &Place) -> Result<(), StoreError> {
     let known = steps(database).len() as u32;
     let found = format(database, place)?;
@@ -45,8 +46,7 @@ const fn steps(database: &Database) -> &'static [&'static str] {
     }
 }
 
-/// The format according to the migration table, which exists since format 1. Without it, `user_version` of the file is
-/// used, which anyone can alter.
+/// Falls back to `user_version` of the file, which anyone can alter.
 fn version(database: &Database) -> Result<u32, DatabaseError> {
     let newest = "SELECT max(version) FROM migration";
     let found: Option<i64> = match has_migrations(database)? {
@@ -78,7 +78,6 @@ fn has_migrations(database: &Database) -> Result<bool, DatabaseError> {
     Ok(found.unwrap_or(false))
 }
 
-/// The format, or 0 for a new database.
 fn format(database: &Database, place: &Place) -> Result<u32, StoreError> {
     let explain = place.explain("read the format of");
     // One transaction: another process may be creating the tables.
@@ -111,7 +110,6 @@ fn format(database: &Database, place: &Place) -> Result<u32, StoreError> {
     }
 }
 
-/// Whether the database is marked as plumb's; `None` if unmarked.
 fn is_marked(database: &Database) -> Result<Option<bool>, DatabaseError> {
     if database.file().is_none() {
         return Ok(has_migrations(database)?.then_some(true));
@@ -120,7 +118,6 @@ fn is_marked(database: &Database) -> Result<Option<bool>, DatabaseError> {
     Ok(mark.filter(|mark| *mark != 0).map(|mark| mark == i64::from(APPLICATION)))
 }
 
-/// Ignores tables of extensions.
 fn has_tables(database: &Database) -> Result<bool, DatabaseError> {
     let sql = match database {
         Database::File { .. } => "SELECT count(*) > 0 FROM sqlite_schema",
@@ -133,7 +130,6 @@ fn has_tables(database: &Database) -> Result<bool, DatabaseError> {
     Ok(database.query_row(sql, &[], |row| row.get(0))?.unwrap_or(false))
 }
 
-/// The program that last migrated the database.
 fn writer(database: &Database) -> Option<String> {
     let newest = "SELECT tool FROM migration ORDER BY version DESC LIMIT 1";
     let tool: String = database.query_row(newest, &[], |row| row.get(0)).ok()??;

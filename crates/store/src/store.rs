@@ -1,5 +1,4 @@
-//! The open store and its writes, one transaction per record. Owns the connection settings; independent of reading and
-//! name resolution.
+//! The open store and its writes, one transaction per record.
 
 use std::{
     fs,
@@ -8,24 +7,26 @@ use std::{
 };
 
 use rusqlite::{Connection, OpenFlags, config::DbConfig};
-use samples::{MachineChange, ResultEnd, RunHeader, RunId, RunRecord, RunState, Sink, SkippedResult, Trial};
+use samples::{MachineChange, ResultEnd, RunHeader, RunId, RunRecord, Sink, SkippedResult, Trial};
 
 use crate::{
-    database::{Database, DatabaseError, Transaction, TransactionKind, Value, values},
-    error::{Place, StoreError},
-    import,
+    database::{Database, Transaction, TransactionKind},
+    database_error::DatabaseError,
+    database_error::Place,
+    error::StoreError,
+    insert::{
+        self, WriteError, insert_change, insert_end, insert_parts, insert_run, insert_skipped, insert_trial,
+    },
     location::Location,
     record, schema,
     session::Session,
+    value::values,
 };
 
-/// Default lock timeout.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// Runs in an SQLite file or a PostgreSQL database. Several processes may open it at once.
-///
-/// Files use a rollback journal instead of a write-ahead log. The file is complete whenever no process writes, so it
-/// can be copied, sent and read from a read-only location. Commits between trials need not be fast.
+/// Several processes may open a store at once. Files use a rollback journal: the file is complete whenever no process writes,
+/// so it can be copied and read from a read-only location.
 #[derive(Debug)]
 pub struct Store {
     pub(crate) database: Database,
@@ -33,20 +34,12 @@ pub struct Store {
 }
 
 impl Store {
-    /// Opens or creates the file and its folder, or opens the database of an address (`postgres://...`), and migrates
-    /// it to the current format.
-    ///
-    /// # Errors
-    /// When it cannot be created or opened, is locked for 5 s, damaged, another program's, or written by a newer
-    /// version.
+    /// Creates the file if it is missing, and migrates it to the current format. Fails if it is locked for 5 s, damaged,
+    /// another program's, or written by a newer version.
     pub fn open(place: impl AsRef<Path>) -> Result<Self, StoreError> {
         Self::open_with_patience(place, PATIENCE)
     }
 
-    /// Like [`Store::open`], with another lock timeout.
-    ///
-    /// # Errors
-    /// Like [`Store::open`].
     pub fn open_with_patience(place: impl AsRef<Path>, patience: Duration) -> Result<Self, StoreError> {
         Self::open_at(Place { location: Location::parse(place.as_ref())?, patience })
     }
@@ -61,30 +54,22 @@ impl Store {
         Ok(Self { database, place })
     }
 
-    /// The file, or the database of a server.
     #[must_use]
     pub const fn location(&self) -> &Location {
         &self.place.location
     }
 
-    /// Stores a complete run from elsewhere. Appends a number to its name if that is taken, and returns the name.
-    ///
-    /// # Errors
-    /// When it cannot be stored; nothing is stored then.
     pub fn keep(&mut self, record: &RunRecord) -> Result<RunId, StoreError> {
         let mut header = record.header.clone();
         self.write("store a run in", |transaction| {
-            let number = import::insert_under_free_name(transaction, &mut header)?;
+            let number = insert::insert_under_free_name(transaction, &mut header)?;
             insert_parts(transaction, number, record)
         })?;
         Ok(header.id)
     }
 
-    /// Reopens the path after the file was deleted, moved or replaced, and copies this run from the old file, which
-    /// remains readable.
-    ///
-    /// # Errors
-    /// When it cannot be read, or the new file cannot be written; the store is unchanged then.
+    /// Reopens the path after the file was deleted, moved or replaced, and copies this run from the old file, which remains
+    /// readable.
     pub fn follow_path(&mut self, run: &RunId) -> Result<(), StoreError> {
         let is_stored = self.runs()?.iter().any(|listed| listed.id == *run);
         let record = if is_stored { Some(self.load(run)?) } else { None };
@@ -97,7 +82,6 @@ impl Store {
         Ok(())
     }
 
-    /// Runs `work` in a transaction, which is rolled back on failure.
     pub(crate) fn write<T>(
         &mut self,
         doing: &'static str,
@@ -108,27 +92,6 @@ impl Store {
         let done = work(&transaction).map_err(|error| error.explained(&explain))?;
         transaction.commit().map_err(&explain)?;
         Ok(done)
-    }
-}
-
-/// Why a transaction failed: a database error, or an invalid record.
-pub(crate) enum WriteError {
-    Database(DatabaseError),
-    Refused(StoreError),
-}
-
-impl WriteError {
-    pub(crate) fn explained(self, explain: impl Fn(DatabaseError) -> StoreError) -> StoreError {
-        match self {
-            Self::Database(error) => explain(error),
-            Self::Refused(error) => error,
-        }
-    }
-}
-
-impl From<DatabaseError> for WriteError {
-    fn from(error: DatabaseError) -> Self {
-        Self::Database(error)
     }
 }
 
@@ -191,33 +154,6 @@ pub(crate) fn number_of(database: &Database, run: &RunId) -> Result<i64, WriteEr
         .ok_or_else(|| WriteError::Refused(StoreError::no_such_run(run)))
 }
 
-/// Inserts a run and returns its row number.
-pub(crate) fn insert_run(
-    transaction: &Transaction<'_>,
-    header: &RunHeader,
-    text: &str,
-) -> Result<i64, WriteError> {
-    let sql = "INSERT INTO run (id, scenario, title, digest, started, planned, header, checksum)
-               VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8) ON CONFLICT DO NOTHING RETURNING number";
-    let scenario = &header.scenario;
-    let columns = values![
-        &header.id.0,
-        &scenario.name,
-        &scenario.title,
-        &scenario.digest,
-        header.started.0,
-        header.planned,
-        text,
-        record::checksum(text),
-    ];
-    let exists = || WriteError::Refused(StoreError::RunExists { run: header.id.clone() });
-    let number: i64 = transaction.query_row(sql, &columns, |row| row.get(0))?.ok_or_else(exists)?;
-    if header.origin.imported().is_some() {
-        transaction.execute("INSERT INTO imported (run) VALUES (?1)", &values![number])?;
-    }
-    Ok(number)
-}
-
 /// Inserts a trial. An identical existing trial was stored before, and the reply was lost.
 fn store_trial(
     transaction: &Transaction<'_>,
@@ -234,87 +170,6 @@ fn store_trial(
         return if is_same == Some(true) { Ok(()) } else { inserted };
     }
     inserted
-}
-
-/// Inserts a trial into the run of this row number.
-fn insert_trial(
-    transaction: &Transaction<'_>,
-    run: &RunId,
-    number: i64,
-    trial: &Trial,
-    text: &str,
-) -> Result<(), WriteError> {
-    let sql =
-        "INSERT INTO trial (run, place, result, block, record, checksum) VALUES (?1, ?2, ?3, ?4, ?5, ?6)
-               ON CONFLICT DO NOTHING";
-    let columns = values![number, trial.index, &trial.result, trial.block, text, record::checksum(text)];
-    insert(transaction, sql, &columns, || StoreError::TrialExists { run: run.clone(), index: trial.index })
-}
-
-fn insert_skipped(
-    transaction: &Transaction<'_>,
-    number: i64,
-    skipped: &SkippedResult,
-) -> Result<(), WriteError> {
-    let sql = "INSERT INTO skipped (run, result, reason) VALUES (?1, ?2, ?3) ON CONFLICT DO NOTHING";
-    transaction.execute(sql, &values![number, &skipped.result, &skipped.reason])?;
-    Ok(())
-}
-
-fn insert_end(
-    transaction: &Transaction<'_>,
-    number: i64,
-    end: &ResultEnd,
-    text: &str,
-) -> Result<(), WriteError> {
-    // Keeps the later one last in order.
-    transaction.execute("DELETE FROM ended WHERE run = ?1 AND result = ?2", &values![number, &end.result])?;
-    let sql = "INSERT INTO ended (run, result, record) VALUES (?1, ?2, ?3)";
-    transaction.execute(sql, &values![number, &end.result, text])?;
-    Ok(())
-}
-
-/// Stores a repeated change only once.
-fn insert_change(transaction: &Transaction<'_>, number: i64, text: &str) -> Result<(), WriteError> {
-    let sql = "INSERT INTO machine_change (run, record) SELECT ?1, ?2
-               WHERE NOT EXISTS (SELECT 1 FROM machine_change WHERE run = ?1 AND record = ?2)";
-    transaction.execute(sql, &values![number, text])?;
-    Ok(())
-}
-
-/// Inserts all parts of a run except its row.
-fn insert_parts(transaction: &Transaction<'_>, number: i64, record: &RunRecord) -> Result<(), WriteError> {
-    let run = &record.header.id;
-    let refused = WriteError::Refused;
-    for trial in &record.trials {
-        let text = record::trial_text(run, trial).map_err(refused)?;
-        insert_trial(transaction, run, number, trial, &text)?;
-    }
-    for skipped in &record.skipped {
-        insert_skipped(transaction, number, skipped)?;
-    }
-    for end in &record.ends {
-        insert_end(transaction, number, end, &record::end_text(run, end).map_err(refused)?)?;
-    }
-    for change in &record.machine_changes {
-        insert_change(transaction, number, &record::change_text(run, change).map_err(refused)?)?;
-    }
-    let complete = record.header.state == RunState::Complete;
-    transaction.execute("UPDATE run SET complete = ?2 WHERE number = ?1", &values![number, complete])?;
-    Ok(())
-}
-
-/// Inserts a row, or returns the error if its key exists. The SQL must ignore conflicts.
-pub(crate) fn insert(
-    transaction: &Transaction<'_>,
-    sql: &str,
-    columns: &[Value<'_>],
-    exists: impl FnOnce() -> StoreError,
-) -> Result<(), WriteError> {
-    match transaction.execute(sql, columns)? {
-        0 => Err(WriteError::Refused(exists())),
-        _ => Ok(()),
-    }
 }
 
 fn create_folder(path: &Path) -> Result<(), StoreError> {

@@ -10,7 +10,6 @@ use rusqlite::Connection;
 use samples::{EndReason, ResultEnd, RunHeader, Sink};
 use store::{Store, StoreError};
 
-/// A run with five trials.
 fn stored_run(path: &Path) -> (Store, RunHeader) {
     let mut store = Store::open(path).expect("opens");
     let header = header("quick-20261121-1", 1);
@@ -49,7 +48,7 @@ fn detects_changed_digit_in_any_stored_number() {
     assert_eq!(store.load(&header.id).expect("loads").trials.len(), 5);
 }
 
-/// The next write detects the missing file; the run continues at the same path with all earlier results.
+/// The next write detects the missing file.
 #[test]
 fn run_continues_in_new_file_after_its_file_was_deleted_moved_or_replaced() {
     let ways: [fn(&Path); 4] = [
@@ -105,7 +104,7 @@ fn removes_stale_locks_and_leaves_other_files() {
     drop(folder);
 }
 
-/// Overwrites a page of trials, then an inner page of a run's tree, with zeros.
+/// Zeros a page of trials, then an inner page of a run's tree.
 #[test]
 fn repair_salvages_readable_data_and_preserves_the_old_file() {
     let (_folder, path) = place();

@@ -94,7 +94,6 @@ fn several_processes_can_create_the_same_file() {
     }
 }
 
-/// Schema changes by another user.
 const HOSTILE: [(&str, &str); 10] = [
     ("thief", "CREATE TRIGGER thief AFTER INSERT ON trial BEGIN DELETE FROM trial; END"),
     ("thief", "CREATE TRIGGER thief AFTER UPDATE ON run BEGIN DELETE FROM run; END"),

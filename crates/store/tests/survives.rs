@@ -1,5 +1,4 @@
-//! A full disk and a read-only location.
-//! Child processes run an ignored test of this binary, with the store in STORE_PATH.
+//! A full disk and a read-only location. Child processes run an ignored test, with the store in STORE_PATH.
 
 mod record;
 
@@ -62,8 +61,7 @@ fn variable(name: &str) -> Option<String> {
     env::var(name).ok()
 }
 
-/// Runs an ignored test with STORE_PATH on a small file system in a private mount namespace. Requires root or
-/// unprivileged user namespaces; skipped otherwise.
+/// STORE_PATH is on a small file system in a private mount namespace. Requires root or unprivileged user namespaces.
 #[expect(clippy::disallowed_macros, reason = "prints the reason for skipping")]
 fn on_a_mount(options: &str, test: &str) {
     let (folder, _path) = place();

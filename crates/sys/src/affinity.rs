@@ -8,24 +8,24 @@ use rustix::{
 
 use crate::error::{Context, Error, Result};
 
-/// CPUs of the calling thread, ascending; empty only if the system call fails.
+/// Ascending; empty only if the system call fails.
 #[must_use]
 pub fn available() -> Vec<u32> {
     sched_getaffinity(None).map(|set| list(&set)).unwrap_or_default()
 }
 
-/// CPU on which the calling thread is running: getcpu(2), served by the vDSO where available.
+/// getcpu(2), served by the vDSO where available.
 #[must_use]
 pub fn current_cpu() -> u32 {
     u32::try_from(rustix::thread::sched_getcpu()).unwrap_or(0)
 }
 
-/// Binds the calling thread, and threads that it starts later, to exactly `cpus`. Changes nothing on failure.
+/// Also pins threads that it starts later. Changes nothing on failure.
 pub fn pin_thread(cpus: &[u32]) -> Result<()> {
     bind(None, cpus)
 }
 
-/// Binds a thread of any process, and threads that it starts later, to exactly `cpus`. Changes nothing on failure.
+/// Includes threads that it starts later. Changes nothing on failure.
 pub fn pin(thread: u32, cpus: &[u32]) -> Result<()> {
     let known = i32::try_from(thread).ok().and_then(Pid::from_raw);
     let known = known.ok_or_else(|| Error::new(PIN, format!("CPUs {cpus:?}"), libc::ESRCH))?;

@@ -1,5 +1,4 @@
 //! A counting allocator, for tests of code that must not allocate.
-//! A test makes [`Counting`] its global allocator.
 #![expect(unsafe_code, reason = "GlobalAlloc is an unsafe trait")]
 
 use std::{
@@ -7,13 +6,12 @@ use std::{
     sync::atomic::{AtomicU64, Ordering},
 };
 
-/// Counts allocations and forwards to the system allocator.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Counting;
 
 static TAKEN: AtomicU64 = AtomicU64::new(0);
 
-/// Number of allocations and reallocations of all threads; 0 if [`Counting`] is not the allocator.
+/// Allocations and reallocations of all threads; 0 if [`Counting`] is not the allocator.
 #[must_use]
 pub fn taken() -> u64 {
     TAKEN.load(Ordering::Relaxed)

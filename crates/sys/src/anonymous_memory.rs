@@ -8,26 +8,21 @@ use rustix::mm::{Advice, MapFlags, ProtFlags};
 
 use crate::error::{Context, Error, Result};
 
-/// Small page size of x86-64 and most other machines.
 pub const PAGE: usize = 4 << 10;
-/// Huge page size of x86-64, and the alignment of the memory.
+/// The huge page of x86-64, and the alignment of the memory.
 pub const HUGE_PAGE: usize = 2 << 20;
 
-/// Private memory whose pages do not exist before the first access.
+/// Pages do not exist before the first access.
 #[derive(Debug)]
 pub struct AnonymousMemory {
     mapped: *mut libc::c_void,
     mapped_length: usize,
-    /// Start within the mapping.
     offset: usize,
     length: usize,
 }
 
 impl AnonymousMemory {
-    /// Maps `length` bytes. `huge` requests huge pages; otherwise they are disabled.
-    ///
-    /// # Errors
-    /// When there is not enough memory, or the kernel has no huge pages.
+    /// Huge pages are disabled unless `huge` is set. Fails if memory is short, or if the kernel has no huge pages.
     pub fn map(length: usize, huge: bool) -> Result<Self> {
         let object = || format!("{length} bytes of memory");
         let mapped_length = length.saturating_add(HUGE_PAGE);
@@ -59,7 +54,7 @@ impl AnonymousMemory {
         self.mapped.cast::<u8>().wrapping_add(self.offset + number * PAGE).cast()
     }
 
-    /// Writes a byte to each small page between the offsets `from` and `to`, clamped to the length.
+    /// Clamped to the length.
     pub fn touch(&mut self, from: usize, to: usize) {
         let start = self.mapped.cast::<u8>();
         for at in (from..to.min(self.length)).step_by(PAGE) {
@@ -82,17 +77,11 @@ impl Drop for AnonymousMemory {
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct PageFaults {
-    /// Without I/O.
     pub minor: u64,
-    /// With I/O.
     pub major: u64,
 }
 
 impl PageFaults {
-    /// Counts of the calling thread.
-    ///
-    /// # Errors
-    /// When getrusage fails.
     pub fn of_this_thread() -> Result<Self> {
         let mut usage = std::mem::MaybeUninit::<libc::rusage>::zeroed();
         // SAFETY: the kernel fills the structure, which outlives the call.
@@ -105,7 +94,6 @@ impl PageFaults {
         Ok(Self { minor: count(usage.ru_minflt), major: count(usage.ru_majflt) })
     }
 
-    /// Difference to an earlier reading.
     #[must_use]
     pub fn since(self, before: Self) -> Self {
         Self {
@@ -115,8 +103,7 @@ impl PageFaults {
     }
 }
 
-/// Memory available without swapping, in bytes, as estimated by the kernel (`MemAvailable` of proc_meminfo(5)); `None`
-/// if unknown.
+/// Bytes that are free without swapping, as estimated by the kernel (`MemAvailable` of proc_meminfo(5)).
 #[must_use]
 pub fn available() -> Option<u64> {
     let text = fs::read_to_string("/proc/meminfo").ok()?;

@@ -1,5 +1,4 @@
-//! Functions of an init process: mounting kernel file systems, loading modules, powering off.
-//! See mount(2), finit_module(2), reboot(2).
+//! Functions of an init process: mounting, loading modules, powering off. See mount(2), finit_module(2), reboot(2).
 #![expect(clippy::disallowed_methods, reason = "the kernel reads a module from an open file")]
 
 use std::{fs::File, path::Path};
@@ -11,10 +10,10 @@ use rustix::{
 
 use crate::error::{Context, Error, Result};
 
-/// Asks the kernel to decompress the module (MODULE_INIT_COMPRESSED_FILE of linux/module.h).
+/// MODULE_INIT_COMPRESSED_FILE of linux/module.h.
 const COMPRESSED: i32 = 4;
 
-/// Mounts a kernel file system (`proc`, `sysfs`, `tmpfs`, ...) on `folder`. Succeeds if it is already mounted.
+/// `kind` is `proc`, `sysfs`, `tmpfs` etc. Succeeds if it is already mounted.
 pub fn mount_kernel_files(kind: &str, folder: &Path) -> Result<()> {
     match mount(kind, folder, kind, MountFlags::empty(), None) {
         Err(rustix::io::Errno::BUSY) => Ok(()),
@@ -22,7 +21,7 @@ pub fn mount_kernel_files(kind: &str, folder: &Path) -> Result<()> {
     }
 }
 
-/// Loads the kernel module in `file`. Succeeds if it is already loaded.
+/// Succeeds if the module is already loaded.
 pub fn load_module(file: &Path) -> Result<()> {
     let object = || format!("kernel module {}", file.display());
     let open = File::open(file).map_err(|error| Error::from_io("open", object(), &error))?;
@@ -33,13 +32,13 @@ pub fn load_module(file: &Path) -> Result<()> {
     }
 }
 
-/// Powers the machine off immediately. Returns only on failure.
+/// Returns only on failure.
 #[must_use]
 pub fn power_off() -> Error {
     end(RebootCommand::PowerOff, "turn off")
 }
 
-/// Restarts the machine immediately. Returns only on failure.
+/// Returns only on failure.
 #[must_use]
 pub fn restart() -> Error {
     end(RebootCommand::Restart, "restart")

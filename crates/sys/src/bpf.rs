@@ -1,29 +1,24 @@
-//! Checks whether this process can load and attach eBPF programs.
-//! See bpf(2).
+//! Checks whether this process can load and attach eBPF programs. See bpf(2).
 #![expect(unsafe_code, reason = "bpf(2) has no wrapper")]
 
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 
 use crate::error::{Error, Result};
 
-/// Loads a raw tracepoint program with two instructions, attaches it to `sys_enter`, and removes both.
-///
-/// EPERM means that CAP_BPF and CAP_PERFMON (or root) in the initial user namespace are missing; ENOSYS and EINVAL,
-/// that the kernel was built without `CONFIG_BPF_SYSCALL` or `CONFIG_BPF_EVENTS`.
+/// Removes the program again. EPERM: CAP_BPF and CAP_PERFMON (or root) in the initial user namespace are missing; ENOSYS and
+/// EINVAL: the kernel was built without `CONFIG_BPF_SYSCALL` or `CONFIG_BPF_EVENTS`.
 pub fn try_load() -> Result<()> {
     let program = load()?;
     attach(&program).map(drop)
 }
 
-/// From linux/bpf.h.
 const BPF_PROG_LOAD: libc::c_long = 5;
 const BPF_RAW_TRACEPOINT_OPEN: libc::c_long = 17;
 const BPF_PROG_TYPE_RAW_TRACEPOINT: u32 = 17;
 
-/// `r0 = 0; exit`, as encoded instructions.
+/// `r0 = 0; exit`.
 const INSTRUCTIONS: [u64; 2] = [0xb7, 0x95];
 
-/// Start of `union bpf_attr` for `BPF_PROG_LOAD`.
 #[repr(C)]
 struct Load {
     kind: u32,
@@ -32,7 +27,6 @@ struct Load {
     license: u64,
 }
 
-/// Start of `union bpf_attr` for `BPF_RAW_TRACEPOINT_OPEN`.
 #[repr(C)]
 struct Attach {
     name: u64,
@@ -60,7 +54,6 @@ fn attach(program: &OwnedFd) -> Result<OwnedFd> {
     bpf(BPF_RAW_TRACEPOINT_OPEN, &request).map_err(|errno| Error::new("attach", object, errno))
 }
 
-/// Calls bpf(2) and returns the new descriptor or the errno.
 fn bpf<T>(command: libc::c_long, request: &T) -> std::result::Result<OwnedFd, i32> {
     // SAFETY: the kernel reads `size_of::<T>()` bytes and treats the rest of its union as zero; the contained pointers
     // refer to constants.

@@ -1,11 +1,9 @@
-//! Starts child processes that end with their parent, or detached ones, and checks whether processes are alive.
-//! See prctl(2), setsid(2), setpgid(2), proc_pid_stat(5).
+//! Starts child processes that end with their parent, or detached ones. See prctl(2), setsid(2), setpgid(2).
 #![expect(unsafe_code, reason = "code between fork and exec, and resetting signal dispositions")]
 #![expect(clippy::disallowed_methods, reason = "reads process state from /proc")]
 
 use std::convert::Infallible;
 use std::ffi::CStr;
-use std::fs;
 use std::io;
 use std::ops::{Deref, DerefMut};
 use std::os::fd::{AsFd, OwnedFd};
@@ -24,20 +22,19 @@ use crate::confine::{self, User};
 use crate::error::{Context, Error, Result};
 use crate::netns::NetNs;
 
-/// Starts `command` in `ns` (or the current namespace) as a child that the kernel kills when its parent dies. `label`
-/// names it in errors. The child leads its own process group, so that Ctrl-C on the terminal does not reach it, and
-/// starts with default signal dispositions.
+/// The kernel kills the child when its parent dies. `label` names it in errors. Ctrl-C does not reach the child's process
+/// group.
 ///
-/// **Caution:** the kernel kills the child when the calling *thread* ends, not only when the process does. Call this
-/// from a thread that outlives the child, never from [`NetNs::run_in`] or a pool.
+/// **Caution:** the kernel kills the child when the calling *thread* ends. Call this from a thread that outlives the child,
+/// never from [`NetNs::run_in`] or a pool.
 ///
 /// Use each `command` only once: this adds hooks to it.
 pub fn spawn_in(command: &mut Command, ns: Option<&NetNs>, label: &str) -> Result<Child> {
     spawn(command, ns.map(NetNs::try_clone).transpose()?, None, label)
 }
 
-/// Starts `command` like [`spawn_in`], with fewer privileges. The child gets separate mount, PID and IPC namespaces if
-/// the kernel allows it. It is killed when the returned value is dropped or this process ends.
+/// Gives a child of [`spawn_in`] its own mount, PID and IPC namespaces if the kernel allows it. The child is killed when the
+/// returned value is dropped or this process ends.
 pub fn spawn_confined(mut command: Command, confines: Confines, label: &str) -> Result<ConfinedChild> {
     let Confines { network, identity } = confines;
     let named = label.to_owned();
@@ -59,7 +56,6 @@ pub fn spawn_confined(mut command: Command, confines: Confines, label: &str) -> 
     Ok(ConfinedChild { child, _keep: keep })
 }
 
-/// A confined child. Dropping it kills the process.
 #[derive(Debug)]
 pub struct ConfinedChild {
     child: Child,
@@ -81,19 +77,16 @@ impl DerefMut for ConfinedChild {
     }
 }
 
-/// Restrictions of a child.
 #[derive(Debug)]
 pub struct Confines {
-    /// Its network namespace.
     pub network: NetNs,
-    /// Its user; programs that it starts gain no privileges.
+    /// Programs that it starts gain no privileges.
     pub identity: Identity,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Identity {
     Same,
-    /// Another user, with supplementary groups.
     Other(User, Vec<u32>),
 }
 
@@ -130,8 +123,7 @@ fn spawn(command: &mut Command, ns: Option<NetNs>, identity: Option<Identity>, l
     command.spawn().named("start", || label)
 }
 
-/// Starts `command` in a new session, where it outlives the caller. The caller chooses its standard streams; inherited
-/// ones keep a terminal or pipe open.
+/// Starts a new session that outlives the caller. Inherited standard streams would keep a terminal or pipe open.
 pub fn spawn_detached(command: &mut Command, label: &str) -> Result<Child> {
     let prepare = || {
         reset_signals();
@@ -143,24 +135,13 @@ pub fn spawn_detached(command: &mut Command, label: &str) -> Result<Child> {
     command.spawn().named("start detached", || label)
 }
 
-/// Kills the process group of a child started by [`spawn_in`] (SIGKILL). Call this before waiting for the child,
-/// because its PID may be reused afterwards. Succeeds if the group has already ended.
+/// Started by [`spawn_in`]. Call this before waiting for the child, because its PID may be reused afterwards. Succeeds if the
+/// group has already ended.
 pub fn kill_group(child: &Child) -> Result<()> {
     match rustix::process::kill_process_group(Pid::from_child(child), Signal::KILL) {
         Err(Errno::SRCH) => Ok(()),
         sent => sent.named("kill", || format!("the group of process {}", child.id())),
     }
-}
-
-/// Start time of a process, in clock ticks (1/100 s) since boot; identifies a process together with its PID.
-pub fn start_time(pid: u32) -> Result<u64> {
-    Ok(stat(pid)?.start_time)
-}
-
-/// Whether `pid` is still the process started at `start_time` and has not ended (zombies have).
-#[must_use]
-pub fn is_alive(pid: u32, start_time: u64) -> bool {
-    stat(pid).is_ok_and(|stat| stat.is_alive_since(start_time))
 }
 
 /// Names the calling thread and unnamed threads that it starts. On the first thread this sets the process name
@@ -169,10 +150,8 @@ pub fn name_own(name: &CStr) -> Result<()> {
     rustix::thread::set_name(name).named("name", || "the calling thread")
 }
 
-/// Lets a child check whether its parent is still running.
 struct Parent {
     pid: Pid,
-    /// `None` before Linux 5.3.
     pidfd: Option<OwnedFd>,
 }
 
@@ -210,8 +189,7 @@ fn die_with(parent: &Parent) -> io::Result<()> {
     Ok(())
 }
 
-/// Creates mount and IPC namespaces and mounts /proc for the current PID namespace. Runs between fork and exec: system
-/// calls only.
+/// Runs between fork and exec: system calls only.
 fn unshare_mounts() -> rustix::io::Result<()> {
     // SAFETY: neither flag affects the descriptor table, which is the reason for the unsafe function.
     unsafe { rustix::thread::unshare_unsafe(UnshareFlags::NEWNS | UnshareFlags::NEWIPC) }?;
@@ -228,33 +206,6 @@ fn reset_signals() {
     }
 }
 
-#[derive(Debug, PartialEq, Eq)]
-pub(crate) struct Stat {
-    state: char,
-    start_time: u64,
-}
-
-impl Stat {
-    pub(crate) const fn is_alive_since(&self, start_time: u64) -> bool {
-        self.start_time == start_time && !matches!(self.state, 'Z' | 'X')
-    }
-}
-
-fn stat(pid: u32) -> Result<Stat> {
-    let text = fs::read_to_string(format!("/proc/{pid}/stat"));
-    let text = text.named("read state of", || format!("process {pid}"))?;
-    parse_stat(&text).ok_or_else(|| Error::new("read state of", format!("process {pid}"), libc::EPROTO))
-}
-
-/// Field 2 is the name in parentheses, which may contain spaces and parentheses, so the fields start after the last
-/// one.
-pub(crate) fn parse_stat(text: &str) -> Option<Stat> {
-    let mut fields = text[text.rfind(')')? + 1..].split_whitespace();
-    let state = fields.next()?.chars().next()?;
-    let start_time = fields.nth(18)?.parse().ok()?;
-    Some(Stat { state, start_time })
-}
-
 #[cfg(test)]
 mod tests {
     use std::io::Read;
@@ -262,6 +213,7 @@ mod tests {
     use std::time::{Duration, Instant};
 
     use super::*;
+    use crate::process::{is_alive, start_time};
 
     fn sleeper() -> Command {
         let mut command = Command::new("sleep");
@@ -352,7 +304,8 @@ mod tests {
         let confines = Confines { network: ns, identity };
         let mut child = spawn_confined(sleeper(), confines, "sleeper").expect("sleep exists");
         let pid = child.id();
-        let read = |file: &str| fs::read_to_string(format!("/proc/{pid}/{file}")).expect("a running process");
+        let read =
+            |file: &str| std::fs::read_to_string(format!("/proc/{pid}/{file}")).expect("a running process");
         let status = read("status");
         let has = |line: &str| status.lines().any(|other| other.replace('\t', " ").trim() == line);
         for line in [
@@ -367,7 +320,7 @@ mod tests {
         assert!(!read("net/dev").contains("eth"), "{}", read("net/dev"));
         for kind in ["mnt", "pid", "ipc"] {
             let of = |process: &str| {
-                fs::read_link(format!("/proc/{process}/ns/{kind}")).expect("a running process")
+                std::fs::read_link(format!("/proc/{process}/ns/{kind}")).expect("a running process")
             };
             assert_ne!(of(&pid.to_string()), of("self"), "{kind}");
         }
@@ -386,29 +339,11 @@ mod tests {
 
     #[test]
     fn threads_inherit_the_name() {
-        let name = || fs::read_to_string("/proc/thread-self/comm").expect("Linux");
+        let name = || std::fs::read_to_string("/proc/thread-self/comm").expect("Linux");
         let names = std::thread::spawn(move || {
             name_own(c"a name of 20 bytes..").expect("own thread");
             [name(), std::thread::spawn(name).join().expect("no panic")]
         });
         assert_eq!(names.join().expect("no panic"), ["a name of 20 by\n"; 2]);
-    }
-
-    #[test]
-    fn parses_stat_with_parentheses_in_the_name() {
-        let tail = "S 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 4711 20";
-        for name in ["(sh)", "(a) R 1 (b)", "(((", "())", "(x y)"] {
-            let parsed = parse_stat(&format!("12 {name}) {tail}"));
-            assert_eq!(parsed, Some(Stat { state: 'S', start_time: 4711 }), "{name}");
-        }
-        for broken in [
-            "",
-            "12 (sh",
-            "12 (sh)",
-            "12 (sh) S 1 2",
-            "12 (sh) S 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 x",
-        ] {
-            assert_eq!(parse_stat(broken), None, "{broken}");
-        }
     }
 }

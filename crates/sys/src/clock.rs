@@ -1,5 +1,4 @@
-//! Kernel clocks in nanoseconds, and sleeping until a deadline.
-//! See clock_gettime(2), clock_nanosleep(2).
+//! Kernel clocks in nanoseconds, and sleeping until a deadline. See clock_gettime(2), clock_nanosleep(2).
 
 use std::num::NonZeroU64;
 
@@ -9,26 +8,25 @@ use crate::error::{Context, Result};
 
 const NANOS_PER_SECOND: u64 = 1_000_000_000;
 
-/// CLOCK_MONOTONIC: the same for all processes of a machine; does not advance during suspend.
+/// The same for all processes of a machine; does not advance during suspend.
 #[must_use]
 pub fn monotonic() -> u64 {
     read(ClockId::Monotonic)
 }
 
-/// CPU time of the calling thread, user and system.
+/// User and system.
 #[must_use]
 pub fn thread_cpu() -> u64 {
     read(ClockId::ThreadCPUTime)
 }
 
-/// CPU time of all threads of the process, user and system, including ended threads.
+/// User and system, including ended threads.
 #[must_use]
 pub fn process_cpu() -> u64 {
     read(ClockId::ProcessCPUTime)
 }
 
-/// Sleeps until [`monotonic`] reaches `deadline`; returns immediately if it has passed. Not interrupted by signals. The
-/// wake-up latency depends on [`set_timer_slack`].
+/// The clock is [`monotonic`]. Signals do not interrupt the sleep. The wake-up latency depends on [`set_timer_slack`].
 pub fn sleep_until(deadline: u64) {
     let request = timespec(deadline);
     while rustix::thread::clock_nanosleep_absolute(rustix::thread::ClockId::Monotonic, &request).is_err() {
@@ -36,8 +34,8 @@ pub fn sleep_until(deadline: u64) {
     }
 }
 
-/// Sets how late the kernel may wake the calling thread to save wake-ups, in nanoseconds: 50,000 by default, 1 for a
-/// pacing thread, 0 to restore the initial value. Inherited by new threads. See PR_SET_TIMERSLACK in prctl(2).
+/// The kernel may wake the calling thread this late: 50,000 by default, 1 for a pacing thread, 0 to restore the initial value.
+/// Inherited by new threads. See PR_SET_TIMERSLACK in prctl(2).
 pub fn set_timer_slack(nanos: u64) -> Result<()> {
     rustix::thread::set_current_timer_slack(NonZeroU64::new(nanos))
         .named("set timer slack of", || "the calling thread")

@@ -1,7 +1,4 @@
-//! Permanently drops privileges: user, capabilities, new privileges, file access and system calls.
-//!
-//! All restrictions apply to the calling thread and threads that it starts, so they must be set while the process is
-//! single-threaded ([`is_single_threaded`]).
+//! Permanently drops privileges of the calling thread and of threads that it starts.
 
 pub mod calls;
 mod landlock;
@@ -20,7 +17,6 @@ pub(crate) use user::{change_user, groups};
 
 use crate::error::{Context, Result};
 
-/// Whether the process has only one thread.
 pub fn is_single_threaded() -> Result<bool> {
     let threads = fs::read_dir("/proc/self/task").named("list", || "the threads of this process")?;
     Ok(threads.count() == 1)

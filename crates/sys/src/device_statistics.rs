@@ -1,5 +1,4 @@
-//! Driver-specific statistics of network devices (`ethtool -S`).
-//! See linux/ethtool.h; netlink has no equivalent.
+//! Driver-specific statistics of network devices (`ethtool -S`). See linux/ethtool.h; netlink has no equivalent.
 #![expect(unsafe_code, reason = "SIOCETHTOOL has no wrapper")]
 
 use std::os::fd::{AsRawFd, OwnedFd};
@@ -17,11 +16,9 @@ const ETHTOOL_GSSET_INFO: u32 = 0x37;
 const STATISTICS: u32 = 1;
 /// `ETH_GSTRING_LEN`.
 const NAME: usize = 32;
-/// Capacity. The kernel writes the current number of statistics regardless of the requested one; no device has nearly
-/// this many.
+/// The kernel writes the current number of statistics regardless of the requested one; no device has nearly this many.
 const ROOM: usize = 1 << 15;
 
-/// Reads statistics of devices in one network namespace.
 #[derive(Debug)]
 pub struct DeviceStatistics {
     socket: OwnedFd,
@@ -38,14 +35,12 @@ struct Table<const WORDS: usize> {
 }
 
 impl DeviceStatistics {
-    /// Uses the current namespace of the calling thread, for all later calls too.
     pub fn here() -> Result<Self> {
         let socket = socket_with(AddressFamily::INET, SocketType::DGRAM, SocketFlags::CLOEXEC, None)
             .named("open", || "a socket for device requests")?;
         Ok(Self { socket })
     }
 
-    /// Names and values of all driver statistics of `device`; empty if the driver has none.
     pub fn read(&self, device: &str) -> Result<Vec<(String, u64)>> {
         let count = match self.count(device) {
             Err(error) if error.is_unsupported() => 0,
@@ -112,7 +107,6 @@ impl DeviceStatistics {
     }
 }
 
-/// Heap-allocated and untouched, so pages are only allocated when the kernel writes them.
 fn table<const WORDS: usize>(command: u32, second: u32) -> Box<Table<WORDS>> {
     // SAFETY: a table consists of integers, for which zero is valid.
     let mut table: Box<Table<WORDS>> = unsafe { Box::new_zeroed().assume_init() };

@@ -1,5 +1,4 @@
 //! Error type of this crate: operation, object and the kernel's error.
-//! Callers add their own context.
 
 use std::io;
 
@@ -12,7 +11,7 @@ pub type Result<T> = std::result::Result<T, Error>;
 pub struct Error {
     /// A verb phrase: `enter network namespace of`.
     pub operation: &'static str,
-    /// The object: `host node1`.
+    /// E.g. `host node1`.
     pub object: String,
     errno: i32,
     hint: Option<String>,
@@ -42,13 +41,11 @@ impl Error {
         self.errno
     }
 
-    /// Additional advice, if available.
     #[must_use]
     pub fn hint(&self) -> Option<&str> {
         self.hint.as_deref()
     }
 
-    /// Whether the kernel lacks the feature or its module.
     #[must_use]
     pub const fn is_unsupported(&self) -> bool {
         matches!(
@@ -62,19 +59,16 @@ impl Error {
         )
     }
 
-    /// Whether the object to create exists.
     #[must_use]
     pub const fn exists_already(&self) -> bool {
         self.errno == libc::EEXIST
     }
 
-    /// Whether the process or thread has ended.
     #[must_use]
     pub const fn is_gone(&self) -> bool {
         self.errno == libc::ESRCH
     }
 
-    /// Whether a privilege (root or a capability) is missing.
     #[must_use]
     pub const fn is_permission(&self) -> bool {
         matches!(self.errno, libc::EPERM | libc::EACCES)
@@ -82,14 +76,13 @@ impl Error {
 }
 
 impl From<Error> for io::Error {
-    /// Preserves the kind and the full message.
     fn from(error: Error) -> Self {
         Self::new(Self::from_raw_os_error(error.errno).kind(), error)
     }
 }
 
 pub(crate) trait Context<T> {
-    /// Adds the operation and the object to a failed call; `object` is only evaluated on failure.
+    /// `object` is only evaluated on failure.
     fn named<O: Into<String>>(self, operation: &'static str, object: impl FnOnce() -> O) -> Result<T>;
 }
 
@@ -120,7 +113,7 @@ fn describe(errno: i32) -> String {
 
 macro_rules! names {
     ($($name:ident)*) => {
-        /// Symbol of an errno; musl has no `strerrorname_np`.
+        /// musl has no `strerrorname_np`.
         fn name(errno: i32) -> Option<&'static str> {
             match errno {
                 $(libc::$name => Some(stringify!($name)),)*

@@ -1,5 +1,5 @@
-//! Inspects a tap queue of another process through a temporary duplicate of its descriptor. The device is not changed.
-//! See linux/if_tun.h, pidfd_getfd(2) (Linux 5.6).
+//! Inspects a tap queue of another process through a duplicate of its descriptor. See linux/if_tun.h, pidfd_getfd(2) (Linux
+//! 5.6).
 #![expect(unsafe_code, reason = "ioctls without a rustix wrapper")]
 
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
@@ -18,15 +18,13 @@ const TUNGETDEVNETNS: u32 = 0x54e3;
 #[derive(Debug)]
 pub struct ForeignTap {
     pub name: String,
-    /// Whether the device supports several queues.
     pub several_queues: bool,
-    /// Whether packets have a `struct virtio_net_hdr`, which offloads require.
+    /// `struct virtio_net_hdr`, which offloads require.
     pub header: bool,
     pub namespace: NetNs,
 }
 
-/// Inspects descriptor `number` of process `pid`. Requires ptrace access to the process and CAP_NET_ADMIN in the
-/// device's namespace.
+/// Descriptor `number` of process `pid`. Requires ptrace access to the process and CAP_NET_ADMIN in the device's namespace.
 pub fn look(pid: u32, number: i32) -> Result<ForeignTap> {
     let object = || format!("descriptor {number} of process {pid}");
     let process = i32::try_from(pid).ok().and_then(rustix::process::Pid::from_raw);

@@ -1,5 +1,4 @@
-//! A helper process that retains a privilege which this process drops, and passes descriptors to it.
-//! See fork(2), unix(7), close_range(2).
+//! A helper process that keeps a privilege which this process drops. See fork(2), unix(7), close_range(2).
 #![expect(unsafe_code, reason = "fork(2) and close_range(2)")]
 
 use std::{
@@ -19,8 +18,8 @@ use rustix::net::{
 
 use crate::error::{Context, Error, Result};
 
-/// Forks a process that runs `work` with one end of a connection and exits; returns the other end. The child keeps no
-/// other descriptors except standard error. Requires a single-threaded process.
+/// The child runs `work` with one end of a connection and exits; returns the other end. It keeps no other descriptors except
+/// standard error. Requires a single-threaded process.
 pub fn start(work: impl FnOnce(UnixStream)) -> Result<UnixStream> {
     let named = || "a helper process";
     let (ours, theirs) = UnixStream::pair().named("start", named)?;
@@ -39,7 +38,6 @@ pub fn start(work: impl FnOnce(UnixStream)) -> Result<UnixStream> {
     }
 }
 
-/// Closes all descriptors except standard error and this one.
 fn close_others(exception: i32) {
     const STDERR: u32 = 2;
     let exception = exception.unsigned_abs();
@@ -50,7 +48,6 @@ fn close_others(exception: i32) {
     }
 }
 
-/// Sends bytes and optionally a descriptor.
 pub fn send(to: &UnixStream, bytes: &[u8], descriptor: Option<&OwnedFd>) -> Result<()> {
     let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
     let mut control = SendAncillaryBuffer::new(&mut space);
@@ -63,7 +60,7 @@ pub fn send(to: &UnixStream, bytes: &[u8], descriptor: Option<&OwnedFd>) -> Resu
     Ok(())
 }
 
-/// Receives bytes and optionally a descriptor; 0 bytes when the peer has closed.
+/// 0 bytes when the peer has closed.
 pub fn receive(from: &UnixStream, bytes: &mut [u8]) -> Result<(usize, Option<OwnedFd>)> {
     let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
     let mut control = RecvAncillaryBuffer::new(&mut space);

@@ -1,5 +1,5 @@
-//! A file of huge pages. They stay at their physical addresses, reserved from other processes, even after the process
-//! that allocated them ends. See hugetlbpage.rst and pagemap.rst in Linux' admin-guide.
+//! A file of huge pages, which stay at their physical addresses even after the process that allocated them ends. See
+//! hugetlbpage.rst and pagemap.rst in Linux' admin-guide.
 #![expect(unsafe_code, reason = "mmap and access to mapped memory")]
 #![expect(clippy::disallowed_methods, reason = "the huge page pool is configured by a file")]
 
@@ -26,25 +26,18 @@ const ZONES: &str = "/proc/zoneinfo";
 const REFRESH: &str = "/proc/sys/vm/stat_refresh";
 /// Enough for lists of 1 GiB.
 const MOST_REFRESHES: usize = 200;
-/// Page map entry: present bit and page number.
 const PRESENT: u64 = 1 << 63;
 const NUMBER: u64 = (1 << 55) - 1;
 
-/// A file of allocated huge pages.
 #[derive(Debug)]
 pub struct HugePageFile {
     file: File,
-    /// Pages in the file.
     pages: u64,
-    /// Pages in the pool before.
     others: u64,
 }
 
 impl HugePageFile {
-    /// Creates an empty file in `folder`, a mount point of hugetlbfs.
-    ///
-    /// # Errors
-    /// Without privileges, or when the kernel has no huge pages.
+    /// `folder` is a mount point of hugetlbfs. Requires privileges.
     pub fn create(folder: &Path) -> Result<Self> {
         let object = || format!("a file of huge pages in {}", folder.display());
         fs::create_dir_all(folder).map_err(|error| Error::from_io("create", object(), &error))?;
@@ -71,11 +64,7 @@ impl HugePageFile {
         self.pages
     }
 
-    /// Adds up to `more` pages and returns their physical addresses. Fewer are added when contiguous free memory runs
-    /// out.
-    ///
-    /// # Errors
-    /// When the kernel cannot count, map or locate them.
+    /// Returns the physical addresses of up to `more` pages: fewer when contiguous free memory runs out.
     pub fn grow(&mut self, more: u64) -> Result<Vec<u64>> {
         let wanted = self.others + self.pages + more;
         set_pool(wanted)?;
@@ -103,10 +92,6 @@ impl HugePageFile {
         places
     }
 
-    /// Returns the last pages to the kernel.
-    ///
-    /// # Errors
-    /// When the kernel rejects the change.
     pub fn shrink(&mut self, fewer: u64) -> Result<()> {
         let pages = self.pages.saturating_sub(fewer);
         let object = || "a file of huge pages".to_owned();
@@ -118,9 +103,9 @@ impl HugePageFile {
     }
 }
 
-/// Makes returned pages usable immediately. Since Linux 6.7 a per-CPU free list can grow to an eighth of its zone. Huge
-/// pages in it cannot serve small allocations, so a guest without reclaimable memory runs out while the list holds tens
-/// of MiB. The kernel shrinks the lists only once a second. Source: `decay_pcp_high` in mm/page_alloc.c of Linux 6.12.
+/// Since Linux 6.7 a per-CPU free list can grow to an eighth of its zone. Huge pages in it cannot serve small allocations, so
+/// a guest without reclaimable memory runs out while the list holds tens of MiB. The kernel shrinks the lists only once a
+/// second (`decay_pcp_high` in mm/page_alloc.c of Linux 6.12).
 fn shorten_free_lists() {
     let limits = || free_list_limits(&fs::read_to_string(ZONES).unwrap_or_default());
     let mut before = limits();
@@ -137,7 +122,7 @@ fn shorten_free_lists() {
     }
 }
 
-/// Sum of the limits of all per-CPU free lists, in pages. Source: proc_zoneinfo(5).
+/// Sum over all per-CPU lists, in pages. Source: proc_zoneinfo(5).
 fn free_list_limits(zones: &str) -> u64 {
     let limit = |line: &str| line.trim().strip_prefix("high:")?.trim().parse::<u64>().ok();
     zones.lines().filter_map(limit).sum()
@@ -153,7 +138,6 @@ fn set_pool(pages: u64) -> Result<()> {
     fs::write(POOL, pages.to_string()).map_err(|error| Error::from_io("write", POOL, &error))
 }
 
-/// Physical addresses of the huge pages starting at `address`.
 fn places(address: usize, length: usize) -> Result<Vec<u64>> {
     let refused = |error: io::Error| Error::from_io("read", PAGE_MAP, &error);
     let map = File::open(PAGE_MAP).map_err(refused)?;

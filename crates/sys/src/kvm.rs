@@ -1,5 +1,5 @@
-//! Tests hardware virtualisation by running a guest, because the device node proves nothing.
-//! Source: Documentation/virt/kvm/api.rst of Linux.
+//! Tests hardware virtualisation by running a guest, because the device node proves nothing. Source:
+//! Documentation/virt/kvm/api.rst of Linux.
 
 #[cfg(target_arch = "x86_64")]
 mod guest;
@@ -10,24 +10,21 @@ use std::time::Duration;
 
 use crate::error::{Error, Result};
 
-/// Far more than the test guests need.
 const PATIENCE: Duration = Duration::from_secs(2);
-/// The same for a CPU with virtualisation extensions, which may itself be emulated or busy.
+/// Enough for virtualisation extensions that are themselves emulated or busy.
 const PATIENCE_OF_HARDWARE: Duration = Duration::from_secs(10);
 
 const RUN: &str = "run a guest in";
 const DEVICE: &str = "/dev/kvm";
 
-/// Runs two small guests to completion: real-mode code that halts, like the start of firmware; and 64-bit code like a
-/// kernel's: privileged, with its own page tables, an SSE2 instruction and a loop that must run at CPU speed. It does
-/// not prove that a particular kernel boots.
+/// Runs two small guests to completion: real-mode code that halts; and 64-bit code like a kernel's: privileged, with its own
+/// page tables, an SSE2 instruction and a loop that must run at CPU speed.
 ///
-/// The second guest distinguishes hardware from software. KVM without VMX or SVM (e.g. one for paravirtualised guests
-/// only) supports all calls and completes the first guest, but interprets privileged code, hundreds of times slower,
-/// and fails at the first unknown instruction.
+/// KVM without VMX or SVM completes the first guest, but interprets privileged code, hundreds of times slower, and fails at
+/// the first unknown instruction.
 ///
-/// Returns within about two seconds, or ten if the CPU has virtualisation extensions. A hanging guest is left to a
-/// thread that ends with the process.
+/// Returns within about two seconds, or ten if the CPU has virtualisation extensions. A hanging guest is left to a thread that
+/// ends with the process.
 pub fn try_run() -> Result<()> {
     let (sender, result) = mpsc::channel();
     let work = move || {
@@ -46,8 +43,8 @@ fn patience() -> Duration {
     if has_virtualisation() { PATIENCE_OF_HARDWARE } else { PATIENCE }
 }
 
-/// Whether the CPU reports VMX or SVM. Source: CPUID in Intel's Software Developer's Manual, volume 2, and in
-/// AMD's Architecture Programmer's Manual, volume 3.
+/// VMX or SVM. Source: CPUID in Intel's Software Developer's Manual, volume 2, and in AMD's Architecture Programmer's Manual,
+/// volume 3.
 #[cfg(target_arch = "x86_64")]
 fn has_virtualisation() -> bool {
     use std::arch::x86_64::__cpuid;

@@ -1,7 +1,4 @@
-//! System calls, socket options, namespaces and CPU affinity. The only crate with unsafe code.
-//!
-//! Thin wrappers around the kernel interface. Every error contains the operation, the object and the reason. The
-//! crate knows nothing about hosts, paths or trials; callers name the object in errors.
+//! System calls. The only crate with unsafe code. Every error contains the operation, the object and the reason.
 
 pub mod affinity;
 pub mod allocation;

@@ -5,7 +5,7 @@ use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
 use crate::error::{Context, Result};
 
-/// Raises the soft limit of open files to the hard limit and returns it; `u64::MAX` means unlimited.
+/// Returns the hard limit; `u64::MAX` means unlimited.
 pub fn raise_open_files() -> Result<u64> {
     let maximum = getrlimit(Resource::Nofile).maximum;
     setrlimit(Resource::Nofile, Rlimit { current: maximum, maximum })
@@ -13,7 +13,7 @@ pub fn raise_open_files() -> Result<u64> {
     Ok(getrlimit(Resource::Nofile).current.unwrap_or(u64::MAX))
 }
 
-/// Raises the limit of locked memory: unlimited for root, otherwise up to the hard limit.
+/// Unlimited for root, otherwise up to the hard limit.
 pub fn raise_locked_memory() -> Result<()> {
     let maximum = getrlimit(Resource::Memlock).maximum;
     let raise = |maximum| setrlimit(Resource::Memlock, Rlimit { current: maximum, maximum });

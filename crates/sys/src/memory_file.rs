@@ -20,17 +20,14 @@ const SEAL_TRIES: u32 = 64;
 /// Unit of `st_blocks` in stat(2).
 const BLOCK: u64 = 512;
 
-/// Creates an empty memory file; `name` appears in lists of open files.
+/// `name` appears in lists of open files.
 pub fn create(name: &str) -> Result<File> {
     let flags = MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING;
     let file = memfd_create(name, flags).named("make", || format!("memory file {name}"))?;
     Ok(File::from(file))
 }
 
-/// Makes the file immutable for all processes.
-///
-/// # Errors
-/// When it is mapped writable.
+/// Immutable for all processes. Fails when the file is mapped writable.
 pub fn seal(file: &File) -> Result<()> {
     let seals = SealFlags::WRITE | SealFlags::GROW | SealFlags::SHRINK | SealFlags::SEAL;
     let mut tries = 1..SEAL_TRIES;
@@ -43,10 +40,7 @@ pub fn seal(file: &File) -> Result<()> {
     }
 }
 
-/// Open files of a process, as listed in /proc: `/memfd:name (deleted)`, `/dev/vfio/1`, `anon_inode:[userfaultfd]`.
-///
-/// # Errors
-/// When there is no such process, or it belongs to another user.
+/// Names as in /proc: `/memfd:name (deleted)`, `/dev/vfio/1`, `anon_inode:[userfaultfd]`. Fails for processes of other users.
 pub fn open_of(pid: u32) -> Result<Vec<String>> {
     let folder = format!("/proc/{pid}/fd");
     let entries = fs::read_dir(&folder).map_err(|error| Error::from_io("list", folder, &error))?;
@@ -54,10 +48,6 @@ pub fn open_of(pid: u32) -> Result<Vec<String>> {
     Ok(entries.filter_map(|entry| name(entry.ok()?)).collect())
 }
 
-/// Opens all memory files of this name that a process has open.
-///
-/// # Errors
-/// When there is no such process, or its files cannot be opened.
 #[expect(clippy::disallowed_methods, reason = "reopens an unnamed file through /proc")]
 pub fn of_process(pid: u32, name: &str) -> Result<Vec<File>> {
     let folder = format!("/proc/{pid}/fd");
@@ -78,19 +68,13 @@ pub fn of_process(pid: u32, name: &str) -> Result<Vec<File>> {
     Ok(files.into_iter().map(|(_, file)| file).collect())
 }
 
-/// Allocated bytes of a file, without holes.
-///
-/// # Errors
-/// When stat fails.
+/// Bytes, without holes.
 pub fn allocated(file: &File) -> Result<u64> {
     let about = file.metadata().map_err(|error| Error::from_io("stat", "a memory file", &error))?;
     Ok(about.blocks() * BLOCK)
 }
 
-/// Frees the memory of a range, which reads as zeros afterwards.
-///
-/// # Errors
-/// When the file is sealed or is not a memory file.
+/// The range reads as zeros afterwards. Fails when the file is sealed or is not a memory file.
 pub fn punch(file: &File, offset: u64, length: u64) -> Result<()> {
     let flags = FallocateFlags::PUNCH_HOLE | FallocateFlags::KEEP_SIZE;
     fallocate(file, flags, offset, length).named("free", || format!("{length} bytes of a memory file"))

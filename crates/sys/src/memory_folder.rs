@@ -1,5 +1,4 @@
-//! Memory folders (tmpfs) without a path: reachable only by descriptor, and removed with the last one.
-//! See fsmount(2), proc_pid_fd(5).
+//! Memory folders (tmpfs) that are reachable only by descriptor. See fsmount(2), proc_pid_fd(5).
 #![expect(unsafe_code, reason = "unshare")]
 
 use std::fs::File;
@@ -13,15 +12,13 @@ use rustix::thread::UnshareFlags;
 
 use crate::error::{Context, Error, Result};
 
-/// An empty tmpfs folder.
 #[derive(Debug)]
 pub struct MemoryFolder {
     folder: OwnedFd,
 }
 
 impl MemoryFolder {
-    /// Creates a folder; `name` is for errors. Gets the right to mount by a private mount namespace, which root of any
-    /// user namespace can create.
+    /// `name` is for errors. Mounts in a private mount namespace, which root of any user namespace can create.
     pub fn create(name: &str) -> Result<Self> {
         // A separate thread, because only it leaves the mount namespace of the process.
         let mounted = thread::scope(|scope| scope.spawn(|| mount(name)).join());
@@ -29,13 +26,12 @@ impl MemoryFolder {
         Ok(Self { folder })
     }
 
-    /// Path of `file` in the folder, for this process.
     #[must_use]
     pub fn path(&self, file: &str) -> PathBuf {
         Self::path_by(self.folder.as_raw_fd(), file)
     }
 
-    /// Path of `file` in the folder, for a process with descriptor `number`.
+    /// The path for a process that has descriptor `number`.
     #[must_use]
     pub fn path_by(number: i32, file: &str) -> PathBuf {
         format!("/proc/self/fd/{number}/{file}").into()

@@ -1,5 +1,4 @@
-//! Unnamed network namespaces, each held by a file descriptor and removed with the last one.
-//! See namespaces(7), network_namespaces(7).
+//! Unnamed network namespaces, each held by a file descriptor. See namespaces(7), network_namespaces(7).
 #![expect(unsafe_code, reason = "unshare, and ioctls without a rustix wrapper")]
 #![expect(clippy::disallowed_methods, reason = "opens namespaces through /proc")]
 
@@ -18,7 +17,6 @@ const OWN: &str = "/proc/thread-self/ns/net";
 /// `_IO(0xb7, 3)` of linux/nsfs.h, since Linux 4.11.
 const NS_GET_NSTYPE: u32 = 0xb703;
 
-/// A network namespace, kept alive by this value.
 #[derive(Debug)]
 pub struct NetNs {
     fd: OwnedFd,
@@ -26,12 +24,12 @@ pub struct NetNs {
 }
 
 impl NetNs {
-    /// Creates an empty namespace; its only device is `lo`, which is down. `label` is for errors.
+    /// Has only `lo`, which is down. `label` is for errors.
     pub fn create(label: &str) -> Result<Self> {
         on_scratch_thread(label, || create_here(label))
     }
 
-    /// Creates `n` namespaces on one thread, several times as fast as [`NetNs::create`].
+    /// Several times as fast as [`NetNs::create`], since one thread makes all.
     pub fn create_many(n: usize) -> Result<Vec<Self>> {
         let label = format!("{n} network namespaces");
         on_scratch_thread(&label, || (0..n).map(|i| create_here(&format!("number {i} of {label}"))).collect())
@@ -41,7 +39,7 @@ impl NetNs {
         Self::open(OWN)
     }
 
-    /// Opens a namespace file such as `/proc/PID/ns/net` or `/proc/PID/fd/N`.
+    /// E.g. `/proc/PID/ns/net` or `/proc/PID/fd/N`.
     pub fn open(path: impl AsRef<Path>) -> Result<Self> {
         let path = path.as_ref();
         let name = || path.display().to_string();
@@ -49,13 +47,11 @@ impl NetNs {
         Self::from_fd(file.into(), &name())
     }
 
-    /// Opens the namespace behind a descriptor of `process`.
     pub fn held_by(process: &Process, descriptor: i32) -> Result<Self> {
         let file = format!("fd/{descriptor}");
         Self::from_fd(process.open(&file)?, &format!("{process}, {file}"))
     }
 
-    /// Accepts only descriptors of network namespaces; others are rejected with EINVAL.
     pub(crate) fn from_fd(fd: OwnedFd, label: &str) -> Result<Self> {
         // SAFETY: NS_GET_NSTYPE takes no argument and writes no memory; `fd` is open.
         let kind = unsafe { libc::ioctl(fd.as_raw_fd(), NS_GET_NSTYPE as _) };
@@ -66,14 +62,13 @@ impl NetNs {
         Ok(Self { fd, inode })
     }
 
-    /// Moves the calling thread into the namespace. Other threads are unaffected; new threads and processes of the
-    /// caller start in it.
+    /// New threads and processes of the caller start in the namespace. Other threads are unaffected.
     pub fn enter(&self) -> Result<()> {
         rustix::thread::move_into_link_name_space(self.fd.as_fd(), Some(LinkNameSpaceType::Network))
             .named("enter network namespace", || self.to_string())
     }
 
-    /// Runs `work` on a thread inside the namespace and waits for it. Propagates panics.
+    /// Runs `work` on a thread inside the namespace. Propagates panics.
     pub fn run_in<T, F>(&self, work: F) -> Result<T>
     where
         T: Send,
@@ -85,7 +80,7 @@ impl NetNs {
         })
     }
 
-    /// Inode number, which identifies a namespace while it exists (as shown by `readlink`).
+    /// Identifies a namespace while it exists (as shown by `readlink`).
     #[must_use]
     pub const fn inode(&self) -> u64 {
         self.inode
@@ -97,17 +92,16 @@ impl NetNs {
         Ok(Self { fd, inode: self.inode })
     }
 
-    /// Above all descriptor numbers passed to children.
+    /// Descriptor numbers passed to children are lower.
     pub(crate) const ABOVE_INHERITED: i32 = 512;
 
-    /// Moves the descriptor above those numbers.
     pub(crate) fn moved_up(self) -> Result<Self> {
         let fd = rustix::io::fcntl_dupfd_cloexec(&self.fd, Self::ABOVE_INHERITED);
         let fd = fd.named("duplicate descriptor of network namespace", || self.to_string())?;
         Ok(Self { fd, inode: self.inode })
     }
 
-    /// Path for other processes with ptrace access to this one.
+    /// Other processes can open it if they may trace this one.
     #[must_use]
     pub fn proc_path(&self) -> PathBuf {
         format!("/proc/{}/fd/{}", std::process::id(), self.fd.as_raw_fd()).into()
@@ -150,7 +144,7 @@ fn explain(error: Error) -> Error {
     }
 }
 
-/// A thread that has changed its namespace must not be reused, so it ends.
+/// A thread that has changed its namespace must not be reused.
 fn on_scratch_thread<T: Send>(label: &str, work: impl FnOnce() -> Result<T> + Send) -> Result<T> {
     thread::scope(|scope| {
         let thread = thread::Builder::new()
@@ -165,7 +159,6 @@ fn on_scratch_thread<T: Send>(label: &str, work: impl FnOnce() -> Result<T> + Se
 pub(crate) mod testing {
     use super::*;
 
-    /// `None`, with the reason printed, if this process cannot create namespaces.
     pub(crate) fn namespaces(n: usize) -> Option<Vec<NetNs>> {
         NetNs::create_many(n).inspect_err(print_reason).ok()
     }

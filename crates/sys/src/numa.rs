@@ -11,13 +11,10 @@ use crate::{
 
 /// Pages per call.
 const BATCH: usize = 4096;
-/// Only pages that are not shared with other processes (MPOL_MF_MOVE).
+/// Moves only pages that are not shared with other processes (MPOL_MF_MOVE).
 const MOVE: libc::c_int = 2;
 
-/// Node of each page; `None` for absent pages.
-///
-/// # Errors
-/// When the kernel has no NUMA support.
+/// `None` for absent pages. Fails when the kernel has no NUMA support.
 pub fn nodes_of(memory: &AnonymousMemory) -> Result<Vec<Option<u32>>> {
     let mut nodes = Vec::with_capacity(memory.pages());
     let all: Vec<usize> = (0..memory.pages()).collect();
@@ -28,10 +25,7 @@ pub fn nodes_of(memory: &AnonymousMemory) -> Result<Vec<Option<u32>>> {
     Ok(nodes)
 }
 
-/// Moves these pages to a node while it has space. Returns how many are on it now.
-///
-/// # Errors
-/// When there is no such node.
+/// While the node has space. Returns how many are on it now.
 pub fn move_pages(memory: &AnonymousMemory, pages: &[usize], node: u32) -> Result<usize> {
     let mut moved = 0;
     for pages in pages.chunks(BATCH) {
@@ -45,7 +39,7 @@ pub fn move_pages(memory: &AnonymousMemory, pages: &[usize], node: u32) -> Resul
     Ok(moved)
 }
 
-/// Free memory of a node in bytes; 0 for a missing node.
+/// Bytes; 0 for a missing node.
 #[must_use]
 pub fn free(node: u32) -> u64 {
     let text = fs::read_to_string(format!("/sys/devices/system/node/node{node}/meminfo")).unwrap_or_default();

@@ -1,6 +1,5 @@
-//! Opens output files so that other users cannot redirect writes.
-//! Symlinks are only followed if this user or root owns them, and files are accessed through the descriptor of their
-//! folder. Replacing a file is atomic: on a full disk the old file remains. See path_resolution(7), renameat(2).
+//! Opens output files so that other users cannot redirect writes: symlinks are only followed if this user or root owns them.
+//! See path_resolution(7), renameat(2).
 #![expect(clippy::disallowed_methods, reason = "all other modules open output files here")]
 
 use std::ffi::OsStr;
@@ -16,11 +15,8 @@ use rustix::io::Errno;
 use crate::error::{Context, Error, Result};
 use crate::resolve::{OTHERS_WRITE, Passed, Resolved, is_own, is_roots, own_descriptor, resolve};
 
-/// Replaces the contents of a file. Pipes, devices and descriptors of this process (/dev/stdout) are written directly;
-/// for a symlink of this user, its target is replaced.
-///
-/// # Errors
-/// When a path component is another user's symlink, or the file cannot be written; the old contents remain then.
+/// Atomic: on failure, e.g. a full disk, the old contents remain. Pipes, devices and descriptors of this process (/dev/stdout)
+/// are written directly; for a symlink of this user, its target is replaced.
 pub fn replace(path: &Path, bytes: &[u8]) -> Result<()> {
     let object = || path.display().to_string();
     if let Some(file) = own_descriptor(path) {
@@ -38,10 +34,7 @@ pub fn replace(path: &Path, bytes: &[u8]) -> Result<()> {
     }
 }
 
-/// Writes a new file with these permissions, subject to the umask.
-///
-/// # Errors
-/// When it exists (EEXIST), or cannot be written; no file remains then.
+/// `mode` is subject to the umask. Fails when the file exists (EEXIST). No file remains after a failure.
 pub fn write_new(path: &Path, bytes: &[u8], mode: u32) -> Result<()> {
     let object = || path.display().to_string();
     let found = find(path, false)?;
@@ -49,10 +42,7 @@ pub fn write_new(path: &Path, bytes: &[u8], mode: u32) -> Result<()> {
     file.write_all(bytes).named("write", object).inspect_err(|_| remove(&found.folder, &found.name))
 }
 
-/// Opens a file for appending and reading, creating it if necessary.
-///
-/// # Errors
-/// When a path component is another user's symlink, it is neither a file nor a pipe, or it cannot be opened.
+/// Allows reading, and creates the file if necessary. Fails unless it is a file or a pipe.
 pub fn open_append(path: &Path) -> Result<File> {
     if let Some(file) = own_descriptor(path) {
         return file;
@@ -69,6 +59,15 @@ pub fn open_append(path: &Path) -> Result<File> {
     open_regular(&found, OFlags::RDWR | OFlags::APPEND | OFlags::CREATE)
 }
 
+/// Appends everything that this process prints to a file, instead of writing to standard output.
+///
+/// # Errors
+/// Like [`open_append`].
+pub fn append_stdout(path: &Path) -> Result<()> {
+    let file = open_append(path)?;
+    rustix::stdio::dup2_stdout(&file).named("redirect standard output to", || path.display().to_string())
+}
+
 /// Opens a lock file for flock(2), creating it if necessary. Never blocks.
 ///
 /// # Errors
@@ -77,25 +76,18 @@ pub fn open_lock(path: &Path) -> Result<File> {
     open_regular(&find(path, false)?, OFlags::RDWR | OFlags::CREATE)
 }
 
-/// Opens an existing file of [`open_lock`] or [`replace`] for reading. Never blocks.
-///
-/// # Errors
-/// Like [`open_lock`].
+/// Reads a file of [`open_lock`] or [`replace`]. Never blocks.
 pub fn open_existing(path: &Path) -> Result<File> {
     open_regular(&find(path, false)?, OFlags::RDONLY)
 }
 
-/// Renames a file or symlink without following symlinks of other users.
-///
-/// # Errors
-/// When a path component is another user's symlink, or the rename fails.
 pub fn rename(from: &Path, to: &Path) -> Result<()> {
     let (old, new) = (find(from, false)?, find(to, false)?);
     let renamed = rustix::fs::renameat(old.folder, old.name, new.folder, new.name);
     renamed.named("rename", || from.display().to_string())
 }
 
-/// Resolves a path, following only symlinks of this user and root.
+/// Follows only symlinks of this user and root.
 fn find(path: &Path, follow_last: bool) -> Result<Resolved> {
     resolve(path, follow_last, &mut |passed, path, stat| {
         if passed == Passed::Folder || is_own(stat) || is_roots(stat) {
@@ -110,8 +102,7 @@ fn kind(stat: &Stat) -> FileType {
     FileType::from_raw_mode(stat.st_mode)
 }
 
-/// Rejects a pipe or device of another user in a folder that others can write, like the kernel with
-/// /proc/sys/fs/protected_fifos.
+/// A pipe or device of another user in a folder that others can write, like the kernel with /proc/sys/fs/protected_fifos.
 fn refuse_planted(found: &Resolved, stat: &Stat) -> Result<()> {
     let object = || found.path.display().to_string();
     let folder = rustix::fs::fstat(&found.folder).named("stat", object)?;
@@ -123,7 +114,6 @@ fn refuse_planted(found: &Resolved, stat: &Stat) -> Result<()> {
     Ok(())
 }
 
-/// Whether other users can create files in it.
 fn is_shared(folder: &Stat) -> bool {
     folder.st_mode & OTHERS_WRITE != 0 || !(is_own(folder) || is_roots(folder))
 }

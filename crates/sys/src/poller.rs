@@ -1,5 +1,4 @@
-//! Waits for many descriptors.
-//! Descriptors are identified by tokens. See epoll(7).
+//! Waits for many descriptors, identified by tokens. See epoll(7).
 
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::time::Duration;
@@ -12,62 +11,57 @@ use rustix::io::Errno;
 
 use crate::error::{Context, Result};
 
-/// Events to wait for. Hang-ups are always reported.
+/// Hang-ups are always reported.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Interest {
-    /// Data to read, or a connection to accept.
     Read,
-    /// Space to write, or a completed connect.
     Write,
     ReadWrite,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Ready {
-    /// The token passed to [`Poller::add`].
     pub token: u64,
-    /// A read will not block: there is data, a connection, end of stream or an error.
+    /// Data, a connection, end of stream or an error.
     pub readable: bool,
-    /// A write will not block.
     pub writable: bool,
-    /// The peer has closed or reset the connection, or the socket has failed; unread data may remain.
+    /// Closed, reset or failed; unread data may remain.
     pub hangup: bool,
 }
 
-/// A level-triggered poller: unhandled events are reported again, so remove descriptors that have hung up.
+/// Level-triggered: unhandled events are reported again, so remove descriptors that have hung up.
 pub struct Poller {
     epoll: OwnedFd,
     events: Box<[Event]>,
 }
 
 impl Poller {
-    /// Creates an empty poller that reports up to `events` descriptors (at least one) per wait; the others follow in
-    /// later waits. Fails at the limit of open files (EMFILE).
+    /// A wait returns up to `events` descriptors (at least one); later waits return the others. Fails at the limit of open
+    /// files (EMFILE).
     pub fn new(events: usize) -> Result<Self> {
         let epoll = epoll::create(CreateFlags::CLOEXEC).named("create", || "an epoll instance")?;
         let empty = Event { flags: EventFlags::empty(), data: EventData::new_u64(0) };
         Ok(Self { epoll, events: vec![empty; events.max(1)].into() })
     }
 
-    /// Adds a descriptor. EEXIST if already added.
+    /// EEXIST if already added.
     pub fn add(&self, fd: impl AsFd, token: u64, interest: Interest) -> Result<()> {
         epoll::add(&self.epoll, &fd, EventData::new_u64(token), flags(interest)).named("watch", || named(&fd))
     }
 
-    /// Changes token and interest. ENOENT if not added.
+    /// ENOENT if not added.
     pub fn modify(&self, fd: impl AsFd, token: u64, interest: Interest) -> Result<()> {
         epoll::modify(&self.epoll, &fd, EventData::new_u64(token), flags(interest))
             .named("change the poll events of", || named(&fd))
     }
 
-    /// Removes a descriptor; closing its last copy has the same effect. ENOENT if not added.
+    /// Closing the last copy of a descriptor has the same effect. ENOENT if not added.
     pub fn remove(&self, fd: impl AsFd) -> Result<()> {
         epoll::delete(&self.epoll, &fd).named("stop polling", || named(&fd))
     }
 
-    /// Waits until a descriptor is ready, for at most `limit` (rounded up to milliseconds; `None` waits forever), and
-    /// replaces the contents of `ready`. Returns no events after a timeout or a signal. Does not allocate if `ready`
-    /// has enough capacity.
+    /// Rounds `limit` up to milliseconds. `ready` becomes empty after a timeout or a signal. Does not allocate if `ready` has
+    /// enough capacity.
     pub fn wait(&mut self, ready: &mut Vec<Ready>, limit: Option<Duration>) -> Result<()> {
         ready.clear();
         let limit = limit.and_then(|limit| Timespec::try_from(limit).ok());
@@ -124,7 +118,6 @@ mod tests {
         (client, listener.accept().expect("just connected").0)
     }
 
-    /// Events of one wait, sorted by token.
     fn wait(poller: &mut Poller, limit: Option<Duration>) -> Vec<Ready> {
         // Old contents must be removed.
         let mut ready = vec![Ready { token: 99, readable: true, writable: true, hangup: true }];

@@ -1,6 +1,5 @@
-//! Folders that only this user can write, so that their files can be trusted.
-//! Each path component is checked and held by its descriptor, so that it cannot be exchanged after the check. Files are
-//! accessed through the folder's descriptor only. See path_resolution(7), openat(2).
+//! Folders that only this user can write. Each path component is held by its descriptor, so that it cannot be exchanged after
+//! the check. See path_resolution(7), openat(2).
 
 use std::ffi::OsString;
 use std::fs::File;
@@ -16,11 +15,10 @@ use crate::error::{Context, Error, Result};
 use crate::resolve::{MAX_LINKS, NOBODY, OTHERS_WRITE, STICKY, components, is_own, is_roots};
 use crate::{process, userns};
 
-/// Maximum file size; this user's files are shorter.
+/// This user's files are shorter.
 const MAX_BYTES: u64 = 1 << 20;
 
-/// A folder owned by this user with mode 0700. Only this user and root can exchange components of its path. A missing
-/// folder has no files.
+/// Mode 0700. Only this user and root can exchange components of its path. A missing folder has no files.
 #[derive(Debug)]
 pub struct PrivateFolder {
     path: PathBuf,
@@ -28,17 +26,15 @@ pub struct PrivateFolder {
 }
 
 impl PrivateFolder {
-    /// Opens the folder if it exists. `path` must be absolute.
     pub fn open(path: &Path) -> Result<Self> {
         Ok(Self { path: path.to_owned(), folder: walk(path, false)? })
     }
 
-    /// Opens the folder, creating missing components.
     pub fn create(path: &Path) -> Result<Self> {
         Ok(Self { path: path.to_owned(), folder: walk(path, true)? })
     }
 
-    /// Names of its entries, except those starting with a dot, such as drafts.
+    /// Omits names that start with a dot, such as drafts.
     pub fn names(&self) -> Result<Vec<String>> {
         let Some(folder) = &self.folder else { return Ok(Vec::new()) };
         let object = || self.describe("");
@@ -47,7 +43,7 @@ impl PrivateFolder {
         Ok(names.filter(|name| !name.starts_with('.')).collect())
     }
 
-    /// Reads a file; `None` if it does not exist. Fails unless it is a regular file that only this user can write.
+    /// `None` if it does not exist. Fails unless it is a regular file that only this user can write.
     pub fn read(&self, name: &str) -> Result<Option<String>> {
         let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
         let object = || self.describe(name);
@@ -72,7 +68,6 @@ impl PrivateFolder {
         Ok(Some(text))
     }
 
-    /// Writes a new file; EEXIST if it exists.
     pub fn write_new(&self, name: &str, text: &str) -> Result<()> {
         let folder = self.folder()?;
         let object = || self.describe(name);
@@ -92,7 +87,7 @@ impl PrivateFolder {
         written
     }
 
-    /// Removes a file. Succeeds if it does not exist.
+    /// Succeeds if the file does not exist.
     pub fn remove(&self, name: &str) -> Result<()> {
         match rustix::fs::unlinkat(self.folder()?, name, AtFlags::empty()) {
             Err(Errno::NOENT) => Ok(()),
@@ -100,7 +95,6 @@ impl PrivateFolder {
         }
     }
 
-    /// Path of a file, for errors only.
     #[must_use]
     pub fn path(&self, name: &str) -> PathBuf {
         self.path.join(name)
@@ -122,7 +116,7 @@ struct Step {
     mode: u32,
 }
 
-/// Walks the path, checking each component, and creates missing ones if `make` is set.
+/// Checks each component, and creates missing ones if `make` is set.
 fn walk(path: &Path, make: bool) -> Result<Option<OwnedFd>> {
     if !path.is_absolute() {
         return Err(refused(path, Errno::INVAL, "it must be an absolute path"));
@@ -166,7 +160,6 @@ fn root() -> Result<Step> {
     good(folder, &stat, "/".into())
 }
 
-/// Opens the next component, which may be a symlink.
 fn reach(at: &OwnedFd, name: &OsString, make: bool) -> rustix::io::Result<Option<OwnedFd>> {
     let open = || {
         let flags = OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC;
@@ -182,7 +175,7 @@ fn reach(at: &OwnedFd, name: &OsString, make: bool) -> rustix::io::Result<Option
     }
 }
 
-/// Rejects a folder in which other users except root could exchange files.
+/// Other users except root could exchange files in a rejected folder.
 fn good(folder: OwnedFd, stat: &Stat, path: PathBuf) -> Result<Step> {
     let (owner, mode) = (stat.st_uid, stat.st_mode & 0o7777);
     let is_own = is_own(stat);
@@ -203,7 +196,6 @@ fn good(folder: OwnedFd, stat: &Stat, path: PathBuf) -> Result<Step> {
     }
 }
 
-/// Opens the final folder for reading if only this user has access.
 fn opened(at: &Step) -> Result<OwnedFd> {
     let path = at.path.display();
     if !at.is_own {

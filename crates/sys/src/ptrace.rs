@@ -1,6 +1,5 @@
-//! Traces system calls of other processes with PTRACE_SEIZE (Linux 3.4) and PTRACE_GET_SYSCALL_INFO (5.3). All calls
-//! must come from the tracing thread. When that ends for any reason, the kernel detaches from all traced threads
-//! (PTRACE_O_EXITKILL is never set).
+//! Traces system calls of other processes with PTRACE_SEIZE (Linux 3.4) and PTRACE_GET_SYSCALL_INFO (5.3). All calls must come
+//! from the tracing thread. When that ends, the kernel detaches from all traced threads (PTRACE_O_EXITKILL is never set).
 #![expect(unsafe_code, reason = "ptrace(2), waitpid(2) with __WNOTHREAD and timers have no rustix wrappers")]
 
 use std::{io, mem::MaybeUninit, ptr::null_mut, time::Duration};
@@ -12,66 +11,51 @@ const OPTIONS: libc::c_int = libc::PTRACE_O_TRACESYSGOOD
     | libc::PTRACE_O_TRACEVFORK
     | libc::PTRACE_O_TRACECLONE
     | libc::PTRACE_O_TRACEEXEC;
-/// From linux/ptrace.h.
 const PTRACE_GET_SYSCALL_INFO: Request = 0x420e;
 const ENTRY: u8 = 1;
 const EXIT: u8 = 2;
-/// Stop signal at system calls (PTRACE_O_TRACESYSGOOD).
+/// PTRACE_O_TRACESYSGOOD.
 const SYSCALL: i32 = libc::SIGTRAP | 0x80;
 
-/// An event of a traced thread.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Event {
     pub tid: u32,
     pub what: TraceEvent,
 }
 
-/// Kind of event. After all kinds except `Ended`, the thread is stopped until resumed.
+/// The thread is stopped until resumed, except after `Ended`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TraceEvent {
-    /// Entry to or exit from a system call; see [`call`].
     Call,
     /// Stopped by [`interrupt`], at thread start, or after exec, fork or clone.
     Stopped,
-    /// Stopped by a signal before its delivery.
     Signal(i32),
-    /// The process is stopped by a signal.
     GroupStop,
     Ended,
 }
 
-/// A stop at a system call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Call {
-    Enter {
-        number: u64,
-    },
-    Exit {
-        value: i64,
-        /// Whether the call failed.
-        failed: bool,
-    },
+    Enter { number: u64 },
+    Exit { value: i64, failed: bool },
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum On {
-    /// Until the next system call.
     ToCall,
-    /// Until interrupted.
     Freely,
 }
 
-/// Starts tracing a thread, and threads that it creates later, without stopping it.
+/// Traces threads that it creates later as well. Does not stop it.
 pub fn seize(tid: u32) -> Result<()> {
     request(libc::PTRACE_SEIZE, tid, 0, OPTIONS as usize, "watch")
 }
 
-/// Stops a traced thread.
 pub fn interrupt(tid: u32) -> Result<()> {
     request(libc::PTRACE_INTERRUPT, tid, 0, 0, "interrupt")
 }
 
-/// Resumes a stopped thread and delivers `signal`; 0 for none.
+/// `signal` 0 delivers none.
 pub fn go(tid: u32, on: On, signal: i32) -> Result<()> {
     let how = match on {
         On::ToCall => libc::PTRACE_SYSCALL,
@@ -80,17 +64,17 @@ pub fn go(tid: u32, on: On, signal: i32) -> Result<()> {
     request(how, tid, 0, signal.unsigned_abs() as usize, "resume")
 }
 
-/// Leaves a thread in its group stop, but reports its next event.
+/// The thread remains in its group stop.
 pub fn listen(tid: u32) -> Result<()> {
     request(libc::PTRACE_LISTEN, tid, 0, 0, "listen for events of")
 }
 
-/// Detaches from a stopped thread and delivers `signal`; 0 for none.
+/// `signal` 0 delivers none.
 pub fn detach(tid: u32, signal: i32) -> Result<()> {
     request(libc::PTRACE_DETACH, tid, 0, signal.unsigned_abs() as usize, "detach from")
 }
 
-/// The system call at which a thread is stopped; `None` if it is stopped elsewhere.
+/// `None` if the thread is stopped elsewhere.
 pub fn call(tid: u32) -> Result<Option<Call>> {
     let mut info = MaybeUninit::<Info>::zeroed();
     let room = size_of::<Info>();
@@ -104,8 +88,8 @@ pub fn call(tid: u32) -> Result<Option<Call>> {
     })
 }
 
-/// Waits for an event of a thread traced by the calling thread. Also reaps traced children of this process, so that no
-/// other code can wait for them. Returns `None` when a [`Bell`] rings or no traced threads remain.
+/// Reaps traced children of this process, so that no other code can wait for them. `None` when a [`Bell`] rings or no traced
+/// threads remain.
 pub fn wait() -> Result<Option<Event>> {
     let mut status = 0;
     // SAFETY: waitpid writes an int to `status`. __WNOTHREAD excludes children of other threads.
@@ -134,7 +118,6 @@ fn event_of(status: i32) -> TraceEvent {
     }
 }
 
-/// Start of `struct ptrace_syscall_info` of linux/ptrace.h.
 #[repr(C)]
 struct Info {
     op: u8,
@@ -149,7 +132,6 @@ struct Info {
     rest: [u64; 5],
 }
 
-/// Type used by the C library.
 #[cfg(target_env = "musl")]
 type Request = libc::c_int;
 #[cfg(not(target_env = "musl"))]
@@ -165,13 +147,11 @@ fn request(code: Request, tid: u32, address: usize, data: usize, operation: &'st
     if done < 0 { Err(Error::last(operation, object())) } else { Ok(()) }
 }
 
-/// Interrupts the calling thread periodically, so that [`wait`] returns. The handler of its signal (SIGURG, ignored by
-/// default) does nothing.
+/// Makes [`wait`] return periodically. The handler of its signal (SIGURG, ignored by default) does nothing.
 #[derive(Debug)]
 pub struct Bell(libc::timer_t);
 
 impl Bell {
-    /// Interrupts the calling thread at this interval, below one second.
     pub fn every(time: Duration) -> Result<Self> {
         // SAFETY: all-zero is a valid sigaction; the handler accesses nothing, and SA_RESTART is not set.
         unsafe {
@@ -221,7 +201,6 @@ mod tests {
 
     use super::*;
 
-    /// Copies a byte from its input to its output and exits.
     fn copier() -> std::process::Child {
         let mut command = Command::new("dd");
         command.args(["bs=1", "count=1", "status=none"]).process_group(0);

@@ -1,5 +1,5 @@
-//! Resolves paths component by component, so that each folder and symlink can be checked before it is followed.
-//! Each component is held by its descriptor and cannot be replaced after the check. See path_resolution(7), openat(2).
+//! Resolves paths component by component, so that a checked folder or symlink cannot be replaced. See path_resolution(7),
+//! openat(2).
 
 use std::ffi::OsString;
 use std::fs::File;
@@ -15,10 +15,9 @@ use crate::{process, userns};
 
 /// The kernel's own limit (path_resolution(7)).
 pub(crate) const MAX_LINKS: u32 = 40;
-/// Write permission for group and others.
 pub(crate) const OTHERS_WRITE: u32 = 0o022;
 pub(crate) const STICKY: u32 = 0o1000;
-/// User ID of users that a user namespace does not map (/proc/sys/kernel/overflowuid).
+/// The owner that a user namespace shows for users it does not map (/proc/sys/kernel/overflowuid).
 pub(crate) const NOBODY: u32 = 65_534;
 
 const SEARCH: OFlags = OFlags::PATH.union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
@@ -29,25 +28,16 @@ pub(crate) enum Passed {
     Link,
 }
 
-/// The last component of a path, and its folder.
 #[derive(Debug)]
 pub(crate) struct Resolved {
     pub(crate) folder: OwnedFd,
     pub(crate) name: OsString,
-    /// For errors only.
     pub(crate) path: PathBuf,
-    /// The existing file, opened with O_PATH.
     pub(crate) file: Option<(OwnedFd, Stat)>,
-    /// Whether it is an open file of a process, reached through /proc.
     pub(crate) is_descriptor: bool,
 }
 
-/// Resolves `path`. `judge` checks each folder and symlink before it is followed.
-///
-/// A symlink as the last component is only followed if `follow_last` is set.
-///
-/// # Errors
-/// When a folder is missing or rejected.
+/// `judge` checks each folder and symlink before it is followed, the last component only if `follow_last` is set.
 pub(crate) fn resolve(
     path: &Path,
     follow_last: bool,
@@ -111,24 +101,22 @@ fn open_folder(path: &str) -> Result<OwnedFd> {
     rustix::fs::openat(CWD, path, flags, Mode::empty()).named("open", || format!("folder {path}"))
 }
 
-/// Path components in reverse order.
+/// Returns the last component first.
 pub(crate) fn components(path: &Path) -> Vec<OsString> {
     let passed = |part: Component<'_>| matches!(part, Component::Normal(_) | Component::ParentDir);
     path.components().rev().filter(|part| passed(*part)).map(|part| part.as_os_str().to_owned()).collect()
 }
 
-/// Whether it belongs to the effective user.
 pub(crate) fn is_own(stat: &Stat) -> bool {
     stat.st_uid == process::user()
 }
 
-/// Whether it belongs to root. In a user namespace without root, root's files belong to `nobody`.
+/// Accepts `nobody` in a user namespace without root, which root's files belong to there.
 pub(crate) fn is_roots(stat: &Stat) -> bool {
     stat.st_uid == 0 || (stat.st_uid == NOBODY && userns::is_nested())
 }
 
-/// Duplicates the descriptor of this process that `path` names, such as `/dev/stdout` or `/dev/fd/63` (process
-/// substitution). `None` for other paths.
+/// E.g. `/dev/stdout` or `/dev/fd/63` (process substitution). `None` for other paths.
 #[expect(unsafe_code, reason = "no safe function duplicates a descriptor by number")]
 pub(crate) fn own_descriptor(path: &Path) -> Option<Result<File>> {
     let number: u16 = match path.to_str()? {

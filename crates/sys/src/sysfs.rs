@@ -1,5 +1,4 @@
-//! An unmounted sysfs that shows the devices of the calling thread's network namespace.
-//! See sysfs(5), fsopen(2) (Linux 5.2).
+//! An unmounted sysfs of the calling thread's network namespace. See sysfs(5), fsopen(2) (Linux 5.2).
 #![expect(unsafe_code, reason = "unshare")]
 
 use std::os::fd::{AsRawFd, OwnedFd};
@@ -10,15 +9,14 @@ use rustix::thread::UnshareFlags;
 
 use crate::error::{Context, Error, Result};
 
-/// A sysfs of one network namespace, available while this value exists.
 #[derive(Debug)]
 pub struct Sysfs {
     root: OwnedFd,
 }
 
 impl Sysfs {
-    /// Opens sysfs for the namespace of the calling thread, without a visible mount. Call this on a short-lived thread,
-    /// which may enter a new mount namespace if it is root only in a user namespace.
+    /// Leaves no visible mount. Call this on a short-lived thread, which may enter a new mount namespace if it is root only in
+    /// a user namespace.
     pub fn here() -> Result<Self> {
         let refused = match Self::open() {
             Err(error) if error.is_permission() => error,
@@ -45,7 +43,7 @@ impl Sysfs {
         Ok(Self { root })
     }
 
-    /// Its path for this process, in place of `/sys`.
+    /// The path that replaces `/sys` for this process.
     #[must_use]
     pub fn path(&self) -> PathBuf {
         format!("/proc/self/fd/{}", self.root.as_raw_fd()).into()

@@ -1,5 +1,4 @@
-//! Tap devices: network devices whose packets are read and written by a process. Removed with their last descriptor.
-//! See Documentation/networking/tuntap.rst of Linux and linux/if_tun.h.
+//! Tap devices. See Documentation/networking/tuntap.rst of Linux and linux/if_tun.h.
 #![expect(unsafe_code, reason = "ioctls without a rustix wrapper")]
 
 use std::{
@@ -21,14 +20,13 @@ const TUNSETQUEUE: u32 = 0x4004_54d9;
 /// `_IOW('T', 203, int)`.
 const TUNSETPERSIST: u32 = 0x4004_54cb;
 
-/// Creates the tap device `name` with `index` in the network namespace of the calling thread, and returns a descriptor
-/// per queue. Packets have a `struct virtio_net_hdr` with offload information.
+/// Creates a device in the network namespace of the calling thread, with one descriptor per queue. Packets have a `struct
+/// virtio_net_hdr` with offload information. Removed with the last descriptor.
 pub fn create(name: &str, index: u32, queues: u32) -> Result<Vec<File>> {
     (0..queues.max(1)).map(|queue| open(name, (queue == 0).then_some(index), queues > 1)).collect()
 }
 
-/// Creates a persistent tap device with one queue in the network namespace of the calling thread, for a process that
-/// opens it by name. It is removed with its namespace.
+/// Persistent, with one queue, in the network namespace of the calling thread. It is removed with its namespace.
 pub fn create_for_another(name: &str, index: u32) -> Result<()> {
     let queue = open(name, Some(index), false)?;
     // SAFETY: TUNSETPERSIST takes an int by value.
@@ -38,7 +36,7 @@ pub fn create_for_another(name: &str, index: u32) -> Result<()> {
     Ok(())
 }
 
-/// Reattaches a queue of a multiqueue device that another process has detached. Succeeds if it is attached.
+/// Another process may have detached the queue. Succeeds if it is attached.
 pub fn attach(queue: &File) -> Result<()> {
     match set_queue(queue, libc::IFF_ATTACH_QUEUE) {
         Err(error) if error.errno() == libc::EINVAL => Ok(()),

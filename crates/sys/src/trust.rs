@@ -1,8 +1,6 @@
-//! Decides which files to trust: those that no other user can have written.
-//! Root follows the rule of OpenSSH's `StrictModes` (sshd_config(5)): the file and all symlinks and folders of its path
-//! belong to root, and other users cannot write them. Folders such as /tmp are accepted, because only owners can
-//! replace their files there. Other users reject files that belong to another user or are world-writable, so that a
-//! umask of 002 keeps working.
+//! Decides which files to trust. Root follows OpenSSH's `StrictModes` (sshd_config(5)): the file and all symlinks and folders
+//! of its path belong to root, and other users cannot write them, except for folders such as /tmp. Other users reject files
+//! that belong to another user or are world-writable, so that a umask of 002 keeps working.
 #![expect(clippy::disallowed_methods, reason = "opens a trusted file by its descriptor")]
 
 use std::fs::{File, OpenOptions};
@@ -17,11 +15,9 @@ use crate::error::Context;
 use crate::process;
 use crate::resolve::{OTHERS_WRITE, Passed, STICKY, is_own, is_roots, own_descriptor, resolve};
 
-/// Who may read a trusted file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Readers {
     Anyone,
-    /// Only its owner, or a group chosen by root.
     Owner,
 }
 
@@ -42,14 +38,9 @@ pub enum TrustError {
     },
 }
 
-/// A problem with a file, symlink or folder, and a command that fixes it.
 type Problem = (String, String);
 
-/// Opens a file for reading if no other user can have written it. Descriptors of this process, such as /dev/stdin, are
-/// trusted, because whoever started the process opened them.
-///
-/// # Errors
-/// When it is missing, unreadable or untrusted.
+/// Descriptors of this process, such as /dev/stdin, are trusted, because whoever started the process opened them.
 pub fn open_trusted(path: &Path, readers: Readers) -> Result<File, TrustError> {
     let unreadable = |source| TrustError::Unreadable { path: path.to_owned(), source };
     if let Some(file) = own_descriptor(path) {
@@ -61,15 +52,11 @@ pub fn open_trusted(path: &Path, readers: Readers) -> Result<File, TrustError> {
     OpenOptions::new().read(true).open(place).map_err(unreadable)
 }
 
-/// Rejects a file, such as a program, that another user can have written.
-///
-/// # Errors
-/// Like [`open_trusted`].
 pub fn require_trusted(path: &Path) -> Result<(), TrustError> {
     judged(path, Readers::Anyone).map(drop)
 }
 
-/// The checked file, opened with O_PATH. A missing file is reported as missing, regardless of its folders.
+/// Opened with O_PATH. A missing file is reported as missing, regardless of its folders.
 fn judged(path: &Path, readers: Readers) -> Result<OwnedFd, TrustError> {
     let unreadable = |source| TrustError::Unreadable { path: path.to_owned(), source };
     let mut problem = None;
@@ -97,7 +84,7 @@ fn locate(path: &Path, problem: &mut Option<Problem>) -> io::Result<(OwnedFd, St
     found.file.ok_or_else(|| io::ErrorKind::NotFound.into())
 }
 
-/// For root: a problem that lets another user replace the file.
+/// The problem for root: another user can replace the file.
 fn problem_on_the_way(passed: Passed, path: &Path, stat: &Stat) -> Option<Problem> {
     let (name, mode) = (path.display(), stat.st_mode & 0o7777);
     let noun = if passed == Passed::Folder { "folder" } else { "link" };

@@ -4,14 +4,12 @@
 
 use crate::clock;
 
-/// Long enough that the clock reading time of about 100 ns is 20 ppm.
+/// The clock reading time of about 100 ns is 20 ppm of this.
 const SPAN: u64 = 5_000_000;
-/// Enough attempts for a reading without an interruption.
 const TRIES: usize = 8;
-/// Plausible TSC frequencies of a PC in kHz.
 const PLAUSIBLE: std::ops::Range<u64> = 100_000..10_000_000;
 
-/// TSC frequency in kHz, measured against the kernel clock within 5 ms; `None` if implausible or unsupported.
+/// Measured against the kernel clock within 5 ms; `None` if implausible or unsupported.
 #[must_use]
 pub fn kilohertz() -> Option<u64> {
     let (started, first) = reading()?;
@@ -22,7 +20,6 @@ pub fn kilohertz() -> Option<u64> {
     u64::try_from(khz).ok().filter(|khz| PLAUSIBLE.contains(khz))
 }
 
-/// Kernel clock in nanoseconds, and the counter at that time.
 fn reading() -> Option<(u64, u64)> {
     let tries = (0..TRIES).filter_map(|_| {
         let before = clock::monotonic();

@@ -18,11 +18,10 @@ const NS_GET_USERNS: u32 = 0xb701;
 const NS_GET_OWNER_UID: u32 = 0xb704;
 const ENTER: &str = "enter user namespace of";
 
-/// Makes the calling process root (uid 0, gid 0, all capabilities) of a new user namespace that maps only its own user
-/// and group. It gains no privileges over the host's devices and namespaces.
+/// All capabilities in a new user namespace that maps only its own user and group.
 ///
-/// The process must be single-threaded. If the host forbids this, the error names the setting. After an error the
-/// process may be in an unmapped namespace, so it should exit.
+/// The process must be single-threaded. If the host forbids this, the error names the setting. After an error the process may
+/// be in an unmapped namespace, so it should exit.
 pub fn enter_as_root() -> Result<()> {
     let uid = rustix::process::geteuid().as_raw();
     let gid = rustix::process::getegid().as_raw();
@@ -39,19 +38,15 @@ pub fn enter_as_root() -> Result<()> {
 #[derive(Debug)]
 pub struct UserNs {
     fd: OwnedFd,
-    /// Device and inode number, which identify the namespace.
     identity: (u64, u64),
-    /// Its owner in errors.
     label: String,
 }
 
 impl UserNs {
-    /// The user namespace of `process`.
     pub fn of(process: &Process) -> Result<Self> {
         Self::from_fd(process.open("ns/user")?, process.to_string())
     }
 
-    /// The user namespace that owns `network`.
     pub fn owning(network: &NetNs) -> Result<Self> {
         // SAFETY: NS_GET_USERNS takes no argument, writes no memory and returns a descriptor; `network` is open.
         let fd = unsafe { libc::ioctl(network.as_fd().as_raw_fd(), NS_GET_USERNS as _) };
@@ -62,10 +57,8 @@ impl UserNs {
         Self::from_fd(unsafe { OwnedFd::from_raw_fd(fd) }, network.to_string())
     }
 
-    /// Enters the namespace with all capabilities, unless the process is already in it. Rejects namespaces created by
-    /// other users, whose processes could tamper with this one.
-    ///
-    /// The process must be single-threaded.
+    /// Gains all capabilities, unless the process is already in it. Rejects namespaces created by other users, whose processes
+    /// could tamper with this one. The process must be single-threaded.
     pub fn join(&self) -> Result<()> {
         let ours = fs::File::open("/proc/self/ns/user").named("open", || "/proc/self/ns/user")?;
         if *self == Self::from_fd(ours.into(), "this process".to_owned())? {
@@ -89,7 +82,6 @@ impl UserNs {
             })
     }
 
-    /// The creating user, in the current user namespace.
     fn owner(&self) -> Result<u32> {
         let mut owner: libc::uid_t = 0;
         // SAFETY: NS_GET_OWNER_UID writes one `uid_t`; the descriptor is open.
@@ -114,13 +106,13 @@ impl PartialEq for UserNs {
 
 impl Eq for UserNs {}
 
-/// Whether the calling thread has CAP_NET_ADMIN and CAP_SYS_ADMIN, required for namespaces and devices.
+/// CAP_NET_ADMIN and CAP_SYS_ADMIN, required for namespaces and devices.
 #[must_use]
 pub fn has_net_admin() -> bool {
     has(CapabilitySet::NET_ADMIN | CapabilitySet::SYS_ADMIN)
 }
 
-/// Whether the calling thread has all these capabilities, e.g. `CAP_NET_ADMIN`; false for unknown names.
+/// E.g. `CAP_NET_ADMIN`; false for unknown names.
 #[must_use]
 pub fn has_capabilities(names: &[&str]) -> bool {
     let named = |name: &&str| CapabilitySet::from_name(name.strip_prefix("CAP_").unwrap_or(name));
@@ -131,7 +123,6 @@ fn has(needed: CapabilitySet) -> bool {
     rustix::thread::capabilities(None).is_ok_and(|sets| sets.effective.contains(needed))
 }
 
-/// Whether the process is in a user namespace other than the initial one.
 #[must_use]
 pub fn is_nested() -> bool {
     // Only the initial namespace maps all 2^32 - 1 IDs to themselves.
@@ -157,7 +148,6 @@ fn explain(error: Error) -> Error {
     }
 }
 
-/// Settings by which hosts forbid user namespaces, and the forbidding values.
 const SETTINGS: [(&str, &str, &str); 3] = [
     ("user.max_user_namespaces", "/proc/sys/user/max_user_namespaces", "0"),
     ("kernel.unprivileged_userns_clone", "/proc/sys/kernel/unprivileged_userns_clone", "0"),
@@ -212,7 +202,7 @@ mod tests {
     #[test]
     fn joining_the_current_namespace_does_nothing() {
         let pid = std::process::id();
-        let start_time = crate::child::start_time(pid).expect("this process");
+        let start_time = crate::process::start_time(pid).expect("this process");
         let process = Process::own(pid, start_time).expect("own process").expect("running");
         let ours = UserNs::of(&process).expect("readable");
         ours.join().expect("already there");

@@ -1,5 +1,4 @@
-//! Tests vhost-net, which moves guest packets in the kernel, by using the device.
-//! Source: linux/vhost.h.
+//! Tests vhost-net, which moves guest packets in the kernel, by using the device. Source: linux/vhost.h.
 #![expect(unsafe_code, reason = "an ioctl without a rustix wrapper")]
 
 use std::os::fd::AsRawFd;
@@ -13,7 +12,7 @@ const DEVICE: &str = "/dev/vhost-net";
 /// `_IO(0xaf, 1)` of linux/vhost.h.
 const VHOST_SET_OWNER: u32 = 0xaf01;
 
-/// Opens the device and becomes its owner, which starts the kernel worker; closing it stops the worker.
+/// Starts the kernel worker; closing the device stops it.
 pub fn try_own() -> Result<()> {
     let device =
         rustix::fs::open(DEVICE, OFlags::RDWR | OFlags::CLOEXEC, Mode::empty()).named("open", || DEVICE)?;

@@ -8,11 +8,10 @@ use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 
 use crate::error::{Error, Result};
 
-/// Context ID of the host (`VMADDR_CID_HOST`).
+/// `VMADDR_CID_HOST`.
 pub const HOST: u32 = libc::VMADDR_CID_HOST;
 
-/// Connects to `port` of the machine with context ID `cid`. Times out after two seconds. ENODEV or ENETUNREACH: the
-/// device does not exist yet. ECONNRESET: no listener.
+/// Times out after two seconds. ENODEV or ENETUNREACH: the device does not exist yet. ECONNRESET: no listener.
 pub fn connect(cid: u32, port: u32) -> Result<File> {
     let object = || format!("port {port} of virtual socket {cid}");
     // SAFETY: socket takes no pointers.

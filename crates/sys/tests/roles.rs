@@ -1,5 +1,4 @@
-//! Tests that need whole processes: SIGKILL of a parent, and user namespaces.
-//! The program starts itself in the roles below; otherwise it is a test harness.
+//! Tests that need whole processes. The program starts itself in the roles below.
 #![expect(clippy::disallowed_methods, clippy::disallowed_macros, reason = "tests wait, read and print")]
 
 use std::io::{BufRead, BufReader};
@@ -8,9 +7,9 @@ use std::process::{Child, Command, ExitCode, Stdio};
 use std::time::{Duration, Instant};
 
 use libtest_mimic::{Arguments, Failed, Trial};
-use sys::child::{is_alive, spawn_detached, spawn_in, start_time};
+use sys::child::{spawn_detached, spawn_in};
 use sys::netns::NetNs;
-use sys::process::Process;
+use sys::process::{Process, is_alive, start_time};
 use sys::userns::{self, UserNs};
 
 const START_A_CHILD: &str = "role-start-a-child";
@@ -49,7 +48,6 @@ fn sleeper() -> Command {
     command
 }
 
-/// Starts a child, in a namespace if permitted, prints its PID and waits to be killed.
 fn start_a_child() {
     let ns = NetNs::create("the child").ok();
     let mut child = spawn_in(&mut sleeper(), ns.as_ref(), "sleeper").expect("sleep exists");
@@ -81,7 +79,6 @@ fn become_root() -> ExitCode {
     ExitCode::SUCCESS
 }
 
-/// Effective user ID in the user namespace of the process.
 fn effective_uid() -> u32 {
     rustix::process::geteuid().as_raw()
 }
@@ -94,7 +91,6 @@ fn hold_a_namespace() {
     std::thread::sleep(Duration::from_secs(60));
 }
 
-/// Prints the result, or `refused` if the host forbids user namespaces.
 fn join_a_child() {
     let (mut child, line) = in_role(HOLD_A_NAMESPACE).expect("this program runs again");
     if line == "ready" {
@@ -109,7 +105,6 @@ fn join_a_child() {
     child.wait().expect("own child");
 }
 
-/// Starts this program in another role and returns its first output line.
 fn in_role(role: &str) -> Result<(Child, String), Failed> {
     let mut parent = Command::new(std::env::current_exe()?).arg(role).stdout(Stdio::piped()).spawn()?;
     let mut line = String::new();
@@ -132,7 +127,6 @@ fn outlived(role: &str, within: Duration) -> Result<(u32, bool), Failed> {
     Ok((pid, is_alive(pid, started)))
 }
 
-/// Kills an orphaned process.
 fn kill(pid: u32) -> Result<(), Failed> {
     Process::own(pid, start_time(pid)?)?.map_or(Ok(()), |process| process.kill()).map_err(Failed::from)
 }
@@ -160,7 +154,6 @@ fn joined() -> Result<(), Failed> {
     without_rights(JOIN_A_CHILD, "(Ok(()), 0, true, true)")
 }
 
-/// Runs a role as an unprivileged user and compares its output with `expected`.
 fn without_rights(role: &str, expected: &str) -> Result<(), Failed> {
     let mut command = Command::new(std::env::current_exe()?);
     command.arg(role);

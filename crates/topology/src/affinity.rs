@@ -1,5 +1,4 @@
-//! CPU affinity of a device: the masks of its queues in sysfs (scaling.rst in the kernel's documentation) and its
-//! interrupts (irq-affinity.rst).
+//! CPU affinity of a device's queues (scaling.rst in the kernel's documentation) and interrupts (irq-affinity.rst).
 
 use std::{fs, path::Path};
 
@@ -9,7 +8,6 @@ use samples::{CpuAffinity, Interrupt};
 const INTERRUPTS: &str = "/proc/interrupts";
 const OF_INTERRUPT: &str = "/proc/irq";
 
-/// Reads the affinity from the sysfs of the device's namespace; `None` if it cannot be read.
 pub(crate) fn read(sysfs: &Path, device: &str) -> Option<CpuAffinity> {
     let device = sysfs.join("class/net").join(device);
     let masks = |queue: &str, mask: &str| masks(&device.join("queues"), queue, mask);
@@ -22,7 +20,7 @@ pub(crate) fn read(sysfs: &Path, device: &str) -> Option<CpuAffinity> {
     })
 }
 
-/// The masks of all queues of one direction. A single queue has no `xps_cpus`.
+/// A single queue has no `xps_cpus`.
 fn masks(queues: &Path, queue: &str, mask: &str) -> Vec<Vec<u32>> {
     let cpus_of = |number: u32| {
         let text = fs::read_to_string(queues.join(format!("{queue}{number}")).join(mask)).ok()?;
@@ -45,7 +43,6 @@ fn cpus_of_mask(text: &str) -> Option<Vec<u32>> {
     )
 }
 
-/// Parses a CPU list: `0-3,8`.
 fn cpus_of_list(text: &str) -> Option<Vec<u32>> {
     let part = |part: &str| {
         let (first, last) = part.split_once('-').unwrap_or((part, part));
@@ -55,7 +52,7 @@ fn cpus_of_list(text: &str) -> Option<Vec<u32>> {
     Some(parts.collect::<Option<Vec<_>>>()?.into_iter().flatten().collect())
 }
 
-/// Interrupts of the device's hardware. A virtio device has those of its parent device.
+/// A virtio device has those of its parent device.
 fn interrupts(device: &Path) -> Vec<Interrupt> {
     let hardware = device.join("device");
     let found =
@@ -77,7 +74,6 @@ fn affinity(number: u32) -> Vec<u32> {
     list.and_then(|list| cpus_of_list(&list)).unwrap_or_default()
 }
 
-/// The last column of the interrupt's line.
 fn name(table: &str, number: u32) -> Option<String> {
     let number = format!("{number}:");
     let line = table.lines().find(|line| line.trim_start().starts_with(&number))?;

@@ -1,8 +1,7 @@
-//! A netlink socket in a namespace: sends batches of requests and collects the kernel's results.
+//! A netlink socket that sends batches of requests.
 //!
-//! A batch is one `sendmsg`. Only its last message requests an acknowledgement: the kernel processes messages in order
-//! and reports each error anyway (RFC 3549, section 2.3.2.2; net/netlink/af_netlink.c). Independent of the message
-//! contents.
+//! Only the last message of a batch requests an acknowledgement: the kernel processes messages in order and reports each error
+//! anyway (RFC 3549, section 2.3.2.2; net/netlink/af_netlink.c).
 
 use std::{future::Future, sync::Arc, time::Duration};
 
@@ -23,20 +22,17 @@ const BATCH_BYTES: usize = 32 * 1024;
 /// Offset of the flags in a message header.
 const FLAGS_OFFSET: usize = 6;
 
-/// An rtnetlink connection in one namespace. Not for concurrent use.
 pub(crate) struct Channel {
     runtime: Arc<Runtime>,
     socket: NetlinkSocket,
 }
 
 impl Channel {
-    /// Opens a socket in the namespace of the calling thread.
     pub(crate) fn open_here(runtime: &Arc<Runtime>) -> Result<Self, Refusal> {
         let _inside = runtime.enter();
         Ok(Self { runtime: Arc::clone(runtime), socket: NetlinkSocket::new(Protocol::Route)? })
     }
 
-    /// Processes the messages in order. Returns an optional error per message.
     pub(crate) fn transact(
         &self,
         messages: impl IntoIterator<Item = MessageBuilder>,
@@ -53,23 +49,19 @@ impl Channel {
         Ok(verdicts)
     }
 
-    /// Requests a dump. Returns the payloads of its messages.
     pub(crate) fn dump(&self, request: MessageBuilder) -> Result<Vec<Vec<u8>>, Refusal> {
         self.reply(request, NLM_F_DUMP)
     }
 
-    /// Requests a single object. Returns its payload, if it exists.
     pub(crate) fn request_one(&self, request: MessageBuilder) -> Result<Option<Vec<u8>>, Refusal> {
         // The acknowledgement follows the reply, like the end of a dump.
         Ok(self.reply(request, NLM_F_ACK)?.into_iter().next())
     }
 
-    /// Sleeps, to wait for the kernel's deferred work.
     pub(crate) fn pause(&self, time: Duration) {
         self.runtime.block_on(async { tokio::time::sleep(time).await });
     }
 
-    /// The payloads of a reply, up to its last message.
     fn reply(&self, mut request: MessageBuilder, ended_by: u16) -> Result<Vec<Vec<u8>>, Refusal> {
         let seq = self.socket.next_seq();
         request.set_seq(seq);
@@ -95,7 +87,6 @@ impl Channel {
         Ok(verdicts)
     }
 
-    /// Waits for the kernel's reply, with a timeout.
     pub(crate) fn wait<T>(&self, work: impl Future<Output = Result<T, Refusal>>) -> Result<T, Refusal> {
         self.runtime.block_on(async {
             tokio::time::timeout(PATIENCE, work)
@@ -129,7 +120,6 @@ fn add_flags(bytes: &mut [u8], message_start: usize, more: u16) {
     bytes[at..at + 2].copy_from_slice(&flags.to_ne_bytes());
 }
 
-/// Collects the results in a datagram. Returns whether the last message's is among them.
 fn collect_results(
     datagram: &[u8],
     first_seq: u32,
@@ -156,7 +146,6 @@ fn refusal_of(header: &NlMsgHdr, payload: &[u8]) -> Result<Option<Refusal>, Refu
     Ok(Some(error.to_error(header.nlmsg_flags, payload).into()))
 }
 
-/// Collects the payloads of the reply to request `seq`. Returns whether it is complete.
 fn collect(datagram: &[u8], seq: u32, payloads: &mut Vec<Vec<u8>>) -> Result<bool, Refusal> {
     for message in MessageIter::new(datagram) {
         let (header, payload) = message?;
@@ -179,7 +168,7 @@ fn collect(datagram: &[u8], seq: u32, payloads: &mut Vec<Vec<u8>>) -> Result<boo
 
 #[cfg(test)]
 mod tests {
-    use crate::{message::link_up, namespaces::Namespaces, probe::scratch};
+    use crate::{message::link_up, namespaces::Namespaces, scratch};
 
     #[test]
     fn assigns_errors_to_messages_and_continues() {

@@ -1,6 +1,4 @@
-//! Device settings: applies the requested ones and resets all others to their values at creation. One file per kind.
-//!
-//! Idempotent. Independent of scenarios and factors.
+//! Device settings: applies the requested ones and resets all others to their values at creation. Idempotent.
 
 mod big_tcp;
 mod coalescing;
@@ -22,23 +20,21 @@ use crate::{
     error::{ConfigureError, ReadError},
     missing_capabilities::{Element, Missing},
     namespaces::Namespaces,
-    probe::Trial,
     refusal::Refusal,
+    trial::Trial,
 };
 use kernel::Kernel;
 
-/// A kind of setting in the kernel.
 trait DeviceSetting: Send + 'static {
     type State: Clone + PartialEq + fmt::Display + Send;
 
     const KIND: DeviceSettingKind;
 
-    /// Tests whether this kernel supports the setting. `None` if that needs a device that labs do not have.
+    /// `None` if testing needs a device that labs do not have.
     const TRIAL: Option<Trial>;
 
     fn read(kernel: &mut Kernel<'_>, device: &Device) -> Result<Self::State, ConfigureError>;
 
-    /// The requested state, or else the state at creation.
     fn target(
         device: &Device,
         original: &Self::State,
@@ -52,12 +48,10 @@ trait DeviceSetting: Send + 'static {
         target: &Self::State,
     ) -> Result<(), ConfigureError>;
 
-    /// Waits for the effects of changes.
     fn settle(_kernel: &Kernel<'_>, _devices: &Devices) -> Result<(), ConfigureError> {
         Ok(())
     }
 
-    /// Compares the state read back with the target.
     fn verify(
         kernel: &mut Kernel<'_>,
         device: &Device,
@@ -69,7 +63,6 @@ trait DeviceSetting: Send + 'static {
     }
 }
 
-/// A driver for a kind of setting, as a trait object.
 fn driver(kind: DeviceSettingKind) -> Box<dyn SettingDriver> {
     match kind {
         DeviceSettingKind::Mtu => Box::new(SettingStates::<mtu::Mtu>::default()),
@@ -90,18 +83,15 @@ impl Default for Originals {
     }
 }
 
-/// Tests of whether settings are supported.
 pub(crate) fn trials() -> impl Iterator<Item = Trial> {
     DeviceSettingKind::ALL.into_iter().filter_map(|kind| driver(kind).trial())
 }
 
-/// The capability in [`crate::probe`] that a setting needs.
 #[must_use]
 pub fn setting_needs(kind: DeviceSettingKind) -> Option<&'static str> {
     driver(kind).trial().map(|trial| trial.name)
 }
 
-/// Applies settings to all devices: see [`crate::Topology::configure`].
 pub(crate) fn configure(
     namespaces: &Namespaces,
     devices: &Devices,
@@ -134,7 +124,6 @@ pub(crate) fn configure(
     Ok(())
 }
 
-/// The settings of existing devices.
 pub(crate) fn settings_of_existing(
     settings: &BTreeMap<DeviceRef, DeviceSettings>,
     missing: &[Missing],
@@ -148,7 +137,6 @@ pub(crate) fn settings_of_existing(
     existing.map(|(at, settings)| (at.clone(), settings.clone())).collect()
 }
 
-/// Removes the setting that `element` stands for.
 pub(crate) fn remove_setting(settings: &mut BTreeMap<DeviceRef, DeviceSettings>, element: &Element) {
     if let Element::Setting(kind, device) = element
         && let Some(settings) = settings.get_mut(device)
@@ -157,12 +145,10 @@ pub(crate) fn remove_setting(settings: &mut BTreeMap<DeviceRef, DeviceSettings>,
     }
 }
 
-/// A kind of setting, with the state of devices at creation.
 trait SettingDriver: Send {
     fn trial(&self) -> Option<Trial>;
     fn devices(&self) -> Vec<DeviceRef>;
     fn remember(&mut self, kernel: &mut Kernel<'_>, device: &Device) -> Result<(), ConfigureError>;
-    /// Returns whether it changed anything.
     fn set(
         &self,
         kernel: &mut Kernel<'_>,
@@ -242,7 +228,6 @@ fn in_order<'d, 'n>(
     Ok(found)
 }
 
-/// Distinguishes an unsupported setting from a failure.
 fn refused(
     device: &Device,
     kind: DeviceSettingKind,
@@ -257,7 +242,6 @@ fn refused(
     }
 }
 
-/// The error for a setting that the kernel or the device does not support.
 fn unsupported(
     device: &Device,
     kind: DeviceSettingKind,
@@ -268,7 +252,6 @@ fn unsupported(
     ConfigureError::Unsupported { element, setting: setting.to_string(), reason: reason.into() }
 }
 
-/// Distinguishes an unsupported setting from a failure to read it.
 fn unread(device: &Device, kind: DeviceSettingKind, refusal: Refusal) -> ConfigureError {
     if refusal.is_unsupported() {
         return unsupported(device, kind, kind.noun(), refusal.to_string());

@@ -1,7 +1,6 @@
-//! Creates a lab in a fixed order of steps, and handles errors of the kernel.
+//! Creates a lab, one batch of messages per namespace and step.
 //!
-//! Each step is one batch of messages per namespace. If the kernel does not support an element, the element is missing,
-//! and parts that depend on its devices are left out. Any other error ends the creation.
+//! Elements that the kernel does not support are missing, along with what depends on them. Any other error ends the creation.
 
 mod verdict;
 mod verify;
@@ -27,19 +26,25 @@ use crate::{
     topology::Topology,
 };
 
-/// Creates `lab`: see [`Topology::create`].
-pub(crate) fn create(lab: &Lab) -> Result<Topology, CreateError> {
-    let outside = lab.outside();
-    let mut creator = Creator::outside(&outside)?;
-    creator.site.by_name = link::opened_by_name(lab);
-    creator.run()
-}
+impl Topology {
+    /// Creates `lab` in new namespaces and verifies it by reading back. Unsupported parts are left out and listed in
+    /// [`Topology::missing`].
+    pub fn create(lab: &Lab) -> Result<Self, CreateError> {
+        let outside = lab.outside();
+        let mut creator = Creator::outside(&outside)?;
+        creator.site.by_name = link::opened_by_name(lab);
+        creator.run()
+    }
 
-/// Configures a guest, or creates the part of a lab on an existing host: see [`Topology::inside`].
-pub(crate) fn inside(lab: &Lab, host: &HostName) -> Result<Topology, CreateError> {
-    match lab.existing(host) {
-        Some(_) => Creator::on_existing(lab, host)?.run(),
-        None => Creator::inside(lab, host)?.run(),
+    /// In a guest, configures the devices of `host`, found by their MAC addresses, and verifies them by reading back.
+    /// On an existing host, in whose own namespace the calling thread is, creates the part of the lab on it, in
+    /// namespaces removed with this value.
+    pub fn inside(lab: &Lab, host: &HostName) -> Result<Self, CreateError> {
+        let lab = lab.inside(host);
+        match lab.existing(host) {
+            Some(_) => Creator::on_existing(&lab, host)?.run(),
+            None => Creator::inside(&lab, host)?.run(),
+        }
     }
 }
 
@@ -49,14 +54,12 @@ struct Creator<'a> {
 }
 
 impl<'a> Creator<'a> {
-    /// In new namespaces, one per host of the lab.
     fn outside(lab: &'a Lab) -> Result<Self, CreateError> {
         let devices = Devices::of(lab)?;
         check_hosts(lab)?;
         Ok(Self::at(lab, devices, Namespaces::create(lab)?))
     }
 
-    /// In the namespace of this process, which is the guest `host`.
     fn inside(lab: &'a Lab, host: &HostName) -> Result<Self, CreateError> {
         let mut devices = Devices::of(lab)?;
         let namespaces = Namespaces::own(lab)?;
@@ -64,8 +67,6 @@ impl<'a> Creator<'a> {
         Ok(Self::at(lab, devices, namespaces))
     }
 
-    /// In new namespaces on the existing host `host`, where this process runs. The rest of the lab is on other existing
-    /// hosts.
     fn on_existing(lab: &'a Lab, host: &HostName) -> Result<Self, CreateError> {
         Ok(Self::at(lab, Devices::of(lab)?, Namespaces::on_existing(lab, host)?))
     }
@@ -85,7 +86,6 @@ impl<'a> Creator<'a> {
         self.finish()
     }
 
-    /// Links with a device in a local namespace.
     fn links(&self) -> impl Iterator<Item = &'a Link> {
         let is_local = |link: &&Link| link.devices().iter().any(|device| self.is_local(&device.at.host));
         self.site.lab.links.iter().filter(is_local)
@@ -95,7 +95,7 @@ impl<'a> Creator<'a> {
         self.site.namespaces.get(host).is_some()
     }
 
-    /// One batch per level of nesting, bottom-up. An end of a wire is created by the batch of the other host.
+    /// Bottom-up. An end of a wire is created by the batch of the other host.
     fn make_links(&mut self) -> Result<(), CreateError> {
         let mut by_depth: BTreeMap<usize, Vec<&Link>> = BTreeMap::new();
         for link in self.links() {
@@ -117,8 +117,7 @@ impl<'a> Creator<'a> {
         Ok(())
     }
 
-    /// First ports, addresses and tunnel ends, then brings devices up, so that nothing is sent before everything is
-    /// configured.
+    /// Devices come up last, so that nothing is sent before everything is configured.
     fn connect(&mut self) -> Result<(), CreateError> {
         let mut requests = Vec::new();
         for link in self.links() {
@@ -217,7 +216,6 @@ fn check_hosts(lab: &Lab) -> Result<(), CreateError> {
 }
 
 fn loopback_up(host: &HostName) -> Request {
-    /// `lo` is always the first device.
     const LOOPBACK: u32 = 1;
     Request {
         host: host.clone(),
@@ -243,9 +241,8 @@ mod tests {
     use scenario::{DeviceName, DeviceRef, Route, link::Bridge};
 
     use super::*;
-    use crate::probe::scratch;
+    use crate::scratch;
 
-    /// A tunnel over a wire, with a bridge on one host and an address on the other, and a route through it.
     fn lab() -> Lab {
         let mut lab = link::smallest_overlay();
         let Some(Link::Vxlan(overlay)) = lab.links.last_mut() else { panic!("the overlay comes last") };

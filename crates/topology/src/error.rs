@@ -7,43 +7,20 @@ use thiserror::Error;
 
 use crate::{missing_capabilities::Element, refusal::Refusal};
 
-/// Why a lab could not be created. Everything created before is already removed.
+/// Everything created before is already removed.
 #[derive(Debug, Error)]
 pub enum CreateError {
-    /// The namespaces could not be created or entered.
     #[error("cannot create {hosts} network namespaces: {source}")]
-    Namespaces {
-        /// Number of hosts of the lab.
-        hosts: usize,
-        source: sys::Error,
-    },
-    /// A netlink socket could not be opened.
+    Namespaces { hosts: usize, source: sys::Error },
     #[error("cannot open a netlink socket for {whom}: {refusal}; {}", refusal.remedy())]
-    Netlink {
-        /// The host or thread that needs it.
-        whom: String,
-        refusal: Refusal,
-    },
-    /// The lab refers to something that it does not contain.
+    Netlink { whom: String, refusal: Refusal },
     #[error("{element} refers to {what}, which is not in the lab; run `plumb scenario check`")]
-    Unknown {
-        /// The part of the lab.
-        element: Element,
-        what: String,
-    },
-    /// Two parts of the lab create the same device.
+    Unknown { element: Element, what: String },
     #[error("{element} creates device `{device}`, which another part of the lab also creates; rename one")]
     Twice { element: Element, device: DeviceRef },
     /// The kernel rejected a supported operation.
     #[error("{element}: cannot {operation}: {refusal}; {}", refusal.remedy())]
-    Refused {
-        /// The part of the lab.
-        element: Element,
-        /// A verb phrase, with the host.
-        operation: String,
-        refusal: Refusal,
-    },
-    /// The kernel accepted all requests, but the result differs.
+    Refused { element: Element, operation: String, refusal: Refusal },
     #[error(
         "device `{device}` has {what} {found} instead of {wanted}; this is a bug in Plumbline or the kernel"
     )]
@@ -53,31 +30,16 @@ pub enum CreateError {
         "virtual machine `{host}` has {setting} {found} instead of {wanted}: its monitor, the guest's driver or this \
          machine's kernel does not support it; remove the setting, or request {found}"
     )]
-    NotTaken {
-        host: HostName,
-        /// The name of the setting in a scenario, or of the feature.
-        setting: &'static str,
-        wanted: Box<str>,
-        found: Box<str>,
-    },
-    /// The guest does not have its network device.
+    NotTaken { host: HostName, setting: &'static str, wanted: Box<str>, found: Box<str> },
     #[error("host `{host}` has no device with the MAC address {mac}; it has {found}")]
-    NoSuchMac {
-        host: HostName,
-        mac: String,
-        /// The names of its devices.
-        found: String,
-    },
-    /// Device settings could not be applied.
+    NoSuchMac { host: HostName, mac: String, found: String },
     #[error(transparent)]
     Configure(#[from] ConfigureError),
-    /// Devices could not be read back.
     #[error(transparent)]
     Read(#[from] ReadError),
 }
 
 impl CreateError {
-    /// Whether a permission is missing.
     #[must_use]
     pub fn is_permission(&self) -> bool {
         match self {
@@ -88,56 +50,37 @@ impl CreateError {
     }
 }
 
-/// Why devices could not be configured. Earlier devices are already configured.
+/// Earlier devices are already configured.
 #[derive(Debug, Error)]
 pub enum ConfigureError {
-    /// The lab has no such device, or it is missing.
     #[error("the lab has no device `{device}`")]
     NoDevice { device: DeviceRef },
-    /// The kernel or the device does not support the setting.
     #[error("{element}: cannot set {setting}: {reason}; remove the setting, or use another device")]
-    Unsupported {
-        /// The setting and its device.
-        element: Element,
-        setting: String,
-        /// In the kernel's words, if available.
-        reason: String,
-    },
+    Unsupported { element: Element, setting: String, reason: String },
     #[error("cannot set {setting} of device `{device}`: {refusal}; {}", refusal.remedy())]
     Refused { device: DeviceRef, setting: String, refusal: Refusal },
-    /// The kernel accepted the setting, but the result differs.
     #[error(
         "device `{device}` has {setting} {found} instead of {wanted}; it may conflict with another setting of the device"
     )]
     Differs { device: DeviceRef, setting: String, wanted: Box<str>, found: Box<str> },
-    /// The device could not be read back.
     #[error(transparent)]
     Read(#[from] ReadError),
 }
 
-/// Why the state of a lab could not be read.
 #[derive(Debug, Error)]
 pub enum ReadError {
     #[error("cannot read {what} in host `{host}`: {refusal}; {}", refusal.remedy())]
     Refused { host: HostName, what: String, refusal: Refusal },
-    /// The object does not exist.
     #[error("host `{host}` has no {what}; something outside the lab removed it, or it was never created")]
     Absent { host: HostName, what: String },
-    /// The lab has no such object.
     #[error("the lab has no {what}")]
     Unknown { what: String },
 }
 
-/// Why the device of an existing host was not found.
 #[derive(Debug, Error)]
 pub enum FindError {
     #[error("host `{host}` has no device `{device}`; its devices are {existing}")]
-    NoDevice {
-        host: HostName,
-        device: DeviceName,
-        /// The names of its devices.
-        existing: String,
-    },
+    NoDevice { host: HostName, device: DeviceName, existing: String },
     #[error("host `{host}` does not have the address {address}; its addresses are {existing}")]
     NoAddress { host: HostName, address: Ipv4Addr, existing: String },
     #[error("the device of host `{host}` has no IPv4 address; its addresses are {existing}")]

@@ -17,7 +17,6 @@ impl<'a> Ethtool<'a> {
         Self { namespaces, connections: BTreeMap::new() }
     }
 
-    /// Runs `exchange` for the device at `at`, with the device's name.
     pub(crate) fn exchange_with<T>(
         &mut self,
         at: &DeviceRef,

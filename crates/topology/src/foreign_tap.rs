@@ -1,6 +1,4 @@
-//! A tap device of another process, such as a virtual machine monitor, read in its own namespace.
-//!
-//! Read-only. Independent of labs.
+//! Reads a tap device of another process, such as a virtual machine monitor, in its own namespace.
 
 use std::sync::Arc;
 
@@ -8,26 +6,24 @@ use nlink::netlink::{MessageBuilder, NlMsgType, message::NLM_F_REQUEST, types::l
 use samples::{DeviceCounters, DeviceState, VmMaster};
 
 use crate::{
-    affinity, channel::Channel, link::DeviceKind, message::link_header, namespaces, offload::FeatureSet,
-    read_back, refusal::Refusal,
+    affinity, channel::Channel, device_kind::DeviceKind, message::link_header, namespaces,
+    offload::FeatureSet, read_back, refusal::Refusal,
 };
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ForeignTapState {
-    /// With its plain name, without a host.
     pub state: DeviceState,
     pub qdisc: String,
     pub counters: DeviceCounters,
     /// Inode of its network namespace.
     pub namespace: u64,
-    /// Whether packets have a virtio header with offload information; `None` if unknown.
+    /// Whether packets have a virtio header with offload information.
     pub header: Option<bool>,
-    /// The bridge, or other device, that it is a port of.
     pub master: Option<VmMaster>,
 }
 
-/// Reads the tap device `name`; descriptor `number` of process `pid` is one of its queues. If the kernel does not
-/// report its namespace, searches that of the calling thread. Blocks; not for use in an async runtime.
+/// Searches the namespace of the calling thread if the kernel does not report the device's own. Blocks; not for use in an
+/// async runtime.
 pub fn foreign_tap(pid: u32, number: i32, name: &str) -> Result<ForeignTapState, Refusal> {
     match sys::foreign_tap::look(pid, number) {
         Ok(tap) => {

@@ -1,6 +1,4 @@
-//! Egress gateways: the policy route into the tunnel at the node, and the egress address at the far end.
-//!
-//! Source NAT is in `snat`. Attributes: linux/fib_rules.h.
+//! The policy route of an egress gateway, and its address at the far end. Attributes: linux/fib_rules.h.
 
 use ipnet::Ipv4Net;
 use nlink::netlink::{MessageBuilder, rule::RuleBuilder};
@@ -13,12 +11,11 @@ use crate::{
     message::Request,
     missing_capabilities::Element,
     namespaces::Namespaces,
-    probe::{Trial, check_lab, scratch},
     refusal::Refusal,
-    route, snat,
+    route, scratch, snat,
+    trial::{Attempt, Trial},
 };
 
-/// Names of the capabilities that a gateway needs.
 pub const NEEDS: [&str; 3] = [TRIALS[0].name, TRIALS[1].name, TRIALS[2].name];
 
 pub(crate) const TRIALS: [Trial; 3] = [
@@ -28,7 +25,7 @@ pub(crate) const TRIALS: [Trial; 3] = [
         needed_for: "egress gateways",
         remedy: "a kernel with CONFIG_IP_MULTIPLE_TABLES",
         required: true,
-        attempt: policy_routing,
+        attempt: Attempt::Call(policy_routing),
     },
     Trial {
         name: "nftables-snat",
@@ -36,7 +33,7 @@ pub(crate) const TRIALS: [Trial; 3] = [
         needed_for: "egress gateways",
         remedy: "modprobe nft_chain_nat (CONFIG_NF_TABLES, CONFIG_NFT_NAT)",
         required: true,
-        attempt: translation,
+        attempt: Attempt::Call(translation),
     },
     Trial {
         name: "forwarding",
@@ -44,7 +41,7 @@ pub(crate) const TRIALS: [Trial; 3] = [
         needed_for: "routers and egress gateways",
         remedy: "mount -o remount,rw /proc/sys (CONFIG_SYSCTL)",
         required: true,
-        attempt: || check_lab(&scratch::router()),
+        attempt: Attempt::Lab(scratch::router),
     },
 ];
 
@@ -65,12 +62,11 @@ fn translation() -> Result<(), String> {
 /// Between the kernel's rules for the local table (0) and the main table (32766).
 const FIRST_PRIORITY: u32 = 1_000;
 
-/// The device used only because of the gateway; the tunnel also carries other traffic.
+/// The tunnel also carries other traffic.
 pub(crate) fn device(gateway: &Gateway) -> DeviceRef {
     DeviceRef { host: gateway.egress.clone(), device: gateway.egress_device.clone() }
 }
 
-/// Adds the egress address, unless a link of the lab already has it.
 pub(crate) fn address(gateway: &Gateway, lab: &Lab, devices: &Devices) -> Result<Vec<Request>, CreateError> {
     let element = Element::Gateway(gateway.name.clone());
     let device = devices.get_in(&gateway.egress, &gateway.egress_device, &element)?;
@@ -82,8 +78,7 @@ pub(crate) fn address(gateway: &Gateway, lab: &Lab, devices: &Devices) -> Result
     Ok(vec![address::add(device, Ipv4Net::from(gateway.egress_address), &element)])
 }
 
-/// Diverts the gateway's traffic into the tunnel: a table with one route, and a rule for the table. `number` is the
-/// gateway's index.
+/// A table with one route, and a rule for the table. `number` is the gateway's index.
 pub(crate) fn divert(gateway: &Gateway, number: u32, devices: &Devices) -> Result<Vec<Request>, CreateError> {
     let element = Element::Gateway(gateway.name.clone());
     let tunnel = devices.get_in(&gateway.node, &gateway.tunnel, &element)?;

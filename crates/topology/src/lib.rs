@@ -1,13 +1,13 @@
-//! Network namespaces and links over netlink: creates a lab, configures its devices, and reads back the result.
+//! Creates network namespaces and links over netlink.
 //!
-//! One file per link kind. Namespaces are unnamed and exist only as file descriptors, so closing these removes the lab.
-//! Independent of traffic, trials and reports.
+//! Namespaces exist only as file descriptors, so closing these removes the lab.
 
 mod address;
 mod affinity;
 mod channel;
 mod configure;
 mod create;
+mod device_kind;
 mod devices;
 mod error;
 mod ethtool;
@@ -18,6 +18,7 @@ mod link;
 mod message;
 mod missing_capabilities;
 mod namespaces;
+mod numbering;
 mod offload;
 mod outgoing_device;
 mod path_counters;
@@ -27,16 +28,19 @@ mod read_back;
 mod refusal;
 mod rings;
 mod route;
+mod scratch;
 mod snat;
 mod topology;
+mod trial;
 mod virtio_features;
 
 pub use configure::setting_needs;
+pub use device_kind::DeviceKind;
 pub use error::{ConfigureError, CreateError, FindError, ReadError};
 pub use existing::FoundInterface;
 pub use foreign_tap::{ForeignTapState, foreign_tap};
 pub use gateway::NEEDS as GATEWAY_NEEDS;
-pub use link::{DeviceKind, Tap, needs};
+pub use link::{Tap, needs};
 pub use missing_capabilities::{Element, Missing};
 pub use outgoing_device::device_towards;
 pub use probe::{Capability, probe};

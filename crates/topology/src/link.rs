@@ -1,5 +1,4 @@
-//! The kinds of link, one file each: the requests to the kernel and the checks. CONTRIBUTING.md, walk 1,
-//! describes how to add one.
+//! The kinds of link, one file each. CONTRIBUTING.md, walk 1, describes how to add one.
 
 mod attachment;
 mod bridge;
@@ -16,14 +15,15 @@ use std::collections::BTreeSet;
 use scenario::{DeviceRef, HostName, Lab, Layer, Link};
 
 use crate::{
-    devices::{Device, Devices},
+    device_kind::DeviceKind,
+    devices::{Device, Devices, Peer},
     error::CreateError,
     gateway,
     message::Request,
     missing_capabilities::Element,
     namespaces::Namespaces,
-    probe::Trial,
     read_back::{FORWARDING, LinkFacts, OPERATIONAL},
+    trial::Trial,
 };
 
 pub use nic::Tap;
@@ -41,23 +41,18 @@ pub(crate) struct Site<'a> {
     pub(crate) by_name: BTreeSet<HostName>,
 }
 
-/// A kind of link in the kernel.
 pub(crate) trait LinkKind {
-    /// For messages, followed by its name.
     fn noun(&self) -> &'static str;
 
-    /// Names of the capabilities that it needs.
     fn needs(&self) -> Vec<&'static str>;
 
-    /// The kind of device `at`; `None` if another kernel creates it.
     fn device(&self, at: &DeviceRef, lab: &Lab) -> Option<DeviceKind>;
 
-    /// The MAC address of `at`, if it is not the generated one.
+    /// `None` for a generated address.
     fn mac(&self, _at: &DeviceRef) -> Option<[u8; 6]> {
         None
     }
 
-    /// The peer of `at`, if known.
     fn behind(&self, _at: &DeviceRef) -> Option<Peer> {
         None
     }
@@ -66,25 +61,22 @@ pub(crate) trait LinkKind {
         Vec::new()
     }
 
-    /// Creates its devices. Devices below exist.
+    /// Devices below exist.
     fn create(&self, element: &Element, site: &mut Site<'_>) -> Result<Vec<Request>, CreateError>;
 
-    /// Connects devices, after all exist and before any is up.
+    /// Runs after all devices exist and before any is up.
     fn connect(&self, _element: &Element, _site: &Site<'_>) -> Result<Vec<Request>, CreateError> {
         Ok(vec![])
     }
 
-    /// Sets rate limits, after devices are up.
     fn limit(&self, _site: &Site<'_>) -> Result<Vec<Request>, CreateError> {
         Ok(vec![])
     }
 
-    /// The expected attributes of `at` that are specific to this kind.
     fn expected(&self, _at: &DeviceRef) -> String {
         String::new()
     }
 
-    /// The same attributes as reported in `IFLA_INFO_DATA`.
     fn reported(&self, _data: &[u8]) -> String {
         String::new()
     }
@@ -94,18 +86,9 @@ pub(crate) trait LinkKind {
         carries(device, link)
     }
 
-    /// Verifies properties outside the link, once all links have a carrier.
     fn verify(&self, _site: &Site<'_>) -> Result<(), CreateError> {
         Ok(())
     }
-}
-
-/// The peer of a device.
-#[derive(Debug, Clone)]
-pub(crate) enum Peer {
-    Device(DeviceRef),
-    /// A device of another kernel.
-    Mac([u8; 6]),
 }
 
 pub(crate) fn kind(link: &Link) -> &dyn LinkKind {
@@ -120,7 +103,6 @@ pub(crate) fn kind(link: &Link) -> &dyn LinkKind {
     }
 }
 
-/// Tests of whether this kernel supports a layer.
 pub(crate) fn trials(layer: Layer) -> &'static [Trial] {
     match layer {
         Layer::Wire => &[veth::TRIAL, rate::TRIAL],
@@ -135,80 +117,10 @@ pub(crate) fn trials(layer: Layer) -> &'static [Trial] {
     }
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum DeviceKind {
-    /// One end of a veth pair.
-    Veth,
-    Macvlan,
-    /// A VLAN device.
-    Vlan,
-    /// A VXLAN device.
-    Vxlan,
-    Bridge,
-    /// The host's side of a virtual machine's network device.
-    Tap,
-    /// The guest's side.
-    Virtio,
-    /// Any other, such as a network card. Not used in labs.
-    Other,
-}
-
-impl DeviceKind {
-    const ALL: [Self; Self::Other as usize + 1] = [
-        Self::Veth,
-        Self::Macvlan,
-        Self::Vlan,
-        Self::Vxlan,
-        Self::Bridge,
-        Self::Tap,
-        Self::Virtio,
-        Self::Other,
-    ];
-
-    /// The word in records and reports, the kernel's word (empty for network cards and virtio), and whether the
-    /// operational state reflects the carrier: that of a tunnel is "unknown", and a bridge without ports has no
-    /// carrier.
-    const fn facts(self) -> (&'static str, &'static str, bool) {
-        match self {
-            Self::Veth => ("veth", "veth", true),
-            Self::Macvlan => ("macvlan", "macvlan", true),
-            Self::Vlan => ("vlan", "vlan", true),
-            Self::Vxlan => ("vxlan", "vxlan", false),
-            Self::Bridge => ("bridge", "bridge", false),
-            Self::Tap => ("tap", "tun", false),
-            Self::Virtio => ("virtio", "", false),
-            Self::Other => ("other", "", false),
-        }
-    }
-
-    /// The kind with this kernel word, which is empty for network cards.
-    pub(crate) fn of_word(word: &str) -> Self {
-        let known = Self::ALL.into_iter().filter(|_| !word.is_empty());
-        known.into_iter().find(|kind| kind.kernel_word() == word).unwrap_or(Self::Other)
-    }
-
-    /// The word used in records and reports.
-    #[must_use]
-    pub fn word(self) -> &'static str {
-        self.facts().0
-    }
-
-    /// Empty for network cards.
-    pub(crate) fn kernel_word(self) -> &'static str {
-        self.facts().1
-    }
-
-    /// Whether the operational state reflects the carrier.
-    pub(crate) fn reports_carrier(self) -> bool {
-        self.facts().2
-    }
-}
-
 pub(crate) fn element(link: &Link) -> Element {
     Element::Link { noun: kind(link).noun(), name: link.name().to_owned() }
 }
 
-/// Names of the capabilities that a link needs.
 #[must_use]
 pub fn needs(link: &Link) -> Vec<&'static str> {
     kind(link).needs()

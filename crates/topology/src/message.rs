@@ -1,6 +1,4 @@
-//! Requests to the kernel, with the part of the lab that each belongs to.
-//!
-//! Handles the headers of rtnetlink messages (rtnetlink(7)); link kinds add the attributes.
+//! Requests to the kernel and headers of rtnetlink messages (rtnetlink(7)).
 
 use std::net::Ipv4Addr;
 
@@ -20,23 +18,19 @@ pub(crate) const INET6: u8 = 10;
 /// `IFF_UP`.
 const UP: u32 = 1;
 
-/// A message to the kernel of one host.
 pub(crate) struct Request {
     pub(crate) host: HostName,
     pub(crate) element: Element,
-    /// The devices that it depends on.
     pub(crate) needs: Vec<DeviceRef>,
-    /// A verb phrase for error messages.
     pub(crate) operation: String,
     pub(crate) message: MessageBuilder,
 }
 
-/// A message that creates an object and fails if it exists.
+/// Fails if the object exists.
 pub(crate) fn create(message_type: u16) -> MessageBuilder {
     MessageBuilder::new(message_type, NLM_F_REQUEST | NLM_F_CREATE | NLM_F_EXCL)
 }
 
-/// A message that creates a link with the chosen index of `device`.
 pub(crate) fn create_link(device: &Device) -> MessageBuilder {
     let mut message = create(NlMsgType::RTM_NEWLINK);
     message.append(&link_header(device.index));

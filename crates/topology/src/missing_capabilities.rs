@@ -1,37 +1,24 @@
-//! Parts of a lab that could not be created because the kernel does not support them.
-//!
-//! Detected by trying, never by kernel versions or modules. Independent of paths.
+//! Parts of a lab that the kernel does not support, detected by trying.
 
 use std::fmt;
 
 use scenario::{DeviceRef, DeviceSettingKind, HostName};
 
-/// A part of a lab that is created, or missing, as a unit.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Element {
-    /// A host's namespace.
     Host(HostName),
-    Link {
-        /// The noun of its kind.
-        noun: &'static str,
-        name: String,
-    },
-    /// The rate limit of a wire.
+    Link { noun: &'static str, name: String },
     Rate(String),
-    /// An egress gateway.
     Gateway(String),
-    /// A static route of a host, as `to via next-hop`.
     Route(HostName, String),
     Setting(DeviceSettingKind, DeviceRef),
 }
 
 impl Element {
-    /// Whether devices are absent without it.
     pub(crate) fn creates_devices(&self) -> bool {
         matches!(self, Self::Link { .. })
     }
 
-    /// The device of a setting.
     #[must_use]
     pub fn device(&self) -> Option<&DeviceRef> {
         match self {
@@ -54,13 +41,11 @@ impl fmt::Display for Element {
     }
 }
 
-/// An element that the kernel does not support. The rest of the lab exists.
+/// The rest of the lab exists.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Missing {
     pub element: Element,
-    /// Affected devices, which do not exist or lack the element. Paths through them are not as declared.
     pub devices: Vec<DeviceRef>,
-    /// The failed operation and the kernel's error.
     pub reason: String,
 }
 

@@ -1,6 +1,4 @@
 //! The namespaces of a lab's hosts, with sockets in each.
-//!
-//! Namespaces are unnamed and exist only as file descriptors of this process.
 
 use std::{
     collections::BTreeMap,
@@ -33,57 +31,50 @@ use crate::{
 const ATTEMPTS: u32 = 30;
 const RETRY_DELAY: Duration = Duration::from_millis(100);
 
-/// Whether a namespace forwards. New namespaces inherit this and the settings below from the machine, so each is set
-/// explicitly (ip-sysctl in the kernel's documentation).
+/// New namespaces inherit this and the settings below from the machine, so each is set explicitly (ip-sysctl in the kernel's
+/// documentation).
 const FORWARD: &str = "/proc/sys/net/ipv4/ip_forward";
 
-/// Settings of a forwarding host. The reverse path filter would drop replies that arrive on a device other than the
-/// tunnel.
+/// The reverse path filter would drop replies that arrive on a device other than the tunnel.
 const FORWARDING: [(&str, &str); 3] = [
     (FORWARD, "1"),
     ("/proc/sys/net/ipv4/conf/all/rp_filter", "0"),
     ("/proc/sys/net/ipv4/conf/default/rp_filter", "0"),
 ];
 
-/// Disables IPv6 on new devices, so that address detection and multicast reports do not disturb measurements.
+/// Address detection and multicast reports would disturb measurements.
 const WITHOUT_IPV6: (&str, &str) = ("/proc/sys/net/ipv6/conf/default/disable_ipv6", "1");
 
-/// Makes only the device with an address reply to ARP for it. Otherwise two devices of a host on one segment would both
-/// reply, and the winner would be random.
+/// Makes only the device with an address reply to ARP for it. Otherwise two devices of a host on one segment would both reply.
 const OWN_ADDRESSES: (&str, &str) = ("/proc/sys/net/ipv4/conf/all/arp_ignore", "1");
 
-/// Allows reconnecting with the ports of a connection that has just closed: all trials of a result use the same ports,
-/// so that hashes select the same queues. By default the kernel allows it only on loopback, after a second (ip-sysctl;
-/// the delay is configurable since Linux 6.14).
+/// Allows reconnecting with the ports of a connection that has just closed, because all trials of a result use the same ports.
+/// By default the kernel allows it only on loopback, after a second (ip-sysctl; configurable since Linux 6.14).
 const REUSE_PORTS: [(&str, &str); 2] =
     [("/proc/sys/net/ipv4/tcp_tw_reuse", "1"), ("/proc/sys/net/ipv4/tcp_tw_reuse_delay", "1")];
 
 pub(crate) struct Namespaces {
     hosts: BTreeMap<HostName, HostNamespace>,
     runtime: Arc<Runtime>,
-    /// A socket in the existing host's own namespace, if the lab is on an existing host.
+    /// A socket in the existing host's own namespace.
     on_existing: Option<Channel>,
 }
 
 struct HostNamespace {
     namespace: NetNs,
     channel: Channel,
-    /// Opened on first use.
     handles: OnceLock<NamespaceHandles>,
-    /// Whether this is the namespace of this process, which needs no privileges to read.
     is_own: bool,
 }
 
-/// Device information outside of netlink; `None` without permission.
 struct NamespaceHandles {
     sysfs: Option<Sysfs>,
     statistics: Option<DeviceStatistics>,
-    /// `None` before Linux 6.3 too.
+    /// `None` before Linux 6.3.
     netdev: Option<Connection<Netdev>>,
 }
 
 impl Namespaces {
-    /// Creates a namespace for each host of `lab`, with forwarding enabled where needed.
     pub(crate) fn create(lab: &Lab) -> Result<Self, CreateError> {
         let runtime =
             runtime().map_err(|refusal| CreateError::Netlink { whom: "this process".into(), refusal })?;
@@ -111,7 +102,6 @@ impl Namespaces {
         Ok(Self { on_existing: Some(on_existing), ..created })
     }
 
-    /// Uses the namespace of this process for the lab's only host, which is a guest.
     pub(crate) fn own(lab: &Lab) -> Result<Self, CreateError> {
         let runtime =
             runtime().map_err(|refusal| CreateError::Netlink { whom: "this process".into(), refusal })?;
@@ -125,7 +115,7 @@ impl Namespaces {
         Ok(Self { hosts, runtime, on_existing: None })
     }
 
-    /// Uses the namespace of this process for the existing host `host`. Changes no settings.
+    /// Changes no settings.
     pub(crate) fn existing(host: &HostName) -> Result<Self, CreateError> {
         let netlink = |refusal| CreateError::Netlink { whom: format!("host `{host}`"), refusal };
         let runtime = Arc::new(runtime().map_err(netlink)?);
@@ -135,8 +125,7 @@ impl Namespaces {
         Ok(Self { hosts: BTreeMap::from([(host.clone(), host_namespace)]), runtime, on_existing: None })
     }
 
-    /// Sends `message` in the existing host's own namespace. Retries on conflicts, because the kernel removes the
-    /// devices of an earlier agent with a delay.
+    /// Retries on conflicts, because the kernel removes the devices of an earlier agent with a delay.
     pub(crate) fn transact_on_host(&self, message: &MessageBuilder) -> Result<(), Refusal> {
         let channel = self.on_existing.as_ref().expect("the lab is on existing hosts");
         let mut attempts = 0..ATTEMPTS;
@@ -151,7 +140,6 @@ impl Namespaces {
         }
     }
 
-    /// The namespace of `host`, if it is local.
     pub(crate) fn get(&self, host: &HostName) -> Option<&NetNs> {
         self.hosts.get(host).map(|host_namespace| &host_namespace.namespace)
     }
@@ -160,12 +148,10 @@ impl Namespaces {
         self.hosts.iter().map(|(name, host_namespace)| (name, &host_namespace.namespace))
     }
 
-    /// The rtnetlink socket in `host`, which must be in the lab.
     pub(crate) fn channel(&self, host: &HostName) -> &Channel {
         &self.hosts.get(host).expect("hosts of devices are checked").channel
     }
 
-    /// An ethtool connection in `host`, which must be in the lab.
     pub(crate) fn ethtool(&self, host: &HostName) -> Result<Connection<Ethtool>, Refusal> {
         let host_namespace = self.hosts.get(host).expect("hosts of devices are checked");
         if host_namespace.is_own {
@@ -180,25 +166,23 @@ impl Namespaces {
         Ok(Connection::<Nftables>::new_in(namespace.as_fd())?)
     }
 
-    /// The CPU affinity of the device; `None` if it cannot be read.
     pub(crate) fn affinity_of(&self, at: &DeviceRef) -> Option<CpuAffinity> {
         let sysfs = self.handles(&at.host)?.sysfs.as_ref()?;
         affinity::read(&sysfs.path(), at.device.as_str())
     }
 
-    /// The negotiated features of a virtio device; `None` for others.
+    /// `None` for other devices than virtio.
     pub(crate) fn negotiated(&self, at: &DeviceRef) -> Option<Vec<String>> {
         let sysfs = self.handles(&at.host)?.sysfs.as_ref()?;
         virtio_features::read(&sysfs.path(), at.device.as_str())
     }
 
-    /// The driver's statistics of the device; empty if there are none.
     pub(crate) fn statistics(&self, at: &DeviceRef) -> Vec<(String, u64)> {
         let statistics = self.handles(&at.host).and_then(|handles| handles.statistics.as_ref());
         statistics.and_then(|statistics| statistics.read(at.device.as_str()).ok()).unwrap_or_default()
     }
 
-    /// The kernel's per-queue statistics in `host`, by device index. Empty before Linux 6.9 and if no driver reports any.
+    /// Per-queue statistics by device index. Empty before Linux 6.9 and if no driver reports any.
     pub(crate) fn queue_statistics(&self, host: &HostName) -> BTreeMap<u32, Vec<NetdevQstatsReply>> {
         let mut by_device: BTreeMap<u32, Vec<NetdevQstatsReply>> = BTreeMap::new();
         let netdev = self.handles(host).and_then(|handles| handles.netdev.as_ref());
@@ -234,7 +218,6 @@ impl Namespaces {
 }
 
 impl HostNamespace {
-    /// Moves the calling thread into `namespace`.
     fn open(runtime: &Arc<Runtime>, host: &Host, namespace: NetNs) -> Result<(HostName, Self), CreateError> {
         namespace.enter().map_err(|source| CreateError::Namespaces { hosts: 1, source })?;
         let channel = Channel::open_here(runtime)
@@ -256,7 +239,6 @@ impl HostNamespace {
     }
 }
 
-/// Writes a setting of the current network namespace, a file of /proc/sys.
 #[expect(clippy::disallowed_methods, reason = "settings of the kernel are files")]
 fn write_setting(file: &str, value: &str) -> std::io::Result<()> {
     std::fs::write(file, value)
@@ -275,7 +257,7 @@ pub(crate) fn runtime() -> Result<Runtime, Refusal> {
     Ok(tokio::runtime::Builder::new_current_thread().enable_io().enable_time().build()?)
 }
 
-/// Runs `work` on a new thread, because a thread that has entered a namespace cannot be used for anything else.
+/// A thread that has entered a namespace cannot be used for anything else.
 fn on_own_thread<T: Send>(work: impl FnOnce() -> Result<T, CreateError> + Send) -> Result<T, CreateError> {
     thread::scope(|scope| {
         let thread = thread::Builder::new().name("namespaces".into()).spawn_scoped(scope, work);

@@ -1,7 +1,6 @@
-//! Offloads: ethtool features over generic netlink, switched by name and read back.
+//! Offloads: ethtool features over generic netlink.
 //!
-//! The ioctl interface does not know all features: disabling TSO with it leaves `tx-tcp-accecn-segmentation` on. Here
-//! an offload includes all features with a matching name.
+//! The ioctl interface does not know all features: disabling TSO with it leaves `tx-tcp-accecn-segmentation` on.
 
 use std::collections::BTreeMap;
 
@@ -10,7 +9,6 @@ use scenario::Offloads;
 
 use crate::{refusal::Refusal, rings::QueuesAndRings};
 
-/// The features of a device at one point in time.
 pub(crate) struct FeatureSet(Features);
 
 impl From<Features> for FeatureSet {
@@ -20,7 +18,6 @@ impl From<Features> for FeatureSet {
 }
 
 impl FeatureSet {
-    /// Reads the features, queues and rings of a device.
     pub(crate) async fn read(
         connection: &Connection<Ethtool>,
         device: &str,
@@ -29,16 +26,13 @@ impl FeatureSet {
         Ok((features, QueuesAndRings::read(connection, device).await))
     }
 
-    /// Reads a device in the namespace of the calling thread.
     pub(crate) async fn read_here(device: &str) -> Result<(Self, QueuesAndRings), Refusal> {
         Ok(Self::read(&Connection::<Ethtool>::new_async().await?, device).await?)
     }
 
-    /// All features that the device has or supports, and whether each is active.
     pub(crate) fn active(&self) -> BTreeMap<String, bool> {
         let known = self.0.hw.iter().chain(self.0.active.iter()).chain(self.0.wanted.iter());
         known
-            // The kernel's table of names has gaps with empty names.
             .filter(|(name, _)| !name.is_empty())
             .map(|(name, _)| (name.to_owned(), self.0.is_active(name)))
             .collect()
@@ -51,14 +45,13 @@ impl FeatureSet {
     }
 }
 
-/// An offload with its key in scenarios, its requested value and its features.
 pub(crate) struct Offload {
     pub(crate) word: &'static str,
     pub(crate) on: Option<bool>,
     pub(crate) is: fn(&str) -> bool,
 }
 
-/// The offloads in the order in which the kernel requires them: segmentation needs checksums.
+/// The kernel requires this order: segmentation needs checksums.
 pub(crate) fn offloads(requested: Offloads) -> [Offload; 5] {
     [
         Offload {

@@ -1,6 +1,4 @@
-//! The device that this process uses to reach an address, with its state.
-//!
-//! Read-only, in the namespace of the calling thread, without privileges. Independent of labs.
+//! The device that this process uses to reach an address, with its state. Needs no privileges.
 
 use std::{
     net::{IpAddr, SocketAddr},
@@ -16,7 +14,7 @@ use samples::DeviceState;
 
 use crate::{
     channel::Channel,
-    link::DeviceKind,
+    device_kind::DeviceKind,
     message::{INET, INET6},
     namespaces,
     offload::FeatureSet,
@@ -27,11 +25,7 @@ use crate::{
 /// `RTN_UNICAST`.
 const UNICAST: u8 = 1;
 
-/// The state of the device that leads to `to` from the calling thread's network namespace, for connections from `from`
-/// if given. The name is without a host.
-///
-/// `None` if the address is local. Fails if there is no route, or the kernel does not report it. Blocks; not for use in
-/// an async runtime.
+/// `None` if the address is local. Blocks; not for use in an async runtime.
 pub fn device_towards(to: SocketAddr, from: Option<IpAddr>) -> Result<Option<DeviceState>, Refusal> {
     let runtime = Arc::new(namespaces::runtime()?);
     let channel = Channel::open_here(&runtime)?;
@@ -42,7 +36,6 @@ pub fn device_towards(to: SocketAddr, from: Option<IpAddr>) -> Result<Option<Dev
     Ok(Some(link.state(link.name.clone(), DeviceKind::of_word(&link.kind), &features, queues_and_rings)))
 }
 
-/// Looks up a route, like `ip route get`.
 fn route_request(to: SocketAddr, from: Option<IpAddr>) -> MessageBuilder {
     let mut message = MessageBuilder::new(NlMsgType::RTM_GETROUTE, NLM_F_REQUEST);
     let address = to.ip().to_canonical();
@@ -78,7 +71,7 @@ fn append(message: &mut MessageBuilder, attribute: RtaAttr, address: IpAddr) {
     }
 }
 
-/// The index of a route's device; `None` for a local address, whose route has another type.
+/// `None` for a local address, whose route has another type.
 fn device_of(route: &[u8]) -> Option<u32> {
     /// Offset of `rtm_type` in `struct rtmsg`.
     const TYPE: usize = 7;

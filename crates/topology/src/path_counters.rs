@@ -1,6 +1,5 @@
-//! Counters of the devices and hosts of a path: one dump of links and one of queueing disciplines per host, and NAT
-//! counters of egress hosts (rtnetlink(7), linux/gen_stats.h, nf_conntrack-sysctl in the kernel's documentation).
-//! Trials use the difference of two readings.
+//! Counters of the devices and hosts of a path (rtnetlink(7), linux/gen_stats.h, nf_conntrack-sysctl in the kernel's
+//! documentation).
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -17,14 +16,12 @@ use scenario::{DeviceRef, Gateway, HostName};
 
 use crate::{devices::Devices, error::ReadError, namespaces::Namespaces, queue_counts, read_back, snat};
 
-/// Number of tracked connections in a namespace.
 const TRACKED: &str = "/proc/sys/net/netfilter/nf_conntrack_count";
 /// `TC_H_ROOT`.
 const ROOT: u32 = 0xFFFF_FFFF;
 /// `TCA_STATS_QUEUE`.
 const QUEUE: u16 = 3;
 
-/// Reads the counters of `wanted`, in that order, and of the hosts of `gateways` on their path.
 pub(crate) fn read(
     namespaces: &Namespaces,
     devices: &Devices,
@@ -77,7 +74,6 @@ fn tracked(namespaces: &Namespaces, host: &HostName) -> Option<u64> {
     namespaces.get(host)?.run_in(read).ok().flatten()
 }
 
-/// The root queueing disciplines of a host's devices, by device index.
 fn qdiscs(namespaces: &Namespaces, host: &HostName) -> Result<BTreeMap<u32, QdiscCounters>, ReadError> {
     let mut request = MessageBuilder::new(NlMsgType::RTM_GETQDISC, NLM_F_REQUEST);
     request.append(&TcMsg::new());
@@ -89,7 +85,7 @@ fn qdiscs(namespaces: &Namespaces, host: &HostName) -> Result<BTreeMap<u32, Qdis
     Ok(payloads.iter().filter_map(|payload| qdisc(payload)).collect())
 }
 
-/// The device index and counters of a discipline; `None` if it is not at the root.
+/// `None` if it is not at the root.
 fn qdisc(payload: &[u8]) -> Option<(u32, QdiscCounters)> {
     let header = payload.get(..size_of::<TcMsg>())?;
     // struct tcmsg: family and padding, then index, handle and parent.
@@ -121,7 +117,6 @@ fn add_queue_counters(found: &mut QdiscCounters, stats: &[u8]) {
 mod tests {
     use super::*;
 
-    /// A message from the kernel: header, kind, basic and queue statistics.
     fn message(parent: u32) -> Vec<u8> {
         let mut bytes = vec![0; 4];
         for word in [7_u32, 0x8001_0000, parent, 2] {

@@ -1,17 +1,15 @@
-//! Per-queue counters, from a driver's statistics by name or from the kernel's queue statistics. Drivers' names follow a few
-//! patterns but no standard. virtio_net and others report to the kernel since Linux 6.11
+//! Counters of queues from a driver's statistics, or from the kernel's, to which virtio_net and others report since Linux 6.11
 //! (Documentation/netlink/specs/netdev.yaml).
 
 use nlink::netlink::genl::netdev::{NetdevQstatsReply, NetdevQueueType};
 use samples::QueueCounters;
 use units::Bytes;
 
-use crate::link::DeviceKind;
+use crate::device_kind::DeviceKind;
 
-/// Receive queues in order, then transmit queues. Empty if the driver does not count per queue.
+/// Receive queues, then transmit queues. Empty if the driver does not count per queue.
 pub(crate) type QueueCounts = [Vec<QueueCounters>; 2];
 
-/// Counters from a device's driver `statistics`, or the kernel's if the driver counts no packets.
 pub(crate) fn find(
     kind: DeviceKind,
     statistics: &[(String, u64)],
@@ -42,7 +40,6 @@ fn has_no_packets(queues: &[QueueCounters]) -> bool {
     queues.iter().all(|queue| queue.packets == 0 && queue.bytes == Bytes(0))
 }
 
-/// Sets the packets and bytes of a queue. Drops from the driver's own statistics remain.
 fn add(queues: &mut Vec<QueueCounters>, reply: &NetdevQstatsReply) {
     let number = reply.queue_id.and_then(|number| usize::try_from(number).ok());
     let Some(queue) = number.and_then(|number| at(queues, number)) else { return };
@@ -52,7 +49,6 @@ fn add(queues: &mut Vec<QueueCounters>, reply: &NetdevQstatsReply) {
     queue.dropped = reply.rx_hw_drops.or(reply.tx_hw_drops).unwrap_or(queue.dropped);
 }
 
-/// The queue with this number; `None` above [`MOST`].
 fn at(queues: &mut Vec<QueueCounters>, number: usize) -> Option<&mut QueueCounters> {
     if queues.len() <= number && number < MOST {
         queues.resize(number + 1, QueueCounters::default());
@@ -86,7 +82,6 @@ fn take(queues: &mut Vec<QueueCounters>, kind: DeviceKind, name: &str, value: u6
     Some(())
 }
 
-/// Larger numbers are not queue numbers.
 const MOST: usize = 4096;
 
 #[cfg(test)]

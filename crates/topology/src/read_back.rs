@@ -1,6 +1,4 @@
-//! Reads back links and addresses, with one dump of each per namespace.
-//!
-//! Decodes link messages (rtnetlink(7), linux/if_link.h).
+//! Reads back links and addresses (rtnetlink(7), linux/if_link.h).
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -23,10 +21,10 @@ use units::Bytes;
 
 use crate::{
     channel::Channel,
+    device_kind::DeviceKind,
     devices::Devices,
     error::ReadError,
     ethtool::Ethtool,
-    link::DeviceKind,
     message::{INET, link_header},
     namespaces::Namespaces,
     offload::FeatureSet,
@@ -41,7 +39,6 @@ pub(crate) const OPERATIONAL: u8 = 6;
 /// `BR_STATE_FORWARDING`.
 pub(crate) const FORWARDING: u8 = 3;
 
-/// A link from a dump.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct LinkFacts {
     pub(crate) index: u32,
@@ -59,7 +56,6 @@ pub(crate) struct LinkFacts {
     pub(crate) counters: DeviceCounters,
 }
 
-/// Maximum packet sizes of offloads, in bytes.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Sizes {
     pub(crate) gso: u32,
@@ -69,7 +65,6 @@ pub(crate) struct Sizes {
     pub(crate) most: u32,
 }
 
-/// All links of a host, by index.
 pub(crate) fn links(
     namespaces: &Namespaces,
     host: &HostName,
@@ -82,8 +77,7 @@ pub(crate) fn links(
     Ok(payloads.iter().filter_map(|payload| link(payload)).map(|link| (link.index, link)).collect())
 }
 
-/// Requests for single links. Unlike a dump, they make the kernel process pending carrier events (`linkwatch_sync_dev`
-/// in net/core/rtnetlink.c).
+/// Unlike a dump, these make the kernel process pending carrier events (`linkwatch_sync_dev` in net/core/rtnetlink.c).
 pub(crate) fn link_requests(indexes: &[u32]) -> Vec<MessageBuilder> {
     let request_for = |index: &u32| {
         let mut request = MessageBuilder::new(NlMsgType::RTM_GETLINK, NLM_F_REQUEST);
@@ -94,7 +88,6 @@ pub(crate) fn link_requests(indexes: &[u32]) -> Vec<MessageBuilder> {
     indexes.iter().map(request_for).collect()
 }
 
-/// All IPv4 addresses of a host, with device indexes.
 pub(crate) fn addresses(
     namespaces: &Namespaces,
     host: &HostName,
@@ -105,7 +98,6 @@ pub(crate) fn addresses(
     Ok(payloads.iter().filter_map(|payload| address(payload)).collect())
 }
 
-/// The states of `wanted`, in that order.
 pub(crate) fn states(
     namespaces: &Namespaces,
     devices: &Devices,
@@ -163,13 +155,11 @@ pub(crate) fn requested_link(
 }
 
 impl LinkFacts {
-    /// Whether it is operational and, for a bridge port, forwarding. Not for tunnels and bridges, which do not report
-    /// it.
+    /// Tunnels and bridges do not report whether they carry traffic.
     pub(crate) fn carries(&self) -> bool {
         self.operstate == OPERATIONAL && self.port_state.is_none_or(|state| state == FORWARDING)
     }
 
-    /// The device state, without the parts from sysfs.
     pub(crate) fn state(
         &self,
         device: String,

@@ -1,6 +1,4 @@
-//! An error from the kernel.
-//!
-//! Decides which errors mean that the kernel does not support the operation.
+//! An error from the kernel, and which errors mean that the operation is not supported.
 
 use std::{fmt, io};
 
@@ -28,7 +26,6 @@ use errno::{
     EOPNOTSUPP, EPERM, EPFNOSUPPORT, EPROTONOSUPPORT,
 };
 
-/// Why the kernel, or the connection to it, failed.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub struct Refusal {
     errno: i32,
@@ -45,7 +42,6 @@ impl Refusal {
         self.errno
     }
 
-    /// Whether this kernel, or a module, does not support the operation.
     #[must_use]
     pub fn is_unsupported(&self) -> bool {
         matches!(
@@ -54,18 +50,15 @@ impl Refusal {
         )
     }
 
-    /// Whether a permission is missing.
     #[must_use]
     pub fn is_permission(&self) -> bool {
         matches!(self.errno, EPERM | EACCES)
     }
 
-    /// Whether an address is unreachable.
     pub(crate) fn is_unreachable(&self) -> bool {
         matches!(self.errno, ENETUNREACH | EHOSTUNREACH)
     }
 
-    /// A hint, for the end of an error message.
     pub(crate) fn remedy(&self) -> &'static str {
         match self.errno {
             EPERM | EACCES => "run as root, or in a user namespace (run `plumb doctor` for details)",

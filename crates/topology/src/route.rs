@@ -21,7 +21,6 @@ const STATIC: u8 = 4;
 /// `RTN_UNICAST`.
 const UNICAST: u8 = 1;
 
-/// Adds the route to the host's main table.
 pub(crate) fn create_route(route: &Route) -> Request {
     Request {
         host: route.host.clone(),
@@ -36,7 +35,6 @@ pub(crate) fn element(route: &Route) -> Element {
     Element::Route(route.host.clone(), format!("{} via {}", route.to, route.via))
 }
 
-/// Adds a route to `table`, over the device with index `device`, or the one that reaches `via`.
 pub(crate) fn message(to: Ipv4Net, via: Ipv4Addr, table: u32, device: Option<u32>) -> MessageBuilder {
     let mut message = create(NlMsgType::RTM_NEWROUTE);
     let header = RtMsg {

@@ -1,6 +1,4 @@
 //! Source NAT at a gateway's egress host, with nftables and a counter per rule.
-//!
-//! The lab's namespace has no other table.
 
 use nlink::netlink::{
     Connection, Nftables,
@@ -13,7 +11,6 @@ use crate::{namespaces::Namespaces, refusal::Refusal};
 const TABLE: &str = "plumb";
 const CHAIN: &str = "egress";
 
-/// Adds rules for all gateways with the same egress host.
 pub(crate) fn translate(namespaces: &Namespaces, gateways: &[&Gateway]) -> Result<(), Refusal> {
     let Some(first) = gateways.first() else { return Ok(()) };
     let connection = namespaces.nftables(&first.egress)?;
@@ -25,7 +22,7 @@ pub(crate) fn translate(namespaces: &Namespaces, gateways: &[&Gateway]) -> Resul
     Ok(namespaces.wait(rules.commit(&connection))?)
 }
 
-/// The gateway's packet counter, which counts the first packet of each connection; `None` if it cannot be read.
+/// Counts the first packet of each connection.
 pub(crate) fn packets(namespaces: &Namespaces, gateway: &Gateway) -> Option<u64> {
     let connection: Connection<Nftables> = namespaces.nftables(&gateway.egress).ok()?;
     let rules = namespaces.wait(connection.list_rules(TABLE, Family::Ip)).ok()?;

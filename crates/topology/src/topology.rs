@@ -1,7 +1,6 @@
-//! A created lab, and the operations on it.
+//! A created lab, removed when dropped.
 //!
-//! Calls block and may come from any thread, but not from an async runtime. Dropping the value closes the last file
-//! descriptors of the namespaces, which removes everything in them.
+//! Calls block and may come from any thread, but not from an async runtime.
 
 use std::{
     collections::BTreeMap,
@@ -11,16 +10,15 @@ use std::{
 };
 
 use samples::{DeviceState, PathCounters};
-use scenario::{DeviceName, DeviceRef, DeviceSettings, Gateway, HostName, Lab, Link};
+use scenario::{DeviceRef, DeviceSettings, Gateway, HostName, Link};
 use sys::netns::NetNs;
 
 use crate::{
     configure::{self, Originals},
-    create,
+    device_kind::DeviceKind,
     devices::Devices,
-    error::{ConfigureError, CreateError, FindError, ReadError},
-    existing::{self, FoundInterface},
-    link::{self, DeviceKind, Tap, Taps},
+    error::{ConfigureError, ReadError},
+    link::{self, Tap, Taps},
     missing_capabilities::Missing,
     namespaces::Namespaces,
     path_counters, read_back,
@@ -47,40 +45,15 @@ impl fmt::Debug for Topology {
     }
 }
 
-/// The kernel's identification of a device.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PresentDevice {
     pub at: DeviceRef,
     pub kind: DeviceKind,
-    /// Inode of its network namespace (nsfs).
     pub namespace: u64,
-    /// Interface index in the namespace.
     pub index: u32,
 }
 
 impl Topology {
-    /// Creates `lab` in new namespaces and verifies it by reading back. Unsupported parts are left out and listed in
-    /// [`Topology::missing`].
-    pub fn create(lab: &Lab) -> Result<Self, CreateError> {
-        create::create(lab)
-    }
-
-    /// In a guest, configures the devices of `host`, found by their MAC addresses, and verifies them by reading back.
-    /// On an existing host, in whose own namespace the calling thread is, creates the part of the lab on it, in
-    /// namespaces removed with this value.
-    pub fn inside(lab: &Lab, host: &HostName) -> Result<Self, CreateError> {
-        create::inside(&lab.inside(host), host)
-    }
-
-    /// Finds the device of the existing host `host`, where this process runs, by address or name. Read-only.
-    pub fn existing(
-        host: &HostName,
-        address: Option<Ipv4Addr>,
-        interface: Option<&DeviceName>,
-    ) -> Result<(Self, FoundInterface), FindError> {
-        existing::find(host, address, interface)
-    }
-
     /// The tap device of a guest, for its monitor; `None` if the lab has no such guest.
     pub fn tap(&self, guest: &HostName) -> Option<std::io::Result<Tap>> {
         let nic = link::nic_of(&self.links, guest)?;
@@ -89,19 +62,16 @@ impl Topology {
         Some(std::io::Result::map(queues, |queues| Tap { queues, at: nic.port.clone(), mac }))
     }
 
-    /// Parts that the kernel does not support.
     #[must_use]
     pub fn missing(&self) -> &[Missing] {
         &self.missing
     }
 
-    /// Whether it is a device of this lab that was created or found.
     #[must_use]
     pub fn has(&self, at: &DeviceRef) -> bool {
         self.devices().any(|device| device.at == *at)
     }
 
-    /// The namespace of the device with this address.
     #[must_use]
     pub fn namespace_of(&self, address: Ipv4Addr) -> Option<&NetNs> {
         let mut devices = self.links.iter().flat_map(Link::devices);
@@ -121,20 +91,18 @@ impl Topology {
         self.namespaces.iter()
     }
 
-    /// Applies settings to devices and reads them back. Devices without an entry, and settings that are `None`, are
-    /// reset to their values at creation. Missing devices are skipped.
+    /// Devices without an entry, and settings that are `None`, are reset to their values at creation. Missing devices are
+    /// skipped.
     pub fn configure(&self, settings: &BTreeMap<DeviceRef, DeviceSettings>) -> Result<(), ConfigureError> {
         let settings = configure::settings_of_existing(settings, &self.missing);
         configure::configure(&self.namespaces, &self.devices, &mut self.lock(), &settings)
     }
 
-    /// The states of these devices, in this order.
     pub fn device_states(&self, devices: &[DeviceRef]) -> Result<Vec<DeviceState>, ReadError> {
         let _lock = self.lock();
         read_back::states(&self.namespaces, &self.devices, devices)
     }
 
-    /// All created devices of the lab, by host.
     pub fn devices(&self) -> impl Iterator<Item = PresentDevice> {
         let is_missing = |at: &DeviceRef| self.missing.iter().any(|missing| missing.devices.contains(at));
         self.devices.all().filter(move |device| !is_missing(&device.at)).filter_map(|device| {
@@ -143,7 +111,7 @@ impl Topology {
         })
     }
 
-    /// Reads the counters of these devices, and of hosts with NAT on their path.
+    /// Includes hosts with NAT on the path of these devices.
     pub fn reading(&self, devices: &[DeviceRef]) -> Result<PathCounters, ReadError> {
         let _lock = self.lock();
         path_counters::read(&self.namespaces, &self.devices, &self.gateways, devices)

@@ -47,12 +47,10 @@ const NAMES: [(usize, &str); 36] = [
     (63, "speed_duplex"),
 ];
 
-/// The features of a device; `None` if it is not a virtio device.
 pub(crate) fn read(sysfs: &Path, device: &str) -> Option<Vec<String>> {
     features(fs::read_to_string(sysfs.join("class/net").join(device).join("device/features")).ok()?.trim())
 }
 
-/// Checks that the device of `nic` has its configured features.
 pub(crate) fn verify(
     nic: &Nic,
     virtio: &VirtioNet,
@@ -94,7 +92,7 @@ fn compare<T: PartialEq + ToString>(
     })
 }
 
-/// The names of the bits that are set. The kernel writes bit 0 first (features_show in drivers/virtio/virtio.c).
+/// The kernel writes bit 0 first (features_show in drivers/virtio/virtio.c).
 fn features(bits: &str) -> Option<Vec<String>> {
     let known = |bit: usize| NAMES.iter().find(|(number, _)| *number == bit).map(|(_, name)| *name);
     let name = |bit: usize| known(bit).map_or_else(|| format!("bit {bit}"), str::to_owned);

@@ -34,7 +34,6 @@ fn own_descriptors() -> usize {
     names(Path::new("/proc/self/fd")).len()
 }
 
-/// The namespaces that some process runs in or has open.
 fn in_use(inodes: &BTreeSet<u64>) -> BTreeSet<u64> {
     let links: BTreeSet<String> = inodes.iter().map(|inode| format!("net:[{inode}]")).collect();
     let processes = names(Path::new("/proc")).into_iter().filter(|name| name.parse::<u32>().is_ok());

@@ -1,4 +1,4 @@
-//! Limits on what one client may use of a server, checked a few times per second. Callers pass the time.
+//! Limits on the use of a server by a client. Callers pass the time.
 
 use std::collections::BTreeSet;
 
@@ -11,35 +11,27 @@ use crate::{
     stop::Stop,
 };
 
-/// Messages required per idle timeout, so that an occasional message does not occupy a place.
+/// Messages per idle timeout: an occasional message does not keep a place.
 const LEAST: u64 = 3;
-/// Minimum time over which a rate is computed, in nanoseconds.
+/// A rate is computed over at least this many nanoseconds.
 const SECOND: u64 = 1_000_000_000;
 
-/// Limits for a client.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Bounds {
-    /// Time in which at least three whole messages must arrive.
     pub idle: Nanos,
-    /// Maximum duration; `None` is unlimited.
     pub duration: Option<Nanos>,
-    /// Total bytes of messages.
     pub bytes: Option<Bytes>,
-    /// Rate of messages, over a second or more.
     pub rate: Option<BitRate>,
 }
 
-/// Why serving a client ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum EndReason {
-    /// It closed the connection.
     Left,
     /// It fell silent; over UDP that is the normal end.
     Silent,
     Limit(&'static str),
 }
 
-/// Checks a client against its limits.
 #[derive(Debug)]
 pub struct Guard<'a> {
     bounds: Bounds,
@@ -48,7 +40,6 @@ pub struct Guard<'a> {
     wake: u64,
     last_received: (u64, u64),
     second: (u64, u64),
-    /// Time of the last message seen, and number of messages.
     last: (u64, u64),
     cpus: BTreeSet<u32>,
 }
@@ -59,11 +50,7 @@ impl<'a> Guard<'a> {
         Self { bounds, stop, begun: now, wake: now, last_received, second, last, cpus: BTreeSet::new() }
     }
 
-    /// Returns why the client has ended, if so. Usually costs two comparisons.
-    ///
-    /// # Errors
-    ///
-    /// If the server was asked to stop.
+    /// Usually costs two comparisons. Fails on a stop request.
     #[inline]
     pub fn look(&mut self, counts: Counts, now: u64) -> Result<Option<EndReason>> {
         if counts.received != self.last.1 {
@@ -80,12 +67,10 @@ impl<'a> Guard<'a> {
         Ok(self.judge(counts, now))
     }
 
-    /// From the start to the last message.
     pub const fn active(&self) -> Nanos {
         Nanos(self.last.0 - self.begun)
     }
 
-    /// CPUs that the thread ran on.
     pub fn ran_on(&self) -> Vec<u32> {
         self.cpus.iter().copied().collect()
     }
@@ -121,7 +106,6 @@ mod tests {
 
     const FREE: Bounds = Bounds { idle: Nanos::from_secs(30), duration: None, bytes: None, rate: None };
 
-    /// `per_second` messages of 100 bytes per second, checked ten times per second; expects this end.
     fn check(bounds: Bounds, per_second: u64, expected: Option<(u64, EndReason)>) {
         let stop = Stop::new();
         let mut guard = Guard::new(bounds, &stop, 1_000);

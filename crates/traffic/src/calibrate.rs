@@ -1,6 +1,4 @@
-//! Cost of basic operations on this machine: reading the clock, a system call, a wake-up.
-//!
-//! Medians of a bounded number of samples, taken on the calling thread, usually in less than 30 ms.
+//! The cost of basic operations on this machine: reading the clock, a system call, a wake-up.
 
 use std::hint::black_box;
 
@@ -8,14 +6,13 @@ use samples::Calibration;
 use sys::clock::{monotonic, set_timer_slack, sleep_until};
 
 const SAMPLES: usize = 51;
-/// Time limit in nanoseconds, after which fewer samples are used.
+/// Nanoseconds after which fewer samples are used.
 const ENOUGH: u64 = 9_000_000;
-/// Clock readings or system calls per timed batch.
+/// Readings or calls per timed batch.
 const TOGETHER: u32 = 64;
-/// Requested sleep in nanoseconds.
+/// Nanoseconds.
 const SLEEP: u64 = 100_000;
 
-/// Runs the measurement.
 #[must_use]
 pub fn calibrate() -> Calibration {
     Calibration {
@@ -26,9 +23,8 @@ pub fn calibrate() -> Calibration {
     }
 }
 
-/// Like a pacing thread, with minimal timer slack.
 fn wake() -> f64 {
-    // If that is refused, wake-ups are as late as for other processes.
+    // Without permission, wake-ups have the usual lateness.
     let tight = set_timer_slack(1).is_ok();
     let late = median(|| {
         let deadline = monotonic() + SLEEP;

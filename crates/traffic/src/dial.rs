@@ -20,30 +20,25 @@ use crate::{
     stop::Stop,
 };
 
-/// Timeout for establishing a connection, and then for the server's start signal.
+/// The timeout of a connection and of the server's start signal.
 const PATIENCE: Nanos = Nanos::from_secs(10);
 
-/// Maximum delay by an earlier connection from the same port.
+/// The longest delay by an earlier connection from the same port.
 const LINGERING: Nanos = Nanos::from_secs(3);
-/// Interval between attempts.
 const GLANCE: Duration = Duration::from_millis(5);
 
-/// Parameters of a connection.
 pub struct Dial<'a> {
     pub bind: IpAddr,
     pub server: SocketAddr,
     pub settings: &'a SocketSettings,
-    /// Index of the connection in the load, added to a fixed source port.
     pub number: u32,
 }
 
 impl Dial<'_> {
-    /// Connects and sends the handshake. Socket waits are limited to [`TICK`].
     pub(crate) fn connect(&self, handshake: Handshake, stop: &Stop) -> Result<TcpStream> {
         let mut stream = self.connect_plain(stop)?;
         match stream.write_all(&handshake.encode()) {
             Ok(()) => Ok(stream),
-            // A server that rejects immediately may have sent its reason.
             Err(error) => {
                 Err(refusal(&stream, &format!("a connection to {}", self.server)).unwrap_or_else(|| {
                     Error::socket("send the handshake to", || self.server.to_string())(error)
@@ -52,7 +47,7 @@ impl Dial<'_> {
         }
     }
 
-    /// Connects without a handshake, for other protocols. Socket waits are limited to [`TICK`].
+    /// Connects without a handshake. Socket waits are limited to [`TICK`].
     pub fn connect_plain(&self, stop: &Stop) -> Result<TcpStream> {
         let socket = Socket::new(domain(self.server), Type::STREAM, Some(Protocol::TCP))
             .map_err(Error::socket("open a socket to", || self.server.to_string()))?;
@@ -71,8 +66,8 @@ impl Dial<'_> {
         between(self.server, self.bind)
     }
 
-    /// Whether an earlier connection with the same addresses and ports is in TIME-WAIT (EADDRNOTAVAIL). With
-    /// tcp_tw_reuse the kernel allows its reuse one second after its last packet.
+    /// An earlier connection with the same addresses and ports is in TIME-WAIT (EADDRNOTAVAIL). With tcp_tw_reuse the kernel
+    /// allows its reuse after one second.
     fn is_lingering(&self, error: &io::Error) -> bool {
         self.settings.source_port.is_some() && error.kind() == io::ErrorKind::AddrNotAvailable
     }
@@ -105,17 +100,14 @@ impl Dial<'_> {
     }
 }
 
-/// The server, and the source address if one was chosen.
 pub(crate) fn between(server: SocketAddr, bind: IpAddr) -> String {
     if bind.is_unspecified() { server.to_string() } else { format!("{server} from {bind}") }
 }
 
-/// The chosen part of a source address.
 pub fn chosen(from: SocketAddr) -> String {
     if from.port() == 0 { from.ip().to_string() } else { from.to_string() }
 }
 
-/// Waits for the server's start signal.
 pub(crate) fn await_go(mut socket: &TcpStream, name: &str, check: impl Fn() -> Result<()>) -> Result<()> {
     let begun = monotonic();
     let mut byte = [0];
@@ -137,23 +129,20 @@ pub(crate) fn await_go(mut socket: &TcpStream, name: &str, check: impl Fn() -> R
     }
 }
 
-/// Reads the server's reason for refusing after its first byte.
 fn refused(socket: &TcpStream, first: u8, name: &str) -> Error {
     let mut word = vec![first];
-    // Reads what is available: it is sent in one piece, then the connection is closed.
+    // Reads what is available: a refusal is sent at once, before the connection is closed.
     let _ = socket.take(refused::LONGEST as u64 - 1).read_to_end(&mut word);
     let reason = RefusalCode::decode(&word).unwrap_or(RefusalCode::Kind);
     Error::Refused { object: name.to_owned(), reason }
 }
 
-/// Reads the server's reason for refusing, if it sent one.
 fn refusal(mut socket: &TcpStream, name: &str) -> Option<Error> {
     let mut byte = [0];
     let is_refused = socket.read(&mut byte).is_ok_and(|read| read == 1);
     is_refused.then(|| refused(socket, byte[0], name))
 }
 
-/// Checks without blocking whether the server has ended the load.
 pub(crate) fn check_stands(control: &TcpStream, name: &str) -> Result<()> {
     let mut word = [0; refused::LONGEST];
     let reason = match sys::socket::recv_nonblocking(control, &mut word) {
@@ -164,18 +153,14 @@ pub(crate) fn check_stands(control: &TcpStream, name: &str) -> Result<()> {
     Err(Error::Ended { object: name.to_owned(), reason })
 }
 
-/// Informs a client why it is not, or no longer, served.
 pub fn refuse(mut socket: &TcpStream, reason: RefusalCode) {
-    // The client has left.
     let _ = socket.write_all(&reason.encode());
 }
 
-/// Sends the start signal.
 pub fn give_go(mut socket: &TcpStream, name: &str) -> Result<()> {
     socket.write_all(&[GO]).map_err(Error::socket("start", || name))
 }
 
-/// Whether a connect is in progress.
 pub fn is_under_way(error: &io::Error) -> bool {
     // EINPROGRESS and EALREADY, which stable std does not name.
     is_wait(error) || matches!(error.raw_os_error(), Some(115 | 114))

@@ -15,7 +15,6 @@ use crate::{
     stream,
 };
 
-/// A listening server of a load.
 #[derive(Debug)]
 pub struct Server(Kind);
 
@@ -27,11 +26,6 @@ enum Kind {
 }
 
 impl Server {
-    /// Listens on a port chosen by the kernel.
-    ///
-    /// # Errors
-    ///
-    /// If a setting is invalid or unsupported, or the address is not local.
     pub fn open(spec: &ServerSpec<WorkloadSettings>) -> Result<Self> {
         Ok(Self(match &spec.load {
             WorkloadSettings::Stream(load) => Kind::Stream(stream::Server::open(spec.with(load.clone()))?),
@@ -54,11 +48,6 @@ impl Server {
         }
     }
 
-    /// Waits for the client and runs the load.
-    ///
-    /// # Errors
-    ///
-    /// If the client does not connect, or connections fail or stall.
     pub fn run(self, stop: &Stop, observer: &dyn Observer) -> Result<Outcome> {
         match self.0 {
             Kind::Stream(server) => server.run(stop, observer).map(Outcome::of_any_kind),
@@ -73,11 +62,6 @@ fn no_server(load: &WorkloadSettings) -> Error {
     Error::Setting { setting: "the load of a server", value, allowed: "one with two ends" }
 }
 
-/// Runs the client side of a load.
-///
-/// # Errors
-///
-/// If a setting is invalid, the server cannot be reached, or a connection fails or stalls.
 pub fn run_client(
     spec: &ClientSpec<WorkloadSettings>,
     stop: &Stop,

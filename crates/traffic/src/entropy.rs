@@ -1,11 +1,10 @@
 //! Random bytes from the kernel's system call, which needs no file access.
 
-/// Fills a slice with random bytes.
 pub fn random_bytes(bytes: &mut [u8]) {
     getrandom::fill(bytes).expect("without random bytes a process cannot keep a secret");
 }
 
-/// A random token that identifies a client's connections; never zero.
+/// Identifies a client's connections; never zero.
 #[must_use]
 pub fn random_token() -> u64 {
     let mut bytes = [0; 8];

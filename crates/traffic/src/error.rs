@@ -7,44 +7,20 @@ use units::{Bytes, Nanos};
 
 use crate::refused::RefusalCode;
 
-/// Result of fallible operations in this crate.
 pub type Result<T> = std::result::Result<T, Error>;
 
-/// Why a load failed.
 #[derive(Debug, Error)]
 pub enum Error {
-    /// The kernel rejected an option, a placement or an address.
     #[error(transparent)]
     System(#[from] sys::Error),
     #[error("cannot {operation} {object}: {source}")]
-    Socket {
-        operation: &'static str,
-        /// Connection or address.
-        object: String,
-        source: io::Error,
-    },
-    /// Timeout.
+    Socket { operation: &'static str, object: String, source: io::Error },
     #[error(
         "{object}: waited {waited} for {missing}; check that the other end is running and that the path is up"
     )]
-    Silent {
-        /// Connection or address.
-        object: String,
-        /// What was expected.
-        missing: String,
-        waited: Nanos,
-    },
-    /// A connection ended before it had transferred everything.
+    Silent { object: String, missing: String, waited: Nanos },
     #[error("{object} was closed by the other end after {got} of {asked}")]
-    CutShort {
-        /// Connection.
-        object: String,
-        /// Amount or duration transferred.
-        got: String,
-        /// Requested amount or duration.
-        asked: String,
-    },
-    /// The other end sends more than requested.
+    CutShort { object: String, got: String, asked: String },
     #[error(
         "{object} does not end: {got} received, and the end is overdue; check that the other end has the same version"
     )]
@@ -74,13 +50,11 @@ pub enum Error {
     Left,
     #[error("{setting} cannot be {value}; use {allowed}")]
     Setting { setting: &'static str, value: String, allowed: &'static str },
-    /// The control connection of an iperf3 test failed.
     #[error(transparent)]
     Iperf3(#[from] codecs::iperf3::Failure),
-    /// A client of a standalone server exceeded a limit.
     #[error("ended by this server's limit on {0}")]
     Limit(&'static str),
-    /// A helper process of a standalone server ended, and the server no longer has the rights to restart it.
+    /// The server no longer has the rights to restart it.
     #[error("{0} has ended; start the server again")]
     HelperEnded(&'static str),
     #[error("stopped before its end")]
@@ -91,13 +65,12 @@ pub enum Error {
 }
 
 impl Error {
-    /// Whether the kernel does not support a setting, so that repeating is pointless.
+    /// Repeating is pointless.
     #[must_use]
     pub fn is_unsupported(&self) -> bool {
         matches!(self, Self::System(error) if error.is_unsupported())
     }
 
-    /// Whether the port is in use.
     #[must_use]
     pub fn is_taken(&self) -> bool {
         match self {
@@ -109,23 +82,50 @@ impl Error {
         }
     }
 
-    /// Whether it was stopped on request.
     #[must_use]
     pub const fn is_stopped(&self) -> bool {
         matches!(self, Self::Stopped)
     }
 
-    /// Whether the other end reset the connection.
     #[must_use]
     pub fn is_reset(&self) -> bool {
         matches!(self, Self::Socket { source, .. } if source.kind() == io::ErrorKind::ConnectionReset)
     }
 
-    /// Adds operation and object to an error of the kernel; for `map_err`.
     pub fn socket<O: Into<String>>(
         operation: &'static str,
         object: impl FnOnce() -> O,
     ) -> impl FnOnce(io::Error) -> Self {
         move |source| Self::Socket { operation, object: object().into(), source }
+    }
+
+    /// Reason for a client that is no longer served.
+    #[must_use]
+    pub fn refusal(&self) -> RefusalCode {
+        match self {
+            Self::Limit("duration") => RefusalCode::Duration,
+            Self::Limit("bytes") => RefusalCode::Bytes,
+            Self::Limit("rate") => RefusalCode::Rate,
+            Self::Stopped => RefusalCode::Ended,
+            _ => RefusalCode::Unspecified,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn limit_errors_map_to_their_reason() {
+        for (error, expected) in [
+            (Error::Limit("duration"), RefusalCode::Duration),
+            (Error::Limit("bytes"), RefusalCode::Bytes),
+            (Error::Limit("rate"), RefusalCode::Rate),
+            (Error::Stopped, RefusalCode::Ended),
+            (Error::Left, RefusalCode::Unspecified),
+        ] {
+            assert_eq!(error.refusal(), expected, "{error}");
+        }
     }
 }

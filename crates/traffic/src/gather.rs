@@ -1,5 +1,4 @@
-//! Accepts the connections of a trial. Each must send a valid handshake in time or is closed; unknown, slow and
-//! duplicate peers neither count nor delay others.
+//! Accepts the connections of a trial. Unknown, slow and duplicate peers do not delay others.
 
 use std::{
     collections::BTreeMap,
@@ -22,19 +21,16 @@ use crate::{
 };
 
 const HANDSHAKE: Nanos = Nanos::from_secs(2);
-/// Timeout for the next connection while some are missing.
 const PATIENCE: Nanos = Nanos::from_secs(10);
-/// Timeout for the client, which may first load probes. If the client fails, the server is stopped.
+/// The client may first load probes. If the client fails, the server is stopped.
 pub(crate) const FIRST: Nanos = Nanos::from_secs(60);
-/// Polling interval for new connections.
 const GLANCE: Duration = Duration::from_millis(1);
-/// Limit on connections with incomplete handshake; others wait in the kernel.
+/// The limit on connections with incomplete handshake; others wait in the kernel.
 const UNDECIDED: usize = 256;
 const BACKLOG: i32 = 1024;
 
 pub(crate) type TrialConnections = BTreeMap<(Purpose, u32), TcpStream>;
 
-/// Listens on the requested port or one chosen by the kernel; accepted sockets inherit the settings.
 pub(crate) fn listen(bind: IpAddr, settings: &SocketSettings) -> Result<TcpListener> {
     let address = SocketAddr::new(bind, settings.server_port.unwrap_or(0));
     let object = || format!("{address} for TCP");
@@ -55,7 +51,6 @@ pub(crate) fn port(address: io::Result<SocketAddr>) -> Result<u16> {
     address.map(|address| address.port()).map_err(Error::socket("read the address of", || "a server"))
 }
 
-/// Waits for all `expected` connections, which are blocking again afterwards.
 pub(crate) fn gather(
     listener: &TcpListener,
     token: u64,
@@ -96,7 +91,6 @@ pub(crate) fn gather(
     Ok(gathered)
 }
 
-/// Timeout for the next connection or flow of a trial.
 pub(crate) fn patience(is_first: bool) -> Nanos {
     if is_first { FIRST } else { PATIENCE }
 }
@@ -128,7 +122,6 @@ fn accept(listener: &TcpListener, undecided: &mut Vec<PartialHandshake>) -> Resu
     Ok(())
 }
 
-/// A connection with incomplete handshake.
 struct PartialHandshake {
     socket: TcpStream,
     since: u64,

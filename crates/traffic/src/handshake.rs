@@ -1,14 +1,12 @@
-//! The 32-byte handshake at the start of a connection, or of each greeting before datagrams.
+//! The 32-byte handshake that starts a connection or a greeting.
 //!
-//! Big endian: magic (8), token (8), version (4), purpose (4), number (4), zero (4). Longer ping-pong datagrams have
-//! the token at the same offset. Pure.
+//! Big endian: magic (8), token (8), version (4), purpose (4), number (4), zero (4).
 
 use workload::{Direction, Transport};
 
 pub const LENGTH: usize = 32;
-/// Offset of the token, here and in every datagram.
 pub(crate) const TOKEN: std::ops::Range<usize> = 8..16;
-/// The start signal of a TCP server, sent once all connections are established.
+/// Sent once all connections are established.
 pub const GO: u8 = b'g';
 
 pub const MAGIC: [u8; 8] = *b"plumbtrf";
@@ -16,24 +14,17 @@ const VERSION: u32 = 2;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Purpose {
-    /// Stream from client to server.
     Forward,
-    /// Stream from server to client.
     Reverse,
-    /// Messages in both directions.
     PingPong,
-    /// Unfragmented probe datagrams in both directions.
+    /// Unfragmented, in both directions.
     Probe,
-    /// One request and its response.
     Connect,
-    /// Datagram stream from client to server.
     DatagramsForward,
-    /// Datagram stream from server to client.
     DatagramsReverse,
 }
 
 impl Purpose {
-    /// Purpose of a stream in this direction.
     pub(crate) const fn of(direction: Direction, transport: Transport) -> Self {
         match (direction, transport) {
             (Direction::Reverse, Transport::Tcp) => Self::Reverse,
@@ -73,7 +64,6 @@ impl Purpose {
 pub struct Handshake {
     pub token: u64,
     pub purpose: Purpose,
-    /// Number among the connections of this purpose.
     pub number: u32,
 }
 

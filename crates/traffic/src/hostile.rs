@@ -1,6 +1,4 @@
-//! Misbehaving servers that stop, or continue, at the wrong time and keep connections open: clients must still end.
-//!
-//! Judges only whether they end, not the duration.
+//! Servers that stop, or continue, at the wrong time: clients must still end.
 
 use std::{
     io::{Read, Write},
@@ -30,17 +28,15 @@ use crate::{
 const WATCHED: Duration = Duration::from_secs(120);
 const SHORT: Nanos = Nanos::from_millis(300);
 const LONG: Nanos = Nanos::from_secs(8);
-/// Interval between single bytes.
 const DRIP: Duration = Duration::from_millis(10);
 
-/// Load, server, and expected error; empty if it succeeds.
+/// The error is empty if the load succeeds.
 struct Case {
     load: WorkloadSettings,
     server: SocketAddr,
     says: &'static str,
 }
 
-/// Runs a TCP server with this behaviour per connection.
 fn over_tcp(serve: fn(TcpStream)) -> SocketAddr {
     let listener = TcpListener::bind((HERE, 0)).expect("loopback");
     let address = listener.local_addr().expect("bound");
@@ -52,7 +48,6 @@ fn over_tcp(serve: fn(TcpStream)) -> SocketAddr {
     address
 }
 
-/// Runs a UDP server with this behaviour per datagram.
 fn over_udp(mut serve: impl FnMut(&UdpSocket, &[u8], SocketAddr) + Send + 'static) -> SocketAddr {
     let socket = UdpSocket::bind((HERE, 0)).expect("loopback");
     let address = socket.local_addr().expect("bound");
@@ -65,14 +60,12 @@ fn over_udp(mut serve: impl FnMut(&UdpSocket, &[u8], SocketAddr) + Send + 'stati
     address
 }
 
-/// Keeps a connection open without reading.
 fn keep(_socket: TcpStream) {
     loop {
         thread::park();
     }
 }
 
-/// Starts the client.
 fn go(mut socket: &TcpStream) {
     socket.read_exact(&mut [0; LENGTH]).expect("a handshake");
     give_go(socket, "the client").expect("the client waits");
@@ -83,7 +76,6 @@ fn go_and_keep(socket: TcpStream) {
     keep(socket);
 }
 
-/// Sends briefly, then stalls.
 fn go_and_stop(mut socket: TcpStream) {
     go(&socket);
     socket.write_all(&[0; 1 << 16]).expect("the client reads");
@@ -132,7 +124,6 @@ fn welcome(socket: &UdpSocket, received: &[u8], client: SocketAddr) {
     }
 }
 
-/// Returns a stream's handshake with a cookie; true once the client has returned that.
 fn opened(socket: &UdpSocket, received: &[u8], client: SocketAddr) -> bool {
     if received.len() != LENGTH + 8 {
         return false;
@@ -142,7 +133,6 @@ fn opened(socket: &UdpSocket, received: &[u8], client: SocketAddr) -> bool {
     answer == received
 }
 
-/// Sends a datagram stream; with `closes`, only the closing datagram after the fifth.
 fn send_on(closes: bool) -> SocketAddr {
     over_udp(move |socket, received, client| {
         if !opened(socket, received, client) {

@@ -1,8 +1,6 @@
 //! Sockets and threads that send and receive: streams, ping-pong and connections.
 //!
-//! Plain threads and blocking sockets. In a measuring loop a message costs its send or receive and a clock reading
-//! without a system call; there are no allocations, locks or notifications per message. Independent of scenarios,
-//! paths and the interpretation of results.
+//! A message costs its send or receive and a clock reading without a system call: measuring loops neither allocate nor lock.
 
 pub mod bounds;
 mod calibrate;

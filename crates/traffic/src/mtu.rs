@@ -1,4 +1,4 @@
-//! Path MTU test: single unfragmented datagrams to a UDP ping-pong server, and its replies.
+//! Path MTU test with unfragmented datagrams to a UDP ping-pong server.
 
 use std::{
     io,
@@ -23,37 +23,26 @@ const SMALLEST: u32 = HEADERS + 16;
 /// The largest IPv4 packet (RFC 791).
 const LARGEST: u32 = 65_535;
 
-/// A fitting packet may be lost by chance, so it gets more attempts than one that should fail.
+/// A fitting packet may be lost by chance, so it gets more attempts.
 const FITTING: Tries = Tries { count: 3, wait: Nanos::from_millis(300) };
 const LARGER: Tries = Tries { count: 2, wait: Nanos::from_millis(150) };
 
-/// Parameters of the test.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct MtuSpec {
-    /// Token of the trial's UDP server.
     pub token: u64,
-    /// Source address.
     pub bind: IpAddr,
-    /// Server, without previous client.
     pub server: SocketAddr,
     /// IP packet size in bytes that should pass; one byte more should not.
     pub mtu: u32,
 }
 
-/// Result of the test.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Passage {
-    /// Whether the packet of this size returned.
     pub carried: bool,
-    /// Whether one byte more was rejected or lost.
     pub larger_refused: bool,
 }
 
-/// Sends a packet of exactly `mtu` bytes and one of a byte more, both unfragmented.
-///
-/// # Errors
-///
-/// If the server does not reply at all, or the size is invalid.
+/// Fails if the server does not reply at all, or the size is invalid.
 pub fn probe_mtu(spec: &MtuSpec, stop: &Stop) -> Result<Passage> {
     if spec.mtu < SMALLEST || spec.mtu > LARGEST {
         let value = spec.mtu.to_string();
@@ -74,7 +63,6 @@ struct Tries {
 }
 
 impl Tries {
-    /// Whether a datagram with `payload` bytes returns.
     fn carries(&self, socket: &UdpSocket, spec: &MtuSpec, payload: u32, stop: &Stop) -> Result<bool> {
         let object = || spec.server.to_string();
         let mut message = Message::new(payload as usize, spec.token);

@@ -6,14 +6,12 @@ use workload::{EndMeasurement, StreamEnd};
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Outcome<M = EndMeasurement> {
     pub measured: M,
-    /// CPU time of the traffic threads, including the warm-up.
     pub threads: Vec<ThreadCpu>,
 }
 
 pub type StreamOutcome = Outcome<StreamEnd>;
 
 impl<M: Into<EndMeasurement>> Outcome<M> {
-    /// Converts to the result of any kind.
     #[must_use]
     pub fn of_any_kind(self) -> Outcome {
         Outcome { measured: self.measured.into(), threads: self.threads }

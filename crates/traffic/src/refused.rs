@@ -1,25 +1,19 @@
 //! Why a server does not, or no longer, serve a client.
 //!
-//! Over UDP the reason is a number in a greeting. Over TCP it is what iperf3's servers send, a state and usually an
-//! error number, so that iperf3 clients understand as much as possible. Pure.
+//! A number in a greeting over UDP. Over TCP, a state and usually an error number, as iperf3's servers send.
 
 use codecs::iperf3::{ErrorCode, NOT_ALLOWED, State};
 use thiserror::Error;
 
-use crate::error::Error;
-
 /// Maximum length over TCP.
 pub(crate) const LONGEST: usize = 9;
-/// Start of error numbers that iperf3 does not use.
+/// Error numbers that iperf3 does not use.
 const OURS: i32 = 9000;
 
-/// Why a client is refused, with advice.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 pub enum RefusalCode {
-    /// No or an unknown reason.
     #[error("it gave no reason; it may limit time, bytes or rate, or was stopped: see its output")]
     Unspecified,
-    /// All places are taken.
     #[error("it is busy with the maximum number of clients (--max-clients); try again later")]
     Busy,
     #[error("this address is not allowed (--allow); ask the server's operator to add it")]
@@ -29,7 +23,6 @@ pub enum RefusalCode {
                  without it"
     )]
     Login,
-    /// Time limit.
     #[error("the time limit per client is reached (--max-duration); request less with -t")]
     Duration,
     #[error("the byte limit per client is reached (--max-bytes); request less with -t or --rate")]
@@ -38,13 +31,10 @@ pub enum RefusalCode {
         "its rate limit (--max-rate) ends faster clients instead of slowing them down; send less with --rate or -m"
     )]
     Rate,
-    /// The server was stopped.
     #[error("it was stopped, or gave this client's place to another address (see its log)")]
     Ended,
-    /// Unsupported request.
     #[error("it does not support this kind of load; check that it has the same version")]
     Kind,
-    /// All places for this address are taken.
     #[error("it already serves the maximum number of clients from this address (--max-clients-per-address)")]
     AddressBusy,
 }
@@ -63,7 +53,6 @@ impl RefusalCode {
         Self::AddressBusy,
     ];
 
-    /// Number over UDP.
     pub(crate) const fn code(self) -> u64 {
         self as u64
     }
@@ -71,18 +60,6 @@ impl RefusalCode {
     /// Unknown numbers only mean a refusal.
     pub(crate) fn from_code(code: u64) -> Self {
         Self::ALL.into_iter().find(|refused| refused.code() == code).unwrap_or(Self::Unspecified)
-    }
-
-    /// Reason for a client that is no longer served.
-    #[must_use]
-    pub fn of(error: &Error) -> Self {
-        match error {
-            Error::Limit("duration") => Self::Duration,
-            Error::Limit("bytes") => Self::Bytes,
-            Error::Limit("rate") => Self::Rate,
-            Error::Stopped => Self::Ended,
-            _ => Self::Unspecified,
-        }
     }
 
     /// Bytes over TCP.
@@ -95,7 +72,6 @@ impl RefusalCode {
         [&[State::ServerError.byte()][..], &code.to_be_bytes(), &errno.to_be_bytes()].concat()
     }
 
-    /// Parses the bytes over TCP; `None` for anything else.
     pub(crate) fn decode(bytes: &[u8]) -> Option<Self> {
         let (state, rest) = bytes.split_first()?;
         match State::from_byte(*state)? {
@@ -128,18 +104,5 @@ mod tests {
             assert_eq!(RefusalCode::decode(&bytes), Some(RefusalCode::Unspecified), "{code}");
         }
         assert_eq!(RefusalCode::decode(b"g"), None);
-    }
-
-    #[test]
-    fn limit_errors_map_to_their_reason() {
-        for (error, expected) in [
-            (Error::Limit("duration"), RefusalCode::Duration),
-            (Error::Limit("bytes"), RefusalCode::Bytes),
-            (Error::Limit("rate"), RefusalCode::Rate),
-            (Error::Stopped, RefusalCode::Ended),
-            (Error::Left, RefusalCode::Unspecified),
-        ] {
-            assert_eq!(RefusalCode::of(&error), expected, "{error}");
-        }
     }
 }

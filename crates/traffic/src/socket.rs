@@ -1,4 +1,4 @@
-//! Socket operations common to loads and protocols: settings, short timeouts, and options in effect.
+//! Socket operations common to loads and protocols.
 
 use std::{
     io,
@@ -13,16 +13,16 @@ use workload::{SocketFacts, SocketSettings};
 
 use crate::error::{Error, Result};
 
-/// Socket timeout, and so the interval in which loops check for a stop.
+/// The interval in which loops check for a stop.
 pub const TICK: Duration = Duration::from_millis(50);
 
-/// Whether a call only timed out. ETIMEDOUT, in contrast, is the end of a connection.
+/// ETIMEDOUT, in contrast, is the end of a connection.
 pub fn is_wait(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::Interrupted)
 }
 
-/// Applies the settings. Skips TCP options on a UDP socket. Accepted connections inherit the listener's options. The
-/// maximum segment size can only be set before connecting.
+/// Skips TCP options on a UDP socket. Accepted connections inherit the listener's options. The maximum segment size can only
+/// be set before connecting.
 pub fn apply(socket: &impl AsFd, settings: &SocketSettings, before_connect: bool) -> Result<()> {
     let stream = SockRef::from(socket).r#type().is_ok_and(|kind| kind == Type::STREAM);
     if let Some(window) = settings.window {
@@ -59,7 +59,7 @@ fn type_of_service(dscp: u8) -> Result<u8> {
     Err(Error::Setting { setting: "the DSCP", value: dscp.to_string(), allowed: "0 to 63" })
 }
 
-/// Source address of connection `number` of a load: any port, or the requested port plus `number`.
+/// Any port, or the requested port plus `number`.
 pub fn source(bind: std::net::IpAddr, settings: &SocketSettings, number: u32) -> Result<SocketAddr> {
     let Some(first) = settings.source_port else { return Ok(SocketAddr::new(bind, 0)) };
     let port = u32::from(first) + number;
@@ -75,13 +75,12 @@ pub fn domain(address: SocketAddr) -> Domain {
     Domain::for_address(address)
 }
 
-/// Whether a datagram was lost locally. EMSGSIZE: too large for the path, possibly after an ICMP error for a probe.
-/// ENOBUFS: a full device queue.
+/// EMSGSIZE: too large for the path, possibly after an ICMP error for a probe. ENOBUFS: a full device queue.
 pub fn is_dropped(error: &io::Error) -> bool {
     matches!(error.raw_os_error(), Some(90 | 105))
 }
 
-/// Options of a TCP socket in effect. Buffers are auto-tuned, so call it at the end, before closing.
+/// Buffers are auto-tuned, so call it at the end, before closing.
 pub fn tcp_facts(socket: &TcpStream, cpus: Option<&[u32]>) -> SocketFacts {
     SocketFacts {
         congestion: sys::socket::congestion(socket).ok(),
@@ -111,7 +110,6 @@ fn facts<A: std::fmt::Display>(
     }
 }
 
-/// Sets receive and send timeouts.
 pub fn limit_waits(socket: impl AsFd, tick: Duration) -> Result<()> {
     sys::socket::set_receive_timeout(&socket, Some(tick))?;
     sys::socket::set_send_timeout(&socket, Some(tick))?;

@@ -16,7 +16,6 @@ pub(crate) const HERE: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
 pub(crate) const BUSY: u64 = 200_000_000;
 pub(crate) const TOKEN: u64 = 0xFEED_0000_0000_0042;
 
-/// Signals progress.
 #[derive(Debug, Default)]
 pub(crate) struct Moves(AtomicBool);
 
@@ -28,7 +27,6 @@ impl Observer for Moves {
 }
 
 impl Moves {
-    /// Waits for progress, for at most 20 s.
     pub(crate) fn wait(&self) {
         (0..2000).take_while(|_| !self.0.load(Ordering::Relaxed)).for_each(|_| {
             thread::sleep(Duration::from_millis(10));

@@ -1,5 +1,4 @@
-//! Threads of an end of a load: started together, observed, ended together. The first failure stops the others; a
-//! panic is a failure.
+//! The threads of an end of a load. The first failure or panic stops the others.
 
 use std::{
     sync::{
@@ -22,27 +21,22 @@ use crate::{
     stop::Stop,
 };
 
-/// State shared by the threads of an end, written a few times per second and never per message.
 #[derive(Debug)]
 pub(crate) struct SharedState<'a> {
     stop: &'a Stop,
     failed: AtomicBool,
-    /// Time just before the threads were started.
     created: u64,
-    /// Start of the first connection; 0 before.
+    /// 0 before the first connection starts.
     begun: AtomicU64,
     received: AtomicU64,
     sent: AtomicU64,
     round_trips: AtomicU64,
     gate: Gate,
     events: Sender<WorkerEvent>,
-    /// Taken by the watching thread.
     receiver: Mutex<Option<Receiver<WorkerEvent>>>,
-    /// Memory for ping-pong intervals, returned by the watching thread.
     spare: Mutex<Vec<PingPongInterval>>,
 }
 
-/// Message from a worker to the watching thread.
 #[derive(Debug)]
 enum WorkerEvent {
     Ended,
@@ -50,9 +44,7 @@ enum WorkerEvent {
     PingInterval(PingPongInterval),
 }
 
-/// Work of a thread, which first calls [`SharedState::wait_for_start`].
 pub(crate) struct Job<'a, T> {
-    /// For errors.
     pub(crate) name: String,
     /// Thread name; the kernel truncates it to 15 bytes.
     pub(crate) thread: String,
@@ -77,18 +69,16 @@ impl<'a> SharedState<'a> {
         }
     }
 
-    /// Fails on a stop request or after another thread's failure.
     pub(crate) fn check(&self) -> Result<()> {
         let ended = self.stop.is_asked() || self.failed.load(Ordering::Relaxed);
         if ended { Err(Error::Stopped) } else { Ok(()) }
     }
 
-    /// Whether the load ends early with the measurement.
     pub(crate) fn ends_early(&self) -> bool {
         self.stop.keeps() && self.stop.is_asked() && !self.failed.load(Ordering::Relaxed)
     }
 
-    /// Result of a thread's work; a stop that keeps the measurement is a regular end.
+    /// A stop that keeps the measurement is a regular end.
     pub(crate) fn ended(&self, done: Result<()>) -> Result<()> {
         match done {
             Err(error) if error.is_stopped() && self.ends_early() => Ok(()),
@@ -96,19 +86,17 @@ impl<'a> SharedState<'a> {
         }
     }
 
-    /// Waits until all threads are ready.
     pub(crate) fn wait_for_start(&self) -> Result<()> {
         self.gate.wait();
         self.check()
     }
 
-    /// Time just before the threads were started, when nothing had been transferred.
     pub(crate) const fn created(&self) -> u64 {
         self.created
     }
 
-    /// Common start of this end's connections: when the first one starts. With many threads on few CPUs the last one
-    /// runs much later, and the total must not be divided by its time alone.
+    /// The common start of this end's connections. With many threads on few CPUs the last one runs much later, and the total
+    /// must not be divided by its time alone.
     pub(crate) fn begin(&self, now: u64) -> u64 {
         match self.begun.compare_exchange(0, now, Ordering::AcqRel, Ordering::Acquire) {
             Ok(_) => now,
@@ -124,33 +112,30 @@ impl<'a> SharedState<'a> {
         self.sent.fetch_add(bytes, Ordering::Relaxed);
     }
 
-    /// Counts operations (round trips, connections), from which a kind's `live` computes the rate.
     pub(crate) fn add_round_trips(&self, count: u64) {
         self.round_trips.fetch_add(count, Ordering::Relaxed);
     }
 
-    /// Reports a stream's interval. May wake the watching thread, so call it only a few times per second.
+    /// May wake the watching thread, so call it only a few times per second.
     pub(crate) fn send_interval(&self, flow: FlowId, interval: Interval) {
         self.send(WorkerEvent::Interval(flow, interval));
     }
 
-    /// Reports a ping-pong interval, whose memory returns through [`SharedState::spare_ping_interval`].
     pub(crate) fn send_ping_interval(&self, interval: PingPongInterval) {
         self.send(WorkerEvent::PingInterval(interval));
     }
 
-    /// A returned or stored empty interval, if available; never waits.
+    /// Returns immediately.
     pub(crate) fn spare_ping_interval(&self) -> Option<PingPongInterval> {
         self.spare.try_lock().ok()?.pop()
     }
 
-    /// Number of stored intervals.
     #[cfg(test)]
     pub(crate) fn stock(&self) -> usize {
         self.spare.lock().unwrap_or_else(PoisonError::into_inner).len()
     }
 
-    /// Clears an interval and stores it, with all its memory written.
+    /// Writes all of its memory.
     pub(crate) fn store(&self, mut interval: PingPongInterval) {
         interval.round_trips.clear();
         interval.lost = 0;
@@ -158,7 +143,6 @@ impl<'a> SharedState<'a> {
     }
 
     fn send(&self, event: WorkerEvent) {
-        // The receiver is missing only if the whole load has failed.
         let _ = self.events.send(event);
     }
 
@@ -167,11 +151,7 @@ impl<'a> SharedState<'a> {
     }
 }
 
-/// Runs every job on its own thread and returns their results in order.
-///
-/// # Errors
-///
-/// The first failure, ignoring its consequences.
+/// Results are in order. Fails with the first failure, ignoring its consequences.
 pub(crate) fn run<'a, T: Send>(
     jobs: Vec<Job<'a, T>>,
     shared: &'a SharedState<'a>,
@@ -204,7 +184,6 @@ pub(crate) fn run<'a, T: Send>(
     })
 }
 
-/// Measures the calling thread's CPU time until [`CpuMeter::until_now`].
 pub struct CpuMeter {
     cpu: u64,
     at: u64,
@@ -215,7 +194,6 @@ impl CpuMeter {
         Self { cpu: thread_cpu(), at: monotonic() }
     }
 
-    /// The same for a thread that counts from a common start `at`, though it runs only now.
     pub(crate) fn since(at: u64) -> Self {
         Self { cpu: thread_cpu(), at }
     }
@@ -230,12 +208,10 @@ impl CpuMeter {
     }
 }
 
-/// CPU for thread number `thread` of an end.
 pub fn cpu_of(cpus: Option<&[u32]>, thread: usize) -> Option<u32> {
     cpus.and_then(|cpus| cpus.get(thread % cpus.len().max(1)).copied())
 }
 
-/// Reports the end of a thread, even after a panic.
 struct Ending<'a> {
     shared: &'a SharedState<'a>,
 }
@@ -284,7 +260,6 @@ fn watch(
     progress(started, last, shared, observer);
 }
 
-/// Tells what has passed since `told`, and says what time it is.
 fn progress(started: u64, last: u64, shared: &SharedState<'_>, observer: &dyn Observer) -> u64 {
     let now = monotonic();
     observer.progress(Progress {
@@ -310,7 +285,6 @@ fn join<T>(threads: Vec<(String, ScopedJoinHandle<'_, Result<T>>)>) -> Result<Ve
     failure.map_or(Ok(created), Err)
 }
 
-/// A barrier for all threads.
 #[derive(Debug, Default)]
 struct Gate {
     open: Mutex<bool>,

@@ -9,7 +9,6 @@ use workload::{Direction, Mode, StreamSettings, Transport, Until, WorkloadSettin
 /// Tolerance for other causes: another reported interval, a longer thread name.
 const CHANCE: u64 = 40;
 
-/// Allocations of both ends together, from the listening socket to the records, and the messages that were sent.
 fn run(load: &StreamSettings, messages: u64) -> (u64, u64) {
     let message = load.message.0;
     let load = StreamSettings { until: Until::Sent(Bytes(messages * message)), ..load.clone() };

@@ -1,5 +1,4 @@
-//! An interval of a ping-pong takes little memory: its histogram goes round between the measuring thread and the
-//! one that watches. The recorder's tests show that the measuring thread makes none.
+//! Ping-pong allocates little per interval, and nothing on the measuring thread.
 
 mod both_ends;
 mod counting;
@@ -9,10 +8,8 @@ use workload::{Measurement, PingPongSettings, Schedule, Transport, WorkloadSetti
 
 /// Tolerance for other causes: a thread on another CPU, a grown list.
 const CHANCE: u64 = 40;
-/// Allocations of the watching thread per interval.
 const AN_INTERVAL: u64 = 4;
 
-/// Allocations of both ends, and the recorded intervals.
 fn run(schedule: Schedule, duration: Nanos) -> (u64, u64) {
     let interval = Nanos::from_millis(10);
     let load =

@@ -1,4 +1,4 @@
-//! A round trip takes no memory: fifty times the time, thousands of messages more, no more allocations.
+//! A round trip allocates nothing: fifty times the time causes no more allocations.
 
 mod both_ends;
 mod counting;
@@ -8,12 +8,11 @@ use workload::{Measurement, PingPongSettings, Schedule, Transport, Waiting, Work
 
 /// Tolerance for other causes: a thread on another CPU, another block of a channel.
 const CHANCE: u64 = 40;
-/// Messages that the long run has beyond the short one's; one allocation in fifty would show.
+/// One allocation in fifty messages would show.
 const MORE: u64 = 2_000;
-/// Timeout of the long run: on a busy machine each message of a spinning thread takes a time slice.
+/// Seconds; on a busy machine each message of a spinning thread takes a time slice.
 const LONG: [u64; 5] = [1, 2, 4, 16, 64];
 
-/// Allocations of both ends together, from the listening socket to the records, and the round trips made.
 fn run(load: &PingPongSettings, duration: Nanos) -> (u64, u64) {
     let (taken, outcome) =
         both_ends::run(WorkloadSettings::PingPong(PingPongSettings { duration, ..load.clone() }));

@@ -32,7 +32,7 @@ const UNITS: UnitTable = &[
 pub struct BitRate(pub f64);
 
 impl BitRate {
-    /// The rate of `bytes` over `elapsed`; zero if `elapsed` is zero.
+    /// Zero if `elapsed` is zero.
     #[must_use]
     pub fn of(bytes: Bytes, elapsed: Nanos) -> Self {
         if elapsed.0 == 0 { Self(0.0) } else { Self(bytes.0 as f64 * 8.0 / elapsed.seconds()) }

@@ -1,7 +1,5 @@
-//! Quantities with units: parsing, serialisation and printing.
-//!
-//! In memory and in JSON, a quantity is a plain number in its base unit (bytes, bits per second, nanoseconds). Text has
-//! a suffix.
+//! Quantities with units. In memory and in JSON, a plain number in the base unit (bytes, bits per second, nanoseconds); text
+//! has a suffix.
 
 mod bitrate;
 mod bytes;

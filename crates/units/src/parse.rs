@@ -2,44 +2,23 @@
 
 use thiserror::Error;
 
-/// Why a quantity cannot be parsed.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum ParseQuantityError {
-    /// It does not start with a number.
     #[error("`{text}` does not start with a number; write {example}")]
-    NoNumber {
-        text: String,
-        /// A valid example.
-        example: &'static str,
-    },
-    /// A bare number for a quantity that needs a unit.
+    NoNumber { text: String, example: &'static str },
     #[error("`{text}` has no unit; write {example}")]
-    NoUnit {
-        text: String,
-        /// A valid example.
-        example: &'static str,
-    },
+    NoUnit { text: String, example: &'static str },
     /// The suffix is not a unit of this quantity.
     #[error("`{suffix}` is not a valid unit; use one of {units}")]
-    UnknownUnit {
-        /// The text after the number.
-        suffix: String,
-        /// The valid units.
-        units: String,
-    },
-    /// The number is negative, not finite, or too large.
+    UnknownUnit { suffix: String, units: String },
     #[error("`{text}` is out of range; write {example}")]
-    OutOfRange {
-        text: String,
-        /// A valid example.
-        example: &'static str,
-    },
+    OutOfRange { text: String, example: &'static str },
 }
 
 /// Spelling and size in base units.
 pub(crate) type UnitTable = &'static [(&'static str, f64)];
 
-/// Parses `text` into base units. A bare number has the unit spelled `""`, if the table lists it.
+/// Parses into base units. A bare number has the unit spelled `""`, if the table lists it.
 pub(crate) fn quantity(
     text: &str,
     table: UnitTable,

@@ -1,5 +1,4 @@
-//! Limits open connections by address and in total. New connections are always accepted: over a limit, the oldest
-//! connection is closed of the address at its own limit, or of the address with the most connections.
+//! Limits open connections. Over a limit, the oldest one of that address, or of the busiest address, is closed.
 
 use budgets::{Amounts, Budget, Exhausted, Share, Source};
 use tokio::task::{AbortHandle, JoinSet};
@@ -8,7 +7,6 @@ use tokio::task::{AbortHandle, JoinSet};
 const LIMITS: Budget = Budget { address: 64, server: 256 };
 
 pub(crate) struct Connections {
-    /// Oldest first.
     all: Vec<Connection>,
     amounts: Amounts,
     tasks: JoinSet<()>,
@@ -47,7 +45,6 @@ impl Connections {
         }
     }
 
-    /// Waits until all are closed.
     pub(crate) async fn ended(&mut self) {
         while self.tasks.join_next().await.is_some() {}
     }

@@ -1,4 +1,4 @@
-//! Adds the navigation bar to a finished report page. The page's own style and content security policy are preserved.
+//! Adds the navigation bar to a finished report page, and preserves the page's content security policy.
 
 use axum::{
     http::{HeaderValue, header},
@@ -8,12 +8,9 @@ use maud::Markup;
 
 use crate::layout::BAR_STYLE;
 
-/// Default policy.
 const DEFAULT_POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'";
-/// Additional directives for all pages.
 const COMMON_POLICY: &str = "base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
-/// The page with the bar at the start of its body.
 pub(crate) fn framed(page: &str, bar: &Markup) -> Response {
     let policy = format!("{}; {COMMON_POLICY}", policy_of(page).unwrap_or_else(|| DEFAULT_POLICY.to_owned()));
     // Browsers ignore policies that are not valid header values.
@@ -31,7 +28,6 @@ fn with_bar(page: &str, bar: &Markup) -> String {
     format!("{head}<style>\n{BAR_STYLE}</style>\n</head>{body}\n{}{rest}", bar.0)
 }
 
-/// The policy in the page's `meta` element.
 fn policy_of(page: &str) -> Option<String> {
     let (head, _) = page.split_once("</head>")?;
     let (_, after) = head.split_once("http-equiv=\"Content-Security-Policy\"")?;

@@ -2,17 +2,15 @@
 
 use std::fmt::Write as _;
 
-/// A text under construction.
 #[derive(Debug, Default)]
 pub struct Exposition(String);
 
 impl Exposition {
-    /// Adds a gauge with its help text and values by labels. Left out without values.
     pub fn gauge(&mut self, name: &str, help: &str, values: impl Iterator<Item = (String, f64)>) {
         self.family(name, help, "gauge", values);
     }
 
-    /// Adds a counter. Its name must end in `_total`.
+    /// The name must end in `_total`.
     pub fn counter(&mut self, name: &str, help: &str, values: impl Iterator<Item = (String, f64)>) {
         self.family(name, help, "counter", values);
     }
@@ -28,14 +26,12 @@ impl Exposition {
         }
     }
 
-    /// The complete text.
     #[must_use]
     pub fn into_text(self) -> String {
         self.0
     }
 }
 
-/// Formats labels, including the braces.
 #[must_use]
 pub fn labels(all: &[(&str, &str)]) -> String {
     let one = |(name, value): &(&str, &str)| {

@@ -7,9 +7,8 @@ use axum::{
 use maud::html;
 use store::StoreError;
 
-use crate::{layout, links};
+use crate::{links, shell};
 
-/// An error to show as a page.
 #[derive(Debug)]
 pub(crate) struct Failure {
     status: StatusCode,
@@ -55,6 +54,6 @@ impl IntoResponse for Failure {
             p { bdi { (self.message) } }
             p { a href=(links::RUNS) { "All runs" } }
         };
-        (self.status, layout::bare(title, &body)).into_response()
+        (self.status, shell::bare(title, &body)).into_response()
     }
 }

@@ -1,11 +1,10 @@
-//! Checks the `Host` of requests. Otherwise an attacker's name that resolves to this machine (DNS rebinding) would
-//! make the attacker's page same-origin. IP addresses are safe.
+//! Checks the `Host` of requests. Otherwise a name that resolves to this machine (DNS rebinding) would make an attacker's page
+//! same-origin.
 
 use std::net::IpAddr;
 
 use axum::http::uri::Authority;
 
-/// Whether it is an IP address, `localhost`, or one of `names`.
 pub(crate) fn is_ours(host: &str, names: &[String]) -> bool {
     let Ok(authority) = host.parse::<Authority>() else { return false };
     // Browsers send no user name in `Host`.

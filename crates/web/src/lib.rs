@@ -1,6 +1,4 @@
-//! The web pages over the store: runs, reports, comparisons, history and live runs.
-//!
-//! Owns HTTP, HTML and access control. Report rendering, store paths and signals are provided by the command line.
+//! The web pages over the store. Owns HTTP, HTML and access control.
 
 mod config;
 mod connections;
@@ -16,8 +14,10 @@ mod layout;
 mod links;
 mod metrics;
 mod pages;
+mod reader;
 mod results_cache;
 mod serve;
+mod shell;
 mod sign_ins;
 mod site;
 mod time;

@@ -7,7 +7,7 @@ use samples::RunId;
 
 use crate::config::Rendition;
 
-/// Unreserved characters of RFC 3986.
+/// RFC 3986.
 const UNRESERVED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
 
 pub(crate) const RUNS: &str = "/";
@@ -40,7 +40,6 @@ pub(crate) fn comparison(a: &RunId, b: &RunId) -> String {
     with_query(COMPARE, &[("a", &a.0), ("b", &b.0)])
 }
 
-/// A page with query parameters. Empty ones are left out.
 pub(crate) fn with_query(page: &str, query: &[(&str, &str)]) -> String {
     let mut text = page.to_owned();
     for (key, value) in query.iter().filter(|(_, value)| !value.is_empty()) {

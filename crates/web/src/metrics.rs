@@ -23,7 +23,6 @@ use crate::{
 /// The text format (<https://prometheus.io/docs/instrumenting/exposition_formats/>).
 pub(crate) const FORMAT: &str = "text/plain; version=0.0.4; charset=utf-8";
 
-/// Serves until it is dropped.
 #[derive(Debug)]
 pub struct MetricsEndpoint {
     address: SocketAddr,
@@ -32,10 +31,7 @@ pub struct MetricsEndpoint {
 }
 
 impl MetricsEndpoint {
-    /// Listens, and serves the result of `text` on a separate thread, without access control.
-    ///
-    /// # Errors
-    /// If it cannot listen on the address.
+    /// Serves the result of `text` on a separate thread, without access control.
     pub fn listen(
         address: SocketAddr,
         text: impl Fn() -> String + Send + Sync + 'static,
@@ -51,7 +47,6 @@ impl MetricsEndpoint {
         Ok(Self { address: bound, ends, thread: Some(thread) })
     }
 
-    /// The bound address.
     #[must_use]
     pub const fn address(&self) -> SocketAddr {
         self.address

@@ -21,10 +21,8 @@ use axum::{
 
 use crate::{failure::Failure, guard, links, site::Site};
 
-/// Size limit of forms.
 const LARGEST_FORM: usize = 4096;
 
-/// The routes.
 pub(crate) fn router(site: &Arc<Site>) -> Router {
     Router::new()
         .route(links::RUNS, get(runs::page))

@@ -9,18 +9,16 @@ use findings::RunResults;
 use samples::RunId;
 use store::{RunListing, Store, StoreError};
 
-/// Maximum number of runs. The cache is cleared when full.
+/// The cache is cleared when full.
 const MOST: usize = 1000;
 
-/// A run and its number of trials: a run may be removed and its name reused.
+/// A run may be removed and its name reused, so this includes the number of trials.
 type Key = (RunId, i64, u32);
 
-/// Results by run.
 #[derive(Debug, Default)]
 pub(crate) struct ResultsCache(Mutex<HashMap<Key, Arc<RunResults>>>);
 
 impl ResultsCache {
-    /// The results of a run, from the cache or the store.
     pub(crate) fn of(&self, run: &RunListing, store: &Store) -> Result<Arc<RunResults>, StoreError> {
         let key = (run.id.clone(), run.started.0, run.completed);
         if let Some(known) = self.entries().get(&key) {

@@ -41,27 +41,21 @@ use tokio::{
 use crate::{
     config::{Config, Documents},
     connections::Connections,
+    guard::PATIENCE,
     pages,
     site::{MOST_READINGS, Site},
 };
 
-/// Time limit for silence on a connection, for headers, forms and unread responses.
-pub(crate) const PATIENCE: Duration = Duration::from_secs(20);
-/// Time limit of a TLS handshake.
 const HANDSHAKE: Duration = Duration::from_secs(5);
-/// Maximum number of requests per connection.
 const MOST_REQUESTS: u32 = if cfg!(test) { 20 } else { 1000 };
-/// Age at which a connection accepts no further request. Twice that age also ends a response. A browser that follows
-/// a run reconnects.
+/// An older connection accepts no further request; at twice that age a response ends. A browser that follows a run reconnects.
 const AGE: Duration = if cfg!(test) { Duration::from_secs(3) } else { Duration::from_secs(600) };
-/// Time for open responses at shutdown.
 const GRACE: Duration = Duration::from_secs(1);
-/// Additional time limit for open store connections.
+/// Additional time for open store connections.
 const READING: Duration = Duration::from_millis(250);
-/// Pause after a failed accept, e.g. without free descriptors.
+/// Waits after a failed accept, e.g. without free descriptors.
 const PAUSE: Duration = Duration::from_millis(100);
 
-/// Errors of the web server.
 #[derive(Debug, Error)]
 pub enum ServeError {
     #[error("cannot listen at {address}: {source}")]
@@ -74,10 +68,6 @@ pub enum ServeError {
     Open { address: SocketAddr },
 }
 
-/// Serves until `stop` receives a message or is closed. Reports the listening address.
-///
-/// # Errors
-/// If the store cannot be opened, or the address cannot be used.
 pub fn serve(
     config: Config,
     documents: Box<dyn Documents>,
@@ -114,7 +104,7 @@ pub fn serve(
             }) => {}
         }
         drop(listener);
-        // Fails if the receiver is gone.
+        // Fails without a receiver.
         let _ = ends.send(true);
         let _ = timeout(GRACE, connections.ended()).await;
         let _ = timeout(READING, task::spawn_blocking(move || site.idle().clear())).await;
@@ -124,7 +114,6 @@ pub fn serve(
     served
 }
 
-/// Accepts connections until it is dropped.
 pub(crate) async fn accept<Served: Future<Output = ()> + Send + 'static>(
     listener: &TcpListener,
     connections: &mut Connections,
@@ -161,7 +150,6 @@ async fn encrypted_or_plain(stream: TcpStream, source: Source, site: Arc<Site>, 
     }
 }
 
-/// Connection errors concern only the peer.
 pub(crate) async fn connection(
     stream: impl AsyncRead + AsyncWrite + Unpin,
     source: Source,
@@ -210,10 +198,8 @@ mod tests {
 
     const HEAD: &str =
         "Host: 127.0.0.1\r\nOrigin: http://127.0.0.1\r\nContent-Type: application/x-www-form-urlencoded\r\n";
-    /// More connections than the server allows.
     const FLOOD: u64 = Connections::LIMITS.address + Connections::LIMITS.server;
 
-    /// Runs `work` with the address of a server that requires a token.
     fn with_server(work: impl FnOnce(SocketAddr)) {
         let folder = tempfile::tempdir().expect("a temporary folder");
         let token = crate::Token::new("the-token-of-this-test").expect("it is long enough");
@@ -236,7 +222,6 @@ mod tests {
         serving.join().expect("no panic").expect("it served");
     }
 
-    /// A connection from 127.0.0.`last`.
     fn from(last: u8, server: SocketAddr) -> net::TcpStream {
         let socket = Socket::new(Domain::IPV4, Type::STREAM, None).expect("a descriptor");
         socket.bind(&SocketAddr::from(([127, 0, 0, last], 0)).into()).expect("loopback is a /8");
@@ -245,7 +230,6 @@ mod tests {
         socket.into()
     }
 
-    /// Sends a request that needs no token. Returns false once the server has closed the connection.
     fn is_answered(mut stream: &net::TcpStream) -> bool {
         let sent = stream.write_all(format!("HEAD /static/icon.svg HTTP/1.1\r\n{HEAD}\r\n").as_bytes());
         let mut answer = Vec::new();
@@ -261,7 +245,7 @@ mod tests {
         answer.starts_with(b"HTTP/1.1 200")
     }
 
-    /// Silent connections, half a head, a head alone, half a form, and unread responses. None needs the token.
+    /// Silent connections, half a head, a head alone, half a form, and unread responses.
     #[test]
     fn idle_connections_do_not_block_others() {
         let attacks: [String; 5] = [
@@ -289,8 +273,8 @@ mod tests {
         });
     }
 
-    /// Connections that send a small request before they time out and reconnect when they are closed: from one
-    /// address, and from enough addresses to fill the server.
+    /// Attackers send a small request before they time out and reconnect when closed: from one address, and from enough
+    /// addresses to fill the server.
     #[test]
     fn slow_connections_do_not_block_others() {
         for addresses in [&[1][..], &[1, 3, 4, 5, 6]] {

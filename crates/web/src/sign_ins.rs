@@ -1,4 +1,4 @@
-//! Random cookies of signed-in readers, and limits on wrong tokens. Independent of HTTP.
+//! Random cookies of signed-in readers, and limits on wrong tokens.
 
 use std::{
     collections::VecDeque,
@@ -10,20 +10,19 @@ use budgets::{Rate, Rates, Source};
 
 use crate::token::{self, TokenError};
 
-/// Lifetime of a cookie: a day, in ns.
+/// A day, in ns.
 const VALID: u64 = 86_400_000_000_000;
-/// Maximum number of readers. The oldest has to sign in again.
+/// The oldest reader has to sign in again.
 const MOST: usize = 1000;
-/// Entropy of a cookie in bytes.
+/// Bytes.
 const ENTROPY: usize = 32;
-/// Limit for wrong tokens per address: a burst of ten, then one every ten seconds.
+/// Tokens per wrong password: a burst of ten per address, then one every ten seconds.
 const WRONG: u64 = 10;
 const WRONG_OF_ADDRESS: Rate = Rate { per_second: 1, burst: 10 * WRONG };
-/// Limit for all addresses: a burst of 100, then two per second.
+/// A burst of 100, then two per second.
 const WRONG_OF_ALL: Rate = Rate { per_second: 2 * WRONG, burst: 100 * WRONG };
 
 pub(crate) struct SignIns {
-    /// Oldest first.
     cookies: Mutex<VecDeque<Cookie>>,
     wrong: Mutex<Rates>,
 }
@@ -39,7 +38,6 @@ impl SignIns {
         Self { cookies: Mutex::default(), wrong: Mutex::new(Rates::new(WRONG_OF_ADDRESS, WRONG_OF_ALL)) }
     }
 
-    /// Creates a cookie for a reader.
     pub(crate) fn begin(&self, now: u64) -> Result<String, TokenError> {
         let cookie = BASE64_URL_SAFE_NO_PAD.encode(token::random::<ENTROPY>()?);
         let mut cookies = locked(&self.cookies);
@@ -56,13 +54,11 @@ impl SignIns {
         locked(&self.cookies).iter().any(|known| known.digest == digest && now < known.until)
     }
 
-    /// Invalidates a cookie.
     pub(crate) fn end(&self, cookie: &str) {
         let digest = token::digest(cookie);
         locked(&self.cookies).retain(|known| known.digest != digest);
     }
 
-    /// Whether this address may try another token.
     pub(crate) fn may_try(&self, source: Source, now: u64) -> bool {
         locked(&self.wrong).allows(source, WRONG, now)
     }

@@ -1,4 +1,4 @@
-//! Configuration, store and sign-ins, which all pages share. Independent of HTML.
+//! Configuration, store and sign-ins, which all pages share.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -16,20 +16,18 @@ use crate::{
     sign_ins::SignIns,
 };
 
-/// Maximum number of concurrent requests that read the store.
+/// Concurrent requests that read the store.
 pub(crate) const MOST_READINGS: usize = 4;
-/// Maximum number of idle database connections.
 const MOST_IDLE: usize = 4;
 
-/// The site of one store.
 pub(crate) struct Site {
     pub(crate) config: Config,
     pub(crate) documents: Box<dyn Documents>,
     pub(crate) results: ResultsCache,
     pub(crate) sign_ins: SignIns,
-    /// Idle database connections. A store file is opened for each read, because it may be replaced.
+    /// A store file is opened for each read, because it may be replaced.
     pub(crate) idle: Mutex<Vec<Store>>,
-    /// A request waits for a permit before it takes a thread, so that a closed connection leaves no work behind.
+    /// A request waits for a permit before it takes a thread: a closed connection leaves no work behind.
     readings: Arc<Semaphore>,
     /// Becomes true at shutdown.
     pub(crate) stop: watch::Receiver<bool>,
@@ -48,14 +46,12 @@ impl Site {
         }
     }
 
-    /// Returns at shutdown.
     pub(crate) async fn stopped(&self) {
-        // The sender is gone, which also means shutdown.
+        // A dropped sender means shutdown as well.
         drop(self.stop.clone().wait_for(|stop| *stop).await);
     }
 
-    /// Reads the store on a blocking thread, with one connection per concurrent read, so that reads do not delay
-    /// writes.
+    /// Runs on a blocking thread with a separate connection, so that reads do not delay writes.
     pub(crate) async fn read<T: Send + 'static>(
         self: &Arc<Self>,
         work: impl FnOnce(&Self, &Store) -> Result<T, Failure> + Send + 'static,

@@ -11,10 +11,8 @@ use thiserror::Error;
 use tokio::{net::TcpStream, time::timeout};
 use tokio_rustls::{TlsAcceptor, server::TlsStream};
 
-/// A certificate with its key.
 pub struct Tls(TlsAcceptor);
 
-/// Errors of certificates and keys.
 #[derive(Debug, Error)]
 pub enum TlsError {
     #[error("it contains no PEM certificate (-----BEGIN CERTIFICATE-----)")]
@@ -28,10 +26,7 @@ pub enum TlsError {
 }
 
 impl Tls {
-    /// Parses the certificate, followed by intermediate certificates, and its key.
-    ///
-    /// # Errors
-    /// If one of them is invalid, or they do not match.
+    /// Intermediate certificates follow the certificate. Fails if it does not match the key.
     pub fn new(certificates: &[u8], key: &[u8]) -> Result<Self, TlsError> {
         let chain: Result<Vec<_>, _> = CertificateDer::pem_slice_iter(certificates).collect();
         let chain = chain.map_err(|error| TlsError::Certificate(error.to_string()))?;
@@ -50,7 +45,6 @@ impl Tls {
         Ok(Self(TlsAcceptor::from(Arc::new(config))))
     }
 
-    /// The connection after the handshake.
     pub(crate) async fn accept(
         &self,
         stream: TcpStream,

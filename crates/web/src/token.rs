@@ -1,19 +1,17 @@
-//! The token for readers. Digests are compared in constant time. Independent of HTTP.
+//! The token for readers. Digests are compared in constant time.
 
 use base64::{Engine, prelude::BASE64_URL_SAFE_NO_PAD};
 use sha2::{Digest, Sha256};
 use subtle::ConstantTimeEq;
 use thiserror::Error;
 
-/// Shorter ones can be guessed.
 const SHORTEST: usize = 16;
-/// Entropy of a generated token in bytes.
+/// Bytes.
 const CHANCE: usize = 24;
 
-/// A token, stored as a digest.
+/// A digest.
 pub struct Token([u8; 32]);
 
-/// Why a token is invalid.
 #[derive(Debug, Error, PartialEq, Eq)]
 pub enum TokenError {
     #[error("it has {length} characters; the minimum is {SHORTEST}")]
@@ -25,10 +23,7 @@ pub enum TokenError {
 }
 
 impl Token {
-    /// A token chosen by the user, without surrounding spaces.
-    ///
-    /// # Errors
-    /// If it is too short or contains invalid characters.
+    /// Ignores surrounding spaces.
     pub fn new(text: &str) -> Result<Self, TokenError> {
         let text = text.trim();
         let length = text.chars().count();
@@ -41,16 +36,11 @@ impl Token {
         Ok(Self(digest(text)))
     }
 
-    /// Generates a token, and returns its text.
-    ///
-    /// # Errors
-    /// If the kernel has no random numbers.
     pub fn generate() -> Result<(Self, String), TokenError> {
         let text = BASE64_URL_SAFE_NO_PAD.encode(random::<CHANCE>()?);
         Ok((Self::new(&text)?, text))
     }
 
-    /// Compares a text with the token.
     pub(crate) fn is(&self, shown: &str) -> bool {
         digest(shown.trim()).ct_eq(&self.0).into()
     }

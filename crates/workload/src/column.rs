@@ -1,6 +1,5 @@
-//! Columns of wide tables. Each has a name, a unit and a function for its value, independent of its position.
+//! Columns of wide tables.
 
-/// A column of a table with rows of type `R`.
 #[derive(Debug)]
 pub struct Column<R: ?Sized> {
     pub name: &'static str,
@@ -16,13 +15,13 @@ impl<R: ?Sized> Column<R> {
         Self { name, unit, of }
     }
 
-    /// The heading: `measured_ns`.
+    /// E.g. `measured_ns`.
     #[must_use]
     pub fn head(&self) -> String {
         if self.unit.is_empty() { self.name.to_owned() } else { format!("{}_{}", self.name, self.unit) }
     }
 
-    /// The value in the column with this heading; `None` if there is no such column.
+    /// `None` if there is no such column.
     pub fn cell(columns: &[Self], head: &str, row: &R) -> Option<String> {
         columns.iter().find(|column| column.head() == head).and_then(|column| (column.of)(row))
     }

@@ -18,10 +18,9 @@ const DIGITS: u8 = 3;
 /// Start of the V2 encoding (HdrHistogram's `V2EncodingCookieBase
 /// 0x10`).
 const COOKIE: u32 = 0x1c84_9313;
-/// Header length: cookie, length of the counts, offset, digits (4 bytes each); lowest and highest value, ratio (8 bytes
-/// each).
+/// Cookie, length of the counts, offset, digits (4 bytes each); lowest and highest value, ratio (8 bytes each).
 const HEAD: usize = 40;
-/// Limit on counts, so that sums of many histograms do not overflow.
+/// Bounds the sums of many histograms.
 const MAX_COUNT: u64 = 1 << 50;
 
 /// A distribution of times from 1 ns to one minute, with three significant digits.
@@ -34,20 +33,20 @@ pub struct LatencyHistogram(#[schemars(with = "String")] Form);
 
 #[derive(Debug, Clone)]
 enum Form {
-    /// Counters in place: recording is cheap.
+    /// Recording is cheap.
     Open(Histogram<u64>),
     /// A valid V2 encoding.
     Packed(Box<[u8]>),
 }
 
 impl LatencyHistogram {
-    /// An empty histogram. Allocates all its memory.
+    /// Allocates all its memory.
     #[must_use]
     pub fn new() -> Self {
         Self(Form::Open(empty()))
     }
 
-    /// Records a time. Does not allocate, unless packed.
+    /// Does not allocate, unless packed.
     #[inline]
     pub fn record(&mut self, nanos: Nanos) {
         self.open().saturating_record(nanos.0);
@@ -57,17 +56,16 @@ impl LatencyHistogram {
         self.open().saturating_record_n(nanos.0, times);
     }
 
-    /// Resets all counts. Keeps the memory, with all pages mapped.
+    /// Keeps the memory, with all pages mapped.
     pub fn clear(&mut self) {
         self.open().reset();
     }
 
-    /// Adds the counts of another histogram.
     pub fn merge(&mut self, other: &Self) {
         self.open().add(&*other.read()).expect("both have the same bounds");
     }
 
-    /// A copy that takes a few KB, for storing many. Each access takes some ten microseconds longer.
+    /// Takes a few KB. Each access takes some ten microseconds longer.
     #[must_use]
     pub fn packed(&self) -> Self {
         match &self.0 {
@@ -76,44 +74,43 @@ impl LatencyHistogram {
         }
     }
 
-    /// The number of recorded times.
     #[must_use]
     pub fn count(&self) -> u64 {
         self.read().len()
     }
 
-    /// The quantile at `share` (0 to 1); `None` if empty.
+    /// `share` is 0 to 1; `None` if empty.
     #[must_use]
     pub fn quantile(&self, share: f64) -> Option<Nanos> {
         self.unless_empty(|histogram| Nanos(histogram.value_at_quantile(share)))
     }
 
-    /// The minimum, to the histogram's resolution; `None` if empty.
+    /// Exact to the histogram's resolution; `None` if empty.
     #[must_use]
     pub fn min(&self) -> Option<Nanos> {
         self.unless_empty(|histogram| Nanos(histogram.min()))
     }
 
-    /// The maximum, to the histogram's resolution; `None` if empty.
+    /// Exact to the histogram's resolution; `None` if empty.
     #[must_use]
     pub fn max(&self) -> Option<Nanos> {
         self.unless_empty(|histogram| Nanos(histogram.max()))
     }
 
-    /// All recorded times with their counts, in order, to the histogram's resolution.
+    /// Times with their counts, in order.
     #[must_use]
     pub fn counts(&self) -> Vec<(Nanos, u64)> {
         let recorded = |step: IterationValue<u64>| (Nanos(step.value_iterated_to()), step.count_at_value());
         self.read().iter_recorded().map(recorded).collect()
     }
 
-    /// In nanoseconds; `None` if empty.
+    /// Nanoseconds; `None` if empty.
     #[must_use]
     pub fn mean(&self) -> Option<f64> {
         self.unless_empty(Histogram::mean)
     }
 
-    /// In nanoseconds; `None` if empty.
+    /// Nanoseconds; `None` if empty.
     #[must_use]
     pub fn standard_deviation(&self) -> Option<f64> {
         self.unless_empty(Histogram::stdev)
@@ -172,7 +169,7 @@ impl<'de> Deserialize<'de> for LatencyHistogram {
     }
 }
 
-/// For `deserialize_with`, where many histograms are in memory.
+/// Saves memory where many histograms are read.
 pub(crate) fn read_packed<'de, D: Deserializer<'de>>(deserializer: D) -> Result<LatencyHistogram, D::Error> {
     LatencyHistogram::deserialize(deserializer).map(|histogram| histogram.packed())
 }
@@ -196,8 +193,7 @@ fn encode(histogram: &Histogram<u64>) -> Vec<u8> {
     bytes
 }
 
-/// Decodes the output of [`encode`]. Checks the header, which may come from another machine, because the decoder
-/// allocates memory according to its bounds and length.
+/// Checks the header, which may come from another machine, because the decoder allocates memory according to it.
 fn decode(mut bytes: &[u8]) -> Result<Histogram<u64>, String> {
     let counts = u32::try_from(bytes.len().saturating_sub(HEAD)).map_err(|_| "too long".to_owned())?;
     if !bytes.starts_with(&head(counts)) {

@@ -1,20 +1,28 @@
-//! The kinds of workload: enums for settings, for one end's measurement and for the combined measurement, with the
-//! common interface of each. Independent of the kinds' details.
+//! The kinds of workload, and the interface of each.
+
+pub(crate) mod balloon;
+pub(crate) mod connect;
+pub(crate) mod first_touch;
+pub(crate) mod ping_pong;
+pub(crate) mod reported;
+pub(crate) mod stream;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use units::{BitRate, Bytes, Nanos};
 
-use crate::{
-    balloon::{self, BalloonData, BalloonSettings},
-    column::Column,
-    connect::{self, ConnectData, ConnectEnd, ConnectSettings},
-    first_touch::{self, FirstTouchData, FirstTouchSettings},
-    metric::Metric,
-    ping_pong::{self, PingPongData, PingPongEnd, PingPongSettings},
+use self::{
+    balloon::{BalloonData, BalloonSettings},
+    connect::{ConnectData, ConnectEnd, ConnectSettings},
+    first_touch::{FirstTouchData, FirstTouchSettings},
+    ping_pong::{PingPongData, PingPongEnd, PingPongSettings},
     reported::ReportedData,
+    stream::{FlowEnd, StreamData, StreamEnd, StreamSettings},
+};
+use crate::{
+    column::Column,
+    metric::Metric,
     socket::{SocketFacts, SocketSettings},
-    stream::{self, FlowEnd, StreamData, StreamEnd, StreamSettings},
     work::Work,
 };
 
@@ -36,7 +44,6 @@ pub enum WorkloadKind {
 impl WorkloadKind {
     pub const ALL: [Self; 5] = [Self::Stream, Self::PingPong, Self::Connect, Self::FirstTouch, Self::Balloon];
 
-    /// The word used in scenarios and records.
     #[must_use]
     pub const fn word(self) -> &'static str {
         match self {
@@ -83,11 +90,9 @@ impl WorkloadSettings {
     }
 }
 
-/// The common interface of settings.
 pub trait KindSettings {
-    /// The metric, regardless of the schedule.
     fn metric(&self) -> Metric;
-    /// `None` if it has no sockets.
+    /// `None` without sockets.
     fn transport(&self) -> Option<Transport> {
         None
     }
@@ -97,60 +102,54 @@ pub trait KindSettings {
     fn socket_mut(&mut self) -> Option<&mut SocketSettings> {
         None
     }
-    /// Whether it runs between the two ends of a path. Otherwise it is single-ended.
     fn has_peer(&self) -> bool {
         self.transport().is_some()
     }
-    /// Measured time, without the warm-up; `None` if it ends after a number of bytes.
+    /// The measured time; `None` if the workload ends after a number of bytes.
     fn lasts(&self) -> Option<Nanos>;
-    /// Time with traffic, including the warm-up; `None` if it ends after a number of bytes.
+    /// The measured time and the warm-up; `None` if the workload ends after a number of bytes.
     fn flows_for(&self) -> Option<Nanos> {
         self.lasts().map(|time| self.warmup() + time)
     }
-    /// The bytes after which it ends, and the limit per second, if any.
+    /// The total, and the limit per second, if any.
     fn sends(&self) -> Option<(Bytes, Option<f64>)> {
         None
     }
-    /// Requested payload rate per direction; `None` if unlimited.
+    /// Payload per direction; `None` if unlimited.
     fn sends_at_most(&self) -> Option<BitRate>;
     fn warmup(&self) -> Nanos;
     fn interval(&self) -> Nanos;
-    /// Traffic threads per end.
     fn threads(&self) -> usize;
-    /// Whether both ends poll without sleeping, so that they cannot share a CPU.
+    /// Both ends poll without sleeping, so they cannot share a CPU.
     fn spins(&self) -> bool {
         false
     }
-    /// Whether its connections can use fixed ports.
     fn has_fixed_ports(&self) -> bool {
         true
     }
-    /// Whether packets of this size can be aggregated.
     fn fills_packets_of(&self, bytes: u64) -> bool {
         let _ = bytes;
         false
     }
-    /// Payload per datagram; `None` without datagrams.
+    /// Payload; `None` without datagrams.
     fn datagram(&self) -> Option<Bytes> {
         None
     }
-    /// A short description, without sockets and placement.
     fn in_words(&self) -> Vec<String>;
-    /// The current rate, from bytes received and operations completed (messages, connections) in a time.
+    /// `received` and `done`, the number of operations, are for `time`.
     fn live(&self, received: Bytes, done: u64, time: Nanos) -> Option<LiveRate>;
 }
 
-/// The rate of a running trial.
 #[derive(Debug, Clone, PartialEq)]
 pub struct LiveRate {
-    /// Bits, bytes or operations per second. Comparable within a trial.
+    /// Bits, bytes or operations. Comparable within a trial.
     pub per_second: f64,
-    /// For display: `9.41 Gbit/s`.
+    /// E.g. `9.41 Gbit/s`.
     pub text: String,
 }
 
 impl LiveRate {
-    /// The rate of operations; `None` if there are none yet.
+    /// `None` if there are none yet.
     pub(crate) fn of_things(done: u64, time: Nanos, things: &str) -> Option<Self> {
         let per_second = (done > 0).then(|| done as f64 / time.seconds())?;
         Some(Self { per_second, text: format!("{per_second:.0} {things}/s") })
@@ -175,23 +174,15 @@ pub enum Transport {
 #[serde(rename_all = "kebab-case")]
 #[expect(clippy::large_enum_variant, reason = "one per trial and end: boxing would save nothing")]
 pub enum EndMeasurement {
-    /// All connections of this end.
     Stream(StreamEnd),
-    /// The round trips, or the server's socket.
     PingPong(PingPongEnd),
-    /// Empty on the server.
     Connect(ConnectEnd),
-    /// Single-ended.
     FirstTouch(FirstTouchData),
-    /// Single-ended.
     Balloon(BalloonData),
 }
 
 impl EndMeasurement {
-    /// Combines the records of both ends.
-    ///
-    /// # Errors
-    /// If the records are of different traffic.
+    /// Combines the records of both ends. Fails if they are of different traffic.
     pub fn together(self, server: Self) -> Result<Measurement, String> {
         match self {
             Self::Stream(client) => match server {
@@ -210,7 +201,6 @@ impl EndMeasurement {
         }
     }
 
-    /// The measurement if the other end has no record, or does not exist.
     #[must_use]
     pub fn alone(self) -> Measurement {
         match self {
@@ -224,7 +214,6 @@ impl EndMeasurement {
         }
     }
 
-    /// Connections with bytes in one direction, at this end.
     #[must_use]
     pub fn flows(&self) -> &[FlowEnd] {
         match self {
@@ -312,14 +301,13 @@ impl Measurement {
         }
     }
 
-    /// The value in the metric's unit; `None` if missing, or for another metric.
+    /// `None` if missing, or for another metric.
     #[must_use]
     pub fn value(&self, metric: Metric) -> Option<f64> {
         let kind = self.kind();
         (kind.metric() == metric).then(|| kind.value())?.filter(|value| value.is_finite())
     }
 
-    /// The column headings of all kinds, without duplicates.
     #[must_use]
     pub fn heads() -> Vec<String> {
         let of_kind = |kind| match kind {
@@ -339,29 +327,27 @@ impl Measurement {
     }
 }
 
-/// The common interface of measurements.
 pub trait KindMeasurement {
     fn metric(&self) -> Metric;
-    /// In the metric's unit; `None` if nothing was measured.
+    /// The value in the metric's unit; `None` if nothing was measured.
     fn value(&self) -> Option<f64>;
-    /// Work done including the warm-up; `None` if there is none, or if it has two different units.
+    /// Work including the warm-up; `None` if there is none, or if it has two different units.
     fn work(&self) -> Option<(Work, f64)>;
-    /// Payload sent by both ends with these settings, including the warm-up. Zero for single-ended workloads.
+    /// Payload of both ends, including the warm-up. Zero for single-ended workloads.
     fn sent(&self, settings: &WorkloadSettings) -> Bytes {
         let _ = settings;
         Bytes(0)
     }
-    /// Measured time at the end that deviates most from `asked`; `None` if unknown.
+    /// The duration at the end that deviates most from `asked`; `None` if unknown.
     fn lasted(&self, asked: Nanos) -> Option<Nanos>;
     fn is_void(&self) -> bool;
     /// Why there is no value.
     fn why_no_value(&self) -> &'static str;
     fn in_a_word(&self) -> String;
-    /// The sockets of both ends, as set by the kernel.
     fn sockets(&self) -> Vec<(&'static str, &SocketFacts)> {
         Vec::new()
     }
-    /// The value in the column with this heading; `None` if there is no such column or value.
+    /// `None` if there is no such column or value.
     fn column(&self, head: &str) -> Option<String> {
         let _ = head;
         None
@@ -371,7 +357,7 @@ pub trait KindMeasurement {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{
+    use crate::kind::{
         connect::ConnectInterval,
         ping_pong::PingPongInterval,
         stream::{Direction, EndSeries, Flow, Interval},

@@ -4,8 +4,6 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use units::{BitRate, Bytes, Nanos, significant};
 
-use crate::reported::Quantity;
-
 /// The metric of a result.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
@@ -28,7 +26,6 @@ pub enum Metric {
     Count,
 }
 
-/// The texts of a metric.
 #[derive(Debug, Clone, Copy)]
 struct Words {
     name: &'static str,
@@ -118,19 +115,19 @@ impl Metric {
         }
     }
 
-    /// In a sentence: `round trip`.
+    /// The noun in a sentence: `round trip`.
     #[must_use]
     pub const fn name(self) -> &'static str {
         self.words().name
     }
 
-    /// As a table heading: `Median round trip`.
+    /// The table heading: `Median round trip`.
     #[must_use]
     pub const fn title(self) -> &'static str {
         self.words().title
     }
 
-    /// With the better direction: `median round trip, less is better`.
+    /// The name with the better direction: `median round trip, less is better`.
     #[must_use]
     pub const fn measured_in(self) -> &'static str {
         self.words().measured_in
@@ -142,19 +139,18 @@ impl Metric {
         self.words().share
     }
 
-    /// Whether higher is better; `None` if neither is.
+    /// `None` if neither is.
     #[must_use]
     pub const fn more_is_better(self) -> Option<bool> {
         self.words().more_is_better
     }
 
-    /// The quantity, which determines the unit.
     #[must_use]
     pub const fn quantity(self) -> Quantity {
         self.words().quantity
     }
 
-    /// A value in a sentence: `9.41 Gbit/s`, `49.3 µs`, `512 connections/s`.
+    /// E.g. `9.41 Gbit/s`, `49.3 µs`, `512 connections/s`.
     #[must_use]
     pub fn show(self, value: f64) -> String {
         match self.quantity() {
@@ -165,4 +161,26 @@ impl Metric {
             Quantity::Share | Quantity::Count | Quantity::Size | Quantity::Plain => significant(value, 3),
         }
     }
+}
+
+/// The type of a reported number, which determines its unit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Quantity {
+    /// Bits per second.
+    BitRate,
+    /// Bytes per second.
+    ByteRate,
+    /// A latency, in nanoseconds. A full round trip only if `name` says so.
+    Time,
+    /// Messages, transactions or connections per second.
+    PerSecond,
+    /// A fraction, 0 to 1: of a machine's CPUs, or as given by `name`.
+    Share,
+    /// A count: retransmits, system calls.
+    Count,
+    /// Bytes.
+    Size,
+    /// A number without a unit.
+    Plain,
 }

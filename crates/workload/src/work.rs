@@ -20,7 +20,6 @@ pub enum Work {
 }
 
 impl Work {
-    /// The unit for CPU time, with its name.
     #[must_use]
     pub const fn for_cpu(self) -> (f64, &'static str) {
         match self {
@@ -31,7 +30,6 @@ impl Work {
         }
     }
 
-    /// The unit for calls, with its name.
     #[must_use]
     pub const fn for_calls(self) -> (f64, &'static str) {
         match self {

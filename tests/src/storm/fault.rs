@@ -5,26 +5,20 @@ use std::time::Duration;
 use super::{FaultRun, HOSTS};
 use crate::kills::{kill, sent};
 
-/// A temporary fault.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Fault {
     KilledController,
     StoppedController,
-    /// A second controller resumes the run as soon as the database has crashed under the first one and is back: either
-    /// may get it.
+    /// The second one resumes the run as soon as the database has crashed under the first and is back: either may get the run.
     SecondController,
-    /// Killed and restarted.
     KilledMember,
-    /// The member is stopped; its agents keep running.
     StoppedMember,
     KilledAgent,
     StoppedAgent,
     /// A host's bridge port is down.
     PulledCable,
-    /// The NATS server is killed and restarted.
     KilledServer,
     StoppedServer,
-    /// The database server crashes and is restarted.
     CrashedDatabase,
     StoppedDatabase,
     /// Two halves of the hosts cannot reach each other; all of them reach the NATS server.
@@ -48,7 +42,6 @@ impl Fault {
         Self::PartedHosts,
     ];
 
-    /// Causes the fault and repairs it after this time. Meanwhile the run is resumed whenever it exits.
     pub(super) fn make(self, fault_run: &mut FaultRun, lasts: Duration) {
         let host = fault_run.random.below(HOSTS);
         match self {
@@ -56,7 +49,7 @@ impl Fault {
                 fault_run
                     .controllers
                     .iter_mut()
-                    .for_each(|(_, controller)| controller.0.kill().expect("it is ours"));
+                    .for_each(|(_, controller)| controller.0.kill().expect("own file"));
             }
             Self::StoppedController => {
                 let controllers: Vec<_> =
@@ -69,7 +62,7 @@ impl Fault {
             }
             Self::KilledMember => {
                 let member = &mut fault_run.fleet.members[host].0;
-                member.kill().and_then(|()| member.wait()).expect("it is ours");
+                member.kill().and_then(|()| member.wait()).expect("own file");
                 fault_run.pass(lasts);
                 fault_run.fleet.members[host] = fault_run.fleet.member(host, &format!("m{host}"));
             }
@@ -125,8 +118,7 @@ fn crash_database(fault_run: &mut FaultRun, lasts: Duration) {
     fault_run.store.start(&[]);
 }
 
-/// Stops processes for a while. A process that dies in that time is not our child or is still held by its guard, so
-/// its pid is not reused yet.
+/// A process that dies in that time is not our child or is still held by its guard, so its pid is not reused yet.
 fn stop(fault_run: &mut FaultRun, processes: &[u32], lasts: Duration) {
     // It may have just exited by itself.
     let send = |name| processes.iter().filter(|pid| !sent(**pid, name)).count();

@@ -8,12 +8,12 @@ use std::{
 
 use crate::{Connection, Network, PostgresServer};
 
-/// Minimum bytes of a measured stream; the MTU probe sends less.
+/// The least bytes of a measured stream; the MTU probe sends less.
 const STREAM: u64 = 30_000;
-/// The sandbox's first database.
+/// The sandbox's first.
 const DATABASE: &str = "runs0";
 
-/// The run's trials by position in the plan: the result they belong to and a checksum of the record.
+/// The result and a checksum of the record, by position in the plan.
 #[derive(Debug, Default)]
 pub(super) struct StoredTrials {
     planned: usize,
@@ -38,7 +38,6 @@ impl StoredTrials {
         }
     }
 
-    /// The run's name; empty before it starts.
     pub(super) fn run(store: &PostgresServer) -> String {
         let made = store.sql(DATABASE, "SELECT count(*) FROM pg_tables WHERE tablename = 'run'");
         if made == "0" { String::new() } else { store.sql(DATABASE, "SELECT id FROM run") }
@@ -52,7 +51,6 @@ impl StoredTrials {
         self.planned
     }
 
-    /// All members come back, so all planned trials must be measured: no fault may skip one for good.
     pub(super) fn are_complete(&self) {
         assert_eq!(self.skipped, "", "of {self}");
         let places: Vec<usize> = self.trials.keys().copied().collect();
@@ -62,14 +60,12 @@ impl StoredTrials {
         );
     }
 
-    /// All trials of `before` are present and unchanged.
     pub(super) fn hold(&self, before: &Self) {
         let lost: Vec<_> =
             before.trials.iter().filter(|(place, it)| self.trials.get(place) != Some(it)).collect();
         assert!(lost.is_empty(), "lost or altered: {lost:?}");
     }
 
-    /// Each trial has its own captured stream.
     pub(super) fn were_on_the_wire(&self, connections: &[Connection]) {
         let mut streams: BTreeMap<[u8; 2], usize> = BTreeMap::new();
         for stream in connections.iter().filter(|seen| seen.bytes >= STREAM) {
@@ -91,7 +87,7 @@ impl fmt::Display for StoredTrials {
     }
 }
 
-/// Last address bytes of a result's hosts, e.g. `[1, 2]` for `...b-to-a...`.
+/// Last address bytes, e.g. `[1, 2]` for `...b-to-a...`.
 fn hosts_of(result: &str) -> [u8; 2] {
     let (from, to) = result.split_once("-to-").expect("a result of a pair");
     let number = |name: Option<u8>| name.expect("a host has a name") - b'a' + 1;
@@ -100,7 +96,6 @@ fn hosts_of(result: &str) -> [u8; 2] {
     hosts
 }
 
-/// Connections that overlap in time and share a host.
 pub(super) fn sharing(connections: &[Connection]) -> Vec<[&Connection; 2]> {
     let mut shared = Vec::new();
     let mut open: Vec<&Connection> = Vec::new();
@@ -113,7 +108,6 @@ pub(super) fn sharing(connections: &[Connection]) -> Vec<[&Connection; 2]> {
     shared
 }
 
-/// A controller's exit status and message, without variable parts.
 pub(super) fn end_of(status: ExitStatus, printed: &str) -> String {
     assert!(!printed.contains("panicked"), "{printed}");
     let Some(code) = status.code() else { return "a controller was killed".to_owned() };
@@ -123,7 +117,6 @@ pub(super) fn end_of(status: ExitStatus, printed: &str) -> String {
     format!("a controller ended with {code} {plain}")
 }
 
-/// The state of each host: its devices, processes and names in use.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Hosts {
     devices: Vec<String>,

@@ -1,6 +1,5 @@
-//! The commands of the tutorial, typed one after the other in an empty folder. The page is the script: text after `$`
-//! in a `console` block is typed, and the output replaces the rest of the block; a block of `toml FILE` is appended to
-//! FILE.
+//! Replays the tutorial in an empty folder. Text after `$` in a `console` block is typed, and the output replaces the rest of
+//! the block; a block of `toml FILE` is appended to FILE.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -15,7 +14,6 @@ const PAGE: &str = "docs/guide/tutorial.md";
 const COLUMNS: u16 = 80;
 const ROWS: u16 = 24;
 
-/// Rewrites the page. Returns whether no line wraps or is cut.
 pub(super) fn write(stage: &Stage<'_>) -> Result<bool> {
     let path = stage.root.join(PAGE);
     let folder = tempfile::tempdir()?;
@@ -35,7 +33,7 @@ pub(super) fn write(stage: &Stage<'_>) -> Result<bool> {
     Ok(faults.is_empty())
 }
 
-/// The page with the output of `typed` for each command; `console last=N` shows the last N rows.
+/// `typed` returns the output of a command; `console last=N` shows the last N rows.
 fn renewed(page: &str, folder: &Path, typed: &mut dyn FnMut(&str) -> Result<Vec<Line>>) -> Result<String> {
     let (mut out, mut rows) = (String::new(), page.lines());
     while let Some(row) = rows.next() {

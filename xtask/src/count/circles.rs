@@ -1,9 +1,8 @@
-//! Cycles of modules inside a crate: sets in which each module depends on each other one by the paths it uses. Owns
-//! the dependency graph.
+//! Cycles of modules inside a crate.
 //!
 //! A module is one with a file. It depends on the module in which one of its paths ends, if the path starts with `crate`,
-//! `super`, `self` or the name of a child module. Names that a module only re-exports (`use`) are followed to their
-//! origin. The use of child modules does not count, because a module consists of them.
+//! `super`, `self` or the name of a child module. Re-exports (`use`) are followed to their origin. The use of child modules
+//! does not count.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -14,7 +13,7 @@ use crate::source::{Module, Source};
 
 type Name = Vec<String>;
 
-/// All cycles, one per line.
+/// All cycles, each as a line with its modules and a line per dependency between them.
 pub(crate) fn find(source: &Source) -> Vec<String> {
     let crates: BTreeSet<&str> = source.modules.iter().map(|module| module.krate.as_str()).collect();
     crates.into_iter().flat_map(|krate| circles_of(source, krate)).collect()
@@ -32,7 +31,7 @@ fn circles_of(source: &Source, krate: &str) -> Vec<String> {
             reached[first].iter().copied().filter(|other| reached[other].contains(first)).collect();
         if circle.len() > 1 {
             let names: Vec<String> = circle.iter().map(|name| shown(name)).collect();
-            circles.push(format!("{krate}: {}", names.join(" ")));
+            circles.push(format!("{krate}: {}{}", names.join(" "), crate_map.ties(&circle)));
         }
         left.retain(|name| !circle.contains(name));
     }
@@ -43,16 +42,13 @@ fn shown(name: &Name) -> String {
     if name.is_empty() { "lib".to_owned() } else { name.join("::") }
 }
 
-/// The modules of a crate and the paths that each uses.
 struct CrateMap {
     modules: BTreeMap<Name, Uses>,
 }
 
 #[derive(Default)]
 struct Uses {
-    /// Full paths below the crate's root.
     paths: BTreeSet<Name>,
-    /// The target of each imported name.
     brought: BTreeMap<String, Name>,
 }
 
@@ -69,6 +65,18 @@ impl CrateMap {
             }
         }
         reached
+    }
+
+    /// The paths by which modules of a cycle depend on each other.
+    fn ties(&self, circle: &[&Name]) -> String {
+        let ties_of = |from: &&Name| {
+            let to_line = |path: &Name| {
+                let to = self.target(path, 8).filter(|to| circle.contains(to) && !to.starts_with(from))?;
+                Some(format!("\n    {} -> {}: {}", shown(from), shown(to), path.join("::")))
+            };
+            self.modules[*from].paths.iter().filter_map(to_line).collect::<String>()
+        };
+        circle.iter().map(ties_of).collect()
     }
 
     /// The module in which a path ends, after following re-exports.
@@ -94,13 +102,11 @@ fn used(module: &Module) -> Uses {
 
 struct Finder<'a> {
     module: &'a Module,
-    /// The current module, including modules inside the file.
     at: Name,
     uses: Uses,
 }
 
 impl Finder<'_> {
-    /// The path below the crate's root, unless it leaves the crate.
     fn full(&self, path: &[String]) -> Option<Name> {
         let supers = path.iter().take_while(|word| *word == "super").count();
         match path.first()?.as_str() {
@@ -168,7 +174,8 @@ mod tests {
             let path = name.split("::").filter(|word| !word.is_empty()).map(str::to_owned).collect();
             Module::parse("x", path, "x.rs", text).unwrap()
         });
-        find(&Source { modules: parsed.collect() })
+        let circles = find(&Source { modules: parsed.collect() });
+        circles.iter().filter_map(|circle| circle.lines().next().map(str::to_owned)).collect()
     }
 
     #[test]

@@ -1,5 +1,4 @@
-//! Product files changed by a commit: the cost of adding a kind. Tests, documents, generated files, and files with
-//! changes only in their tests do not count.
+//! Product files changed by a commit: the cost of adding a kind. Tests, documents and generated files do not count.
 
 use std::path::Path;
 use std::process::Command;
@@ -9,10 +8,6 @@ use quote::ToTokens;
 
 use crate::source::Module;
 
-/// The files, sorted.
-///
-/// # Errors
-/// Git does not know the commit, or a file is not valid Rust.
 pub(crate) fn touched(root: &Path, commit: &str) -> Result<Vec<String>> {
     let names = git(root, &["diff", "--name-only", "--no-renames", &format!("{commit}^"), commit])?;
     let mut files = Vec::new();
@@ -31,7 +26,7 @@ fn is_code(file: &str) -> bool {
     !is_test && !is_text && !file.starts_with("docs/") && !file.starts_with("fuzz/corpus/")
 }
 
-/// The contents of a file at a commit without its tests; empty if the file does not exist.
+/// Omits tests; empty if the file does not exist.
 fn product(root: &Path, commit: &str, file: &str) -> Result<String> {
     let Ok(text) = git(root, &["show", &format!("{commit}:{file}")]) else { return Ok(String::new()) };
     if !file.ends_with(".rs") {

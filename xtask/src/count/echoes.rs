@@ -16,7 +16,6 @@ const EMPTY: &[&str] = &[
     "was", "were", "what", "where", "which", "who", "with",
 ];
 
-/// All of them, one per line.
 pub(crate) fn find(source: &Source) -> Vec<String> {
     source.modules.iter().flat_map(of_module).collect()
 }
@@ -31,13 +30,11 @@ fn of_module(module: &Module) -> Vec<String> {
 
 struct Finder<'a> {
     file: &'a str,
-    /// The names of the enclosing types.
     around: Vec<String>,
     found: Vec<String>,
 }
 
 impl Finder<'_> {
-    /// Checks the documentation of `name`, which mentions `types`.
     fn look(&mut self, attributes: &[Attribute], name: &str, types: &str) {
         let docs: Vec<String> = attributes.iter().filter_map(doc).collect();
         let [doc] = docs.as_slice() else { return };
@@ -68,7 +65,6 @@ fn doc(attribute: &Attribute) -> Option<String> {
     }
 }
 
-/// The words of a sentence, a path or a name in lower case without endings.
 fn stems(text: &str) -> impl Iterator<Item = String> {
     let parts = text.split(|letter: char| !letter.is_alphanumeric());
     let words = parts.flat_map(names::words).map(|word| word.to_lowercase());

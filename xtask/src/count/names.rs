@@ -4,27 +4,24 @@ use syn::Item;
 
 use crate::source::{Module, Source};
 
-/// Question words, and participles that do not even work before a noun.
+/// Participles that do not even work before a noun.
 const NEVER: &[&str] = &[
     "Beside", "By", "Came", "Heard", "Held", "How", "Kept", "Made", "Said", "Seen", "Told", "What", "When",
     "Where", "Which", "Who", "Whose", "Why",
 ];
-/// Participles that do not end in `ed`; not allowed at the end of a name.
+/// Participles not allowed at the end of a name.
 const IRREGULAR: &[&str] = &[
     "Bound", "Built", "Drawn", "Found", "Given", "Gone", "Known", "Left", "Lost", "Meant", "Met", "Put",
     "Read", "Sent", "Shown", "Spent", "Split", "Spoken", "Stood", "Taken", "Thrown", "Torn", "Written",
 ];
-/// Nouns that end in `ed`.
 const NOUNS: &[&str] = &["Bed", "Feed", "Need", "Seed", "Speed"];
 
-/// Every struct, enum, union, trait and type alias with its module.
 pub(crate) fn types(source: &Source) -> impl Iterator<Item = (&Module, String)> {
     source.modules.iter().flat_map(|module| {
         module.all_items().into_iter().filter_map(move |item| Some((module, type_name(item)?)))
     })
 }
 
-/// Types that end in a participle or contain one of the words of [`NEVER`], one per line.
 pub(crate) fn doubtful(source: &Source) -> Vec<String> {
     let found = types(source).filter(|(_, name)| is_doubtful(name));
     found.map(|(module, name)| format!("{}: {name}", module.file)).collect()
@@ -52,7 +49,7 @@ fn is_participle(word: &str) -> bool {
     IRREGULAR.contains(&word) || word.ends_with("ed") && !NOUNS.contains(&word)
 }
 
-/// Splits `PlannedTrial` into `Planned` and `Trial`; consecutive capitals stay together.
+/// `PlannedTrial` gives `Planned` and `Trial`; consecutive capitals stay together.
 pub(super) fn words(name: &str) -> Vec<String> {
     let mut words: Vec<String> = Vec::new();
     let mut before = None;

@@ -1,5 +1,4 @@
-//! Rule `deny`: licences, banned crates and sources of all dependencies are as deny.toml requires. Advisories are left out: they
-//! change without a change here.
+//! Rule `deny`: dependencies are as deny.toml requires. Advisories change without a change here, so they are left out.
 
 use std::process::Command;
 

@@ -1,5 +1,4 @@
-//! Rule `edges`: crates use only the crates that the table allows, and heavy crates stay in theirs. The table with its
-//! reasons is in edges.rs.
+//! Rule `edges`: crates use only the crates that edges.rs allows.
 
 use anyhow::Result;
 use cargo_metadata::{DependencyKind, Metadata};
@@ -10,12 +9,10 @@ use crate::workspace::Workspace;
 
 const ADVICE: &str = "remove the dependency, or change the table in xtask/src/edges.rs with a reason";
 
-/// Compares the workspace's manifests with the table.
 pub(crate) fn hold(workspace: &Workspace) -> Result<Verdict> {
     Ok(Verdict::broken(ADVICE, violations(&Table::OURS, &Graph::of(&workspace.metadata))))
 }
 
-/// The allowed graph.
 struct Table<'a> {
     crates: &'a [CrateRule],
     kept: &'a [Restricted],
@@ -31,7 +28,6 @@ impl<'a> Table<'a> {
     }
 }
 
-/// The actual graph: the packages of the workspace and every line of their dependencies.
 #[derive(Clone)]
 struct Graph {
     packages: Vec<Package>,
@@ -74,7 +70,6 @@ impl Graph {
     }
 }
 
-/// Everything in the graph that the table does not allow, one per line.
 fn violations(table: &Table, graph: &Graph) -> Vec<String> {
     let unknown = graph.packages.iter().filter(|package| table.rule(&package.name).is_none());
     let unknown =
@@ -132,7 +127,6 @@ mod tests {
         Graph::of(&MetadataCommand::new().no_deps().exec().unwrap())
     }
 
-    /// The violations after adding one edge to today's graph.
     fn added(from: &str, to: &str, kind: DependencyKind) -> Vec<String> {
         let mut graph = todays_graph();
         let before = violations(&Table::OURS, &graph);

@@ -7,7 +7,6 @@ use crate::workspace::Workspace;
 
 const MOST_LINES: usize = 600;
 
-/// Counts the lines of every Rust file.
 pub(crate) fn hold(workspace: &Workspace) -> Result<Verdict> {
     let mut places = Vec::new();
     for path in workspace.rust_files() {

@@ -5,7 +5,6 @@ use anyhow::{Context, Result};
 use super::Verdict;
 use crate::workspace::Workspace;
 
-/// Asks rustfmt for the files that it would change.
 pub(crate) fn hold(workspace: &Workspace) -> Result<Verdict> {
     let args = ["fmt", "--all", "--", "--check", "--files-with-diff"];
     let output = workspace.cargo(&args).output().context("start cargo fmt")?;

@@ -1,4 +1,4 @@
-//! Rule `generated`: generated files are up to date with `plumb`. The list is in generate.rs.
+//! Rule `generated`: generated files are up to date with `plumb`.
 
 use anyhow::Result;
 
@@ -6,7 +6,6 @@ use super::Verdict;
 use crate::generate::{GENERATED, Generated};
 use crate::workspace::Workspace;
 
-/// Compares every generated file with the output of `plumb`.
 pub(crate) fn hold(workspace: &Workspace) -> Result<Verdict> {
     let plumb = workspace.plumb()?;
     let mut places = Vec::new();
@@ -28,7 +27,6 @@ pub(crate) fn hold(workspace: &Workspace) -> Result<Verdict> {
 #[derive(Debug, PartialEq)]
 enum Standing {
     Current,
-    /// Neither the file nor the verb exists yet.
     Awaited,
     Wrong(String),
 }

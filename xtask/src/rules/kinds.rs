@@ -1,5 +1,4 @@
-//! Rule `kinds`: the number of files that match on a kind equals its budget. The table is in kinds.rs, the definition
-//! of a match in matches.rs, and declarations in declared.rs.
+//! Rule `kinds`: the number of files that match on a kind equals its budget in kinds.rs.
 
 use anyhow::Result;
 
@@ -13,7 +12,6 @@ use crate::workspace::Workspace;
 const ADVICE: &str = "ask the kind's descriptor or trait, or move this into the kind's own files; budgets and their reasons \
                       are in xtask/src/kinds.rs";
 
-/// Counts the files that match on each kind.
 pub(crate) fn hold(workspace: &Workspace) -> Result<Verdict> {
     Ok(Verdict::broken(ADVICE, violations(KINDS, &Source::read(&workspace.root)?)))
 }
@@ -74,7 +72,6 @@ mod tests {
         Module::parse(krate, Vec::new(), &format!("crates/{krate}/{file}"), text).unwrap()
     }
 
-    /// The matches in a file of crate `upper`, outside the kind's own files, with this function body.
     fn found(uses: &str, body: &str) -> Vec<String> {
         let text = format!("{uses}\nenum Kind {{ A }}\nfn f(link: &Link) {{ {body} }}");
         let modules = vec![module("lower", "link.rs", OWN), module("upper", "f.rs", &text)];

@@ -1,4 +1,4 @@
-//! Rule `links`: relative links in Markdown lead to an existing file, and their anchors to a heading of it.
+//! Rule `links`: relative links and anchors in Markdown exist.
 
 use std::collections::BTreeSet;
 use std::path::{Component, Path, PathBuf};
@@ -10,7 +10,6 @@ use crate::workspace::Workspace;
 
 const ADVICE: &str = "correct these links: the file or the heading does not exist";
 
-/// Checks every link of every Markdown file.
 pub(crate) fn hold(workspace: &Workspace) -> Result<Verdict> {
     let mut places = Vec::new();
     for path in workspace.files.iter().filter(|path| is_page(path)) {
@@ -35,7 +34,6 @@ fn is_page(path: &str) -> bool {
     Path::new(path).extension().is_some_and(|ending| ending == "md") && !path.contains("/data/")
 }
 
-/// `file` as seen from `page`, from the root of the tree.
 fn resolved(page: &str, file: &str) -> String {
     let mut path = PathBuf::from(page);
     path.pop();
@@ -48,7 +46,7 @@ fn resolved(page: &str, file: &str) -> String {
     path.to_string_lossy().into_owned()
 }
 
-/// The targets of inline links outside code, with their lines; addresses of other sites are left out.
+/// Inline, outside code, with their lines; without addresses of other sites.
 fn links(text: &str) -> Vec<(usize, &str)> {
     let mut found = Vec::new();
     for (number, line) in prose(text) {
@@ -61,7 +59,7 @@ fn links(text: &str) -> Vec<(usize, &str)> {
     found
 }
 
-/// The anchors of all headings, as forges make them: lower case, spaces as hyphens, without punctuation.
+/// Makes anchors as forges do: lower case, spaces as hyphens, without punctuation.
 fn anchors(text: &str) -> BTreeSet<String> {
     let headings = prose(text).filter_map(|(_, line)| line.strip_prefix('#'));
     headings

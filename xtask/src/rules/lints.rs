@@ -1,12 +1,10 @@
-//! Rule `clippy`: no lint of the workspace fires in any target. The lints, including bans on clock, file system,
-//! printing and exit outside their crates, are in Cargo.toml and clippy.toml.
+//! Rule `clippy`: no lint of the workspace fires in any target.
 
 use anyhow::{Context, Result};
 
 use super::Verdict;
 use crate::workspace::Workspace;
 
-/// Runs clippy; its messages go to the terminal as they appear.
 pub(crate) fn hold(workspace: &Workspace) -> Result<Verdict> {
     let args = ["clippy", "--workspace", "--all-targets", "--keep-going", "--", "-D", "warnings"];
     let status = workspace.cargo(&args).status().context("start cargo clippy")?;

@@ -1,5 +1,4 @@
-//! Rule `machine-paths`: no file of the project mentions a particular machine: its home folders, scratch folders, this
-//! checkout's path, or its host name. Paths and name come from the machine that runs the rule.
+//! Rule `machine-paths`: no file mentions a particular machine.
 
 use std::path::Path;
 
@@ -10,13 +9,11 @@ use crate::workspace::Workspace;
 
 const ADVICE: &str = "use a path relative to the project, or a standard name";
 
-/// Folders that exist on every machine, so that a checkout below them is not specific to one.
+/// Folders of every machine, so that a checkout below them is not specific to one.
 const STANDARD: &[&str] = &["dev", "etc", "mnt", "opt", "proc", "run", "srv", "sys", "usr", "var"];
 
-/// Files that need such a path, each with its reason.
 const NEEDED: &[(&str, &str)] = &[];
 
-/// Searches every text file that git knows.
 pub(crate) fn hold(workspace: &Workspace) -> Result<Verdict> {
     let own = marks_of_this_machine(&workspace.root);
     let mut places = Vec::new();
@@ -31,7 +28,7 @@ pub(crate) fn hold(workspace: &Workspace) -> Result<Verdict> {
     Ok(Verdict::broken(ADVICE, places))
 }
 
-/// The first machine-specific text in a line. Code may need the scratch folder; prose may not.
+/// Code may need the scratch folder; prose may not.
 fn mark_in<'a>(line: &str, is_code: bool, own: &'a [String]) -> Option<&'a str> {
     let homes = ["home", "root", "Users"].map(|name| format!("/{name}/"));
     let home = homes.iter().any(|path| stands_alone(line, path)).then_some("home folder");
@@ -40,7 +37,7 @@ fn mark_in<'a>(line: &str, is_code: bool, own: &'a [String]) -> Option<&'a str> 
     home.or(scratch).or(mine)
 }
 
-/// Whether `path` starts here instead of continuing a longer path.
+/// `path` must not continue a longer path.
 fn stands_alone(line: &str, path: &str) -> bool {
     let joins =
         |before: char| before.is_alphanumeric() || matches!(before, '_' | '-' | '.' | '}' | ')' | '*');

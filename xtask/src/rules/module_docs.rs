@@ -7,7 +7,6 @@ use crate::workspace::Workspace;
 
 const ADVICE: &str = "start these files with `//!` and what the file owns";
 
-/// Reads the first line of every Rust file.
 pub(crate) fn hold(workspace: &Workspace) -> Result<Verdict> {
     let mut places = Vec::new();
     for path in workspace.rust_files() {

@@ -5,7 +5,6 @@ use anyhow::Result;
 use super::Verdict;
 use crate::workspace::Workspace;
 
-/// Old phrases of this project and the field's terms.
 const PRIVATE: &[(&str, &str)] = &[
     ("gather at two levels", "are bimodal"),
     ("gathers at two levels", "is bimodal"),
@@ -33,10 +32,9 @@ const PRIVATE: &[(&str, &str)] = &[
 
 const ADVICE: &str = "use the field's term";
 
-/// This file, which contains the list above.
+/// Contains the list above.
 const OWN: &str = file!();
 
-/// Searches every text file that git knows, across line breaks.
 pub(crate) fn hold(workspace: &Workspace) -> Result<Verdict> {
     let mut places = Vec::new();
     for path in workspace.files.iter().filter(|path| !OWN.ends_with(path.as_str())) {
@@ -47,7 +45,7 @@ pub(crate) fn hold(workspace: &Workspace) -> Result<Verdict> {
     Ok(Verdict::broken(ADVICE, places))
 }
 
-/// The text as one line: a phrase may be broken anywhere, in comments and in strings.
+/// A phrase may be broken anywhere, in comments and in strings.
 fn flat(text: &str) -> String {
     let marks = |line: &str| {
         line.trim().trim_start_matches(['/', '!', '#', '>']).trim_end_matches('\\').trim().to_owned()

@@ -1,5 +1,4 @@
-//! Rule `plain-words`: limits phrases that make a text read like a translation, per crate or top-level folder and separately for
-//! comments, messages and docs. Each phrase is fine English by itself; only their rate counts.
+//! Rule `plain-words`: limits phrases that make a text read like a translation.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::LazyLock;
@@ -10,10 +9,10 @@ use super::Verdict;
 use crate::prose::{self, Kind};
 use crate::workspace::Workspace;
 
-/// Most marker phrases per 1,000 words.
+/// Markers per 1,000 words.
 const CEILING: usize = 8;
 
-/// Areas with a higher ceiling. Only lower these, and delete lines; `cargo xtask count` prints the rates.
+/// Only lower these, and delete lines; `cargo xtask count` prints the rates.
 #[rustfmt::skip]
 const HIGHER: &[(&str, usize)] = &[
     ("analysis", 100),
@@ -21,10 +20,9 @@ const HIGHER: &[(&str, usize)] = &[
     ("stats", 100),
 ];
 
-/// Allowed in any area: one phrase in a short text is a high rate.
+/// One phrase in a short text is a high rate.
 const ALWAYS_ALLOWED: usize = 3;
 
-/// Lines to show for an area above its ceiling.
 const SHOWN: usize = 8;
 
 const ADVICE: &str = "reword the lines below in plain English: subject, verb, object, and the field's terms";
@@ -32,7 +30,6 @@ const ADVICE: &str = "reword the lines below in plain English: subject, verb, ob
 /// Lower-case phrases, one per line.
 const MARKERS: &str = include_str!("plain_words.txt");
 
-/// The words of [`MARKERS`] by their first word.
 static MARKERS_BY_WORD: LazyLock<HashMap<&str, Vec<Vec<&str>>>> = LazyLock::new(|| {
     let mut markers: HashMap<&str, Vec<Vec<&str>>> = HashMap::new();
     for words in MARKERS.lines().map(|marker| marker.split(' ').collect::<Vec<_>>()) {
@@ -41,15 +38,13 @@ static MARKERS_BY_WORD: LazyLock<HashMap<&str, Vec<Vec<&str>>>> = LazyLock::new(
     markers
 });
 
-/// Texts by area and kind.
 type Rates = BTreeMap<(String, Kind), Rate>;
 
-/// Markers in the texts of an area.
 #[derive(Default)]
 pub(crate) struct Rate {
     words: usize,
     markers: usize,
-    /// The number of markers and the place of each line that has any.
+    /// Number of markers and place of each line that has any.
     lines: Vec<(usize, String)>,
 }
 
@@ -63,15 +58,11 @@ impl Rate {
     }
 }
 
-/// Compares every area with its ceiling.
 pub(crate) fn hold(workspace: &Workspace) -> Result<Verdict> {
     Ok(Verdict::broken(ADVICE, complaints(rates(workspace)?, HIGHER)))
 }
 
 /// Markers per 1,000 words, one line per area and kind.
-///
-/// # Errors
-/// A file cannot be read.
 pub(crate) fn shown(workspace: &Workspace) -> Result<Vec<String>> {
     let line = |((area, kind), rate): (&(String, Kind), &Rate)| {
         let kind = format!("{kind:?}").to_lowercase();
@@ -126,8 +117,7 @@ fn complaints(rates: Rates, higher: &[(&str, usize)]) -> Vec<String> {
     places
 }
 
-/// Words and markers of a text, without code in backticks, names in braces, and addresses. Of overlapping markers, the longest
-/// counts.
+/// Ignores code in backticks, names in braces, and addresses. The longest of overlapping markers counts.
 fn count(text: &str) -> (usize, usize) {
     let without_code = text.split('`').step_by(2);
     let pieces = without_code.flat_map(|text| text.split('{')).map(|piece| match piece.split_once('}') {

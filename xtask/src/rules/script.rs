@@ -1,5 +1,4 @@
-//! Rule `script`: the script of report pages is up to date with its typed source, and the source has no type errors.
-//! script.rs builds it.
+//! Rule `script`: the script of report pages is up to date with its typed source.
 
 use std::fs;
 

@@ -1,5 +1,4 @@
-//! Rule `shapes`: no two crates declare the same shape, i.e. structs with the same fields or enums with the same
-//! variants. Owns the comparison and the exceptions.
+//! Rule `shapes`: no two crates declare structs with the same fields or enums with the same variants.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -15,21 +14,20 @@ use crate::workspace::Workspace;
 const ADVICE: &str = "keep the one of the lower crate; a frozen reader of an older version gets a line in \
                       xtask/src/rules/shapes.rs";
 
-/// Shapes with fewer fields may be equal by chance.
+/// Smaller shapes may be equal by chance.
 const LEAST_FIELDS: usize = 2;
-/// Minimum number of equal field names at which types no longer matter, and of equal variant names at which one enum
-/// may carry nothing and so list the other's words.
+/// Equal field names at which types no longer matter, and equal variant names at which one enum may carry nothing and so list
+/// the other's words.
 const NAMES_SUFFICE: usize = 3;
 
-/// A type, or all types of a module, that may have an equal in another crate.
+/// A type that may have an equal in another crate.
 struct Twin {
-    /// As `crate::module::Type`, or a prefix of it.
+    /// `crate::module::Type`, or a prefix of it.
     path: &'static str,
     #[expect(dead_code, reason = "for readers of the table")]
     why: &'static str,
 }
 
-/// All exceptions.
 #[rustfmt::skip]
 const TWINS: &[Twin] = &[
     Twin { path: "scenario::document",
@@ -56,7 +54,6 @@ const TWINS: &[Twin] = &[
         why: "the other one has atomics for several threads" },
 ];
 
-/// Compares the types of all crates.
 pub(crate) fn hold(workspace: &Workspace) -> Result<Verdict> {
     Ok(Verdict::broken(ADVICE, violations(TWINS, &Source::read(&workspace.root)?)))
 }
@@ -83,21 +80,18 @@ fn violations(twins: &[Twin], source: &Source) -> Vec<String> {
     lines
 }
 
-/// The shape of a type.
 struct Shape<'a> {
     krate: &'a str,
     path: String,
     file: &'a str,
-    /// Whether it distinguishes variants of a kind: data about each variant is not a list of its words.
+    /// Data about each variant is not a list of its words.
     is_kind: bool,
     parts: Parts,
 }
 
 #[derive(PartialEq)]
 enum Parts {
-    /// Types by field.
     Struct(BTreeMap<String, String>),
-    /// Contents by variant.
     Enum(BTreeMap<String, String>),
 }
 
@@ -157,7 +151,6 @@ fn are_words(variants: &BTreeMap<String, String>) -> bool {
     variants.values().all(String::is_empty)
 }
 
-/// A type without the module paths of its names.
 fn short(ty: &impl ToTokens) -> String {
     let mut words: Vec<String> = Vec::new();
     for word in ty.to_token_stream().to_string().split_whitespace() {

@@ -1,4 +1,4 @@
-//! Rule `tokens`: no crate has more tokens of non-test code than its ceiling in ceilings.rs, and no ceiling rises without a reason.
+//! Rule `tokens`: no crate has more tokens than its ceiling in ceilings.rs, and no ceiling rises without a reason.
 
 use std::collections::BTreeMap;
 use std::process::Command;
@@ -16,10 +16,8 @@ const TABLE: &str = "xtask/src/ceilings.rs";
 /// A ceiling must be lowered to the measured value if that is lower by more than one in this number.
 const SLACK: usize = 100;
 
-/// A ceiling and its reason, by crate.
 type Table = BTreeMap<String, (usize, String)>;
 
-/// Counts the tokens of each crate.
 pub(crate) fn hold(workspace: &Workspace) -> Result<Verdict> {
     let now =
         CEILINGS.iter().map(|(krate, most, reason)| ((*krate).to_owned(), (*most, (*reason).to_owned())));
@@ -54,8 +52,7 @@ fn raised(before: &Table, now: &Table) -> Vec<String> {
     now.iter().filter_map(of_crate).collect()
 }
 
-/// The previous version of the table: before the uncommitted change, or before the last commit that changed it. `None` without
-/// history.
+/// The table before the uncommitted change, or before the last commit that changed it. `None` without history.
 fn before(workspace: &Workspace) -> Option<String> {
     let git = |args: &[&str]| {
         let output = Command::new("git")
@@ -72,7 +69,6 @@ fn before(workspace: &Workspace) -> Option<String> {
     versions.into_iter().find(|version| *version != now)
 }
 
-/// Lines such as `("cli", 1234, "reason"),`.
 fn parse(text: &str) -> Table {
     let of_line = |line: &str| {
         let fields = line.trim().strip_prefix("(\"")?.strip_suffix("\"),")?;

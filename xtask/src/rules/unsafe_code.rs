@@ -9,7 +9,6 @@ const ROOM: &str = "crates/sys/";
 const ADVICE: &str =
     "move unsafe code behind a safe function of `sys`, and keep `[lints] workspace = true` everywhere";
 
-/// Searches for attributes that allow unsafe code and for packages outside the lints.
 pub(crate) fn hold(workspace: &Workspace) -> Result<Verdict> {
     let mut places = Vec::new();
     for path in workspace.rust_files().filter(|path| !path.starts_with(ROOM)) {

@@ -10,7 +10,6 @@ use crate::workspace::Workspace;
 const BANNED: &[&str] = &["util", "utils", "common", "helper", "helpers", "types"];
 const ADVICE: &str = "name these after what they own; a generic name attracts unrelated code";
 
-/// Checks crates, paths and `mod` lines.
 pub(crate) fn hold(workspace: &Workspace) -> Result<Verdict> {
     let packages = workspace.metadata.workspace_packages();
     let names = packages.iter().map(|package| package.name.as_str());
@@ -35,7 +34,7 @@ fn path_is_banned(path: &str) -> bool {
     Path::new(path).with_extension("").iter().any(|part| part.to_str().is_some_and(is_banned))
 }
 
-/// The name in `mod name {`, also after `pub` and `pub(crate)`. `mod name;` has a file with a checked path.
+/// Accepts `pub` and `pub(crate)`. `mod name;` has a file with a checked path.
 fn inline_module(line: &str) -> Option<&str> {
     let mut words = line.split_whitespace().skip_while(|word| word.starts_with("pub"));
     (words.next() == Some("mod")).then(|| words.next()).flatten().filter(|_| line.trim_end().ends_with('{'))

@@ -5,11 +5,8 @@ use std::thread;
 
 use anyhow::Result;
 
-/// Runs each item with `run` as it arrives, `at_once` at a time, and passes its output to `show` at its end. Returns
-/// whether all succeeded.
-///
-/// # Errors
-/// The first error of `run`.
+/// Takes items as they arrive, `at_once` at a time. `show` gets the output of an item at its end. Returns whether all
+/// succeeded.
 pub(crate) fn run<T: Send>(
     programs: mpsc::Receiver<T>,
     at_once: usize,

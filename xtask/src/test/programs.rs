@@ -1,4 +1,4 @@
-//! Test programs: built by one `cargo test` and run in the same way. Packages name their longest programs.
+//! Test programs: built by one `cargo test` and run in the same way.
 
 use std::collections::BTreeSet;
 use std::io::{BufRead, BufReader, Seek};
@@ -10,23 +10,16 @@ use cargo_metadata::{Artifact, Package};
 
 use crate::workspace::{Workspace, each_built_by};
 
-/// A test program.
 pub(crate) struct Program {
-    /// Its package and target.
     pub(crate) name: String,
     path: PathBuf,
     folder: PathBuf,
-    /// Test filters for this part.
     part: Vec<String>,
-    /// Number of parallel tests, if the package sets `[package.metadata.tests] threads = N`.
+    /// The package sets `[package.metadata.tests] threads = N`.
     threads: Option<u64>,
 }
 
-/// Builds the test programs of these packages, or of all, and passes on each as soon as it is built: long ones first,
-/// and the others while those run.
-///
-/// # Errors
-/// A build error.
+/// Passes on each package as soon as it is built: long ones first, and the others while those run.
 pub(crate) fn build(
     workspace: &Workspace,
     packages: &[String],
@@ -58,7 +51,6 @@ pub(crate) fn build(
 }
 
 impl Program {
-    /// One program, or its parts.
     fn of(workspace: &Workspace, artifact: &Artifact) -> Vec<Self> {
         let is_its = |package: &&Package| package.id == artifact.package_id;
         let path = artifact.executable.clone().filter(|_| artifact.profile.test);
@@ -90,10 +82,7 @@ impl Program {
         self.part.first().is_none_or(|word| word == "--skip").then_some(Self { part: Vec::new(), ..self })
     }
 
-    /// Runs it and passes on every output line, including its exit. Returns whether it succeeded.
-    ///
-    /// # Errors
-    /// It cannot be started, or its output cannot be read.
+    /// Passes on every output line, including the exit. Returns whether the program succeeded.
     pub(crate) fn run(&self, arguments: &[String], lines: &mut dyn FnMut(&str)) -> Result<bool> {
         let mut command = Command::new(&self.path);
         command.args(&self.part).args(arguments);

@@ -1,22 +1,18 @@
-//! Counts tests from the output of test programs. Both libtest and libtest-mimic print `running N tests`, `test NAME
-//! ... ignored` with a reason, and `test result: ok. N passed; N failed; ...`. A test that detects at run time that it
-//! cannot run prints `skipped: NAME: REASON`.
+//! Counts tests from the output of libtest and libtest-mimic. A test that detects at run time that it cannot run prints
+//! `skipped: NAME: REASON`.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
-/// The sum over all test programs.
 #[derive(Debug, Default)]
 pub(crate) struct Tally {
     pub(crate) passed: usize,
     pub(crate) failed: usize,
     pub(crate) skipped: usize,
-    /// Reasons by test, if given.
     pub(crate) skipped_because: BTreeMap<String, String>,
     program: Program,
 }
 
-/// The current test program.
 #[derive(Debug, Default)]
 struct Program {
     is_running: bool,
@@ -26,7 +22,6 @@ struct Program {
 }
 
 impl Tally {
-    /// Reads one line without its line break.
     pub(crate) fn read(&mut self, line: &str) {
         if is_start(line) {
             self.close_program();
@@ -59,7 +54,7 @@ impl Tally {
         }
     }
 
-    /// Records the result of `cargo test` itself. Programs that crashed or did not build count as a failure.
+    /// Programs that crashed or did not build count as a failure.
     pub(crate) fn end(&mut self, good: bool) {
         self.close_program();
         if !good && self.failed == 0 {
@@ -74,7 +69,6 @@ impl Tally {
 }
 
 impl Program {
-    /// Number of passed tests that found that they cannot run.
     fn ended_early(&self) -> usize {
         let is_early = |name: &&String| self.tests.contains(*name) && !self.ignored.contains(*name);
         self.said_skipped.iter().filter(is_early).count()
@@ -103,13 +97,13 @@ fn result_in(line: &str) -> Option<[usize; 3]> {
     Some([count("passed")?, count("failed")?, count("ignored")?])
 }
 
-/// The name and the rest of `test NAME ... ok`; libtest-mimic puts the kind of test before the name as `[KIND]`.
+/// libtest-mimic puts the kind of test before the name as `[KIND]`.
 fn test_in(line: &str) -> Option<(&str, &str)> {
     let (name, said) = line.strip_prefix("test ")?.split_once(" ... ")?;
     Some((name.trim().rsplit("] ").next()?, said))
 }
 
-/// The reason, which may be empty: libtest prints `ignored, REASON`, libtest-mimic `ignored (REASON)`.
+/// May be empty: libtest prints `ignored, REASON`, libtest-mimic `ignored (REASON)`.
 fn ignored_in(said: &str) -> Option<&str> {
     let reason = said.strip_prefix("ignored")?;
     Some(

@@ -12,7 +12,6 @@ use super::*;
 const TOKEN: Token = Token(0x00C0_FFEE);
 
 thread_local! {
-    /// Operations on probes, in order.
     static DONE: RefCell<Vec<String>> = const { RefCell::new(Vec::new()) };
 }
 
@@ -24,7 +23,6 @@ fn taken() -> Vec<String> {
     DONE.with_borrow_mut(std::mem::take)
 }
 
-/// A probe that works, or fails to start or to be read.
 struct Fake {
     kind: ProbeKind,
     starts: bool,

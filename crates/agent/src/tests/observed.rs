@@ -13,7 +13,6 @@ fn observe(token: Token) -> Order {
     Order::Observe(ObserveOrder { token, probes, subjects, latency_breakdown: None })
 }
 
-/// Whether probes work here. Prints the reason if not.
 #[expect(clippy::disallowed_macros, reason = "a skipped test prints the reason")]
 fn looks(observer: &mut Agent, token: Token) -> bool {
     let Ok(Reply::Observing(Observing { missing })) = observer.ask(observe(token)) else { panic!("obeys") };
@@ -54,7 +53,6 @@ fn observes_trial_between_orders() {
     });
 }
 
-/// Without probes, and without the right to load them.
 #[test]
 fn reports_cpu_use_of_other_processes_without_probes() {
     let mut observer = Agent::greeted();

@@ -21,6 +21,8 @@ use crate::{
 };
 
 pub(crate) fn run(args: &ClientArgs, shared: &GlobalFlags) -> anyhow::Result<Exit> {
+    args.ignored.note();
+    args.log_file.redirect()?;
     let load = WorkloadSettings::Stream(request::load(args)?);
     let reach = &args.reach;
     let server = host::resolve(&args.host, reach.port, reach.family, reach.bind)?;

@@ -2,16 +2,16 @@
 
 use clap::{Args, builder::PossibleValuesParser};
 
-use crate::{exit::Exit, failure::Misuse, global_flags::GlobalFlags, output, pager, width};
+use crate::{exit::Exit, global_flags::GlobalFlags, output, pager, width};
 
 #[derive(Debug, Args)]
 pub(crate) struct ExplainArgs {
-    /// The finding's name, as shown in a report
+    /// The finding's name, as shown in a report [default: list all findings]
     #[arg(value_parser = PossibleValuesParser::new(PAGES.iter().map(|(id, _)| *id)), hide_possible_values = true)]
     finding: Option<String>,
 
     /// List all findings
-    #[arg(long, conflicts_with = "finding")]
+    #[arg(long, hide = true, conflicts_with = "finding")]
     list: bool,
 }
 
@@ -76,12 +76,7 @@ pub(crate) fn run(args: &ExplainArgs, shared: &GlobalFlags) -> anyhow::Result<Ex
             let text = paragraphs(&listed(page(finding)));
             pager::text(&width::wrapped(&text, Some(width::of_page())), shared.settings.pager.as_deref())?;
         }
-        None if args.list => output::text(list())?,
-        None => {
-            let hint =
-                "reports show it in brackets after a finding; `plumb explain --list` lists all findings";
-            return Err(Misuse::new("no finding given").hint(hint).into());
-        }
+        None => output::text(list())?,
     }
     Ok(Exit::Success)
 }

@@ -1,6 +1,65 @@
-//! iperf3 flags that plumb does not have, and alternatives.
+//! iperf3 flags that change nothing in plumb, or that it does not have, and alternatives.
 //!
 //! docs/guide/client-server.md lists them.
+
+use clap::Args;
+
+use std::path::PathBuf;
+
+use sys::output_file;
+
+use crate::output;
+
+/// Flags of both ends that are accepted, so that iperf3 command lines work unchanged.
+#[derive(Debug, Args)]
+pub(crate) struct Ignored {
+    #[arg(short = 'V', long, hide = true)]
+    verbose: bool,
+    #[arg(short, long, hide = true, value_name = "UNIT")]
+    format: Option<String>,
+    #[arg(short, long, hide = true, value_name = "LEVEL", num_args = 0..=1, require_equals = true)]
+    debug: Option<Option<u8>>,
+    #[arg(long, hide = true)]
+    forceflush: bool,
+    #[arg(long, hide = true)]
+    repeating_payload: bool,
+    #[arg(long, hide = true, value_name = "TIME")]
+    pacing_timer: Option<String>,
+}
+
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Output")]
+pub(crate) struct LogFile {
+    /// Append the output to this file
+    #[arg(long, value_name = "FILE")]
+    logfile: Option<PathBuf>,
+}
+
+impl LogFile {
+    pub(crate) fn redirect(&self) -> sys::Result<()> {
+        self.logfile.as_deref().map_or(Ok(()), output_file::append_stdout)
+    }
+}
+
+impl Ignored {
+    pub(crate) fn note(&self) {
+        let reasons = [
+            (self.verbose, "-V", "the summary has all details"),
+            (self.format.is_some(), "-f", "units are chosen automatically"),
+            (
+                self.debug.is_some(),
+                "-d",
+                "plumb has no debug output (iperf 2's bidirectional test is --bidir)",
+            ),
+            (self.forceflush, "--forceflush", "every line is flushed immediately"),
+            (self.repeating_payload, "--repeating-payload", "the payload is never random"),
+            (self.pacing_timer.is_some(), "--pacing-timer", "each write has its own deadline"),
+        ];
+        for (_, flag, reason) in reasons.iter().filter(|(given, ..)| *given) {
+            output::aside(format!("note: {flag} has no effect: {reason}"));
+        }
+    }
+}
 
 struct Missing {
     names: &'static [&'static str],
@@ -10,19 +69,11 @@ struct Missing {
 /// Covers iperf3 3.1 to 3.21 and common iperf 2 flags.
 #[rustfmt::skip]
 const MISSING: &[Missing] = &[
-    Missing { names: &["-c", "--client"], instead: "omit -c: plumb client HOST" },
+    Missing { names: &["-c", "--client"], instead: "use the client subcommand: plumb client HOST" },
     Missing { names: &["-s", "--server"], instead: "use the server subcommand: plumb server" },
-    Missing { names: &["-V", "--verbose"], instead: "the closing summary has all details; --json has more \
-        (for the version: plumb --version)" },
     Missing { names: &["-v", "--version"], instead: "use plumb --version" },
-    Missing { names: &["-f", "--format"], instead: "units are chosen automatically; --json has bits per \
-        second" },
-    Missing { names: &["-d", "--debug"], instead: "plumb has no debug output; for iperf 2's bidirectional \
-        test, use --bidir" },
     Missing { names: &["-F", "--file"], instead: "plumb does not send files, because disk speed would \
         affect the result" },
-    Missing { names: &["--logfile"], instead: "redirect the output: plumb ... > FILE" },
-    Missing { names: &["--forceflush"], instead: "omit it: every line is flushed immediately" },
     Missing { names: &["--timestamps"], instead: "times are relative to the start, which the `plumb` \
         object of --json contains; or pipe the output through ts" },
     Missing { names: &["--json-stream", "--json-stream-full-output"], instead: "--json prints one document \
@@ -36,10 +87,7 @@ const MISSING: &[Missing] = &[
     Missing { names: &["-m", "--mptcp"], instead: "plumb does not support Multipath TCP" },
     Missing { names: &["--fq-rate", "--no-fq-socket-pacing"], instead: "plumb paces in user space: -b \
         RATE; the result includes the sender's lateness" },
-    Missing { names: &["--pacing-timer"], instead: "each write has its own deadline: -b RATE, or RATE/N \
-        for bursts of N" },
     Missing { names: &["--dont-fragment"], instead: "datagrams fit the path MTU unless -l is larger" },
-    Missing { names: &["--repeating-payload"], instead: "omit it: plumb's payload is not random" },
     Missing { names: &["--skip-rx-copy"], instead: "--mode limit sends and receives without copying" },
     Missing { names: &["--gsro", "--no-gsro"], instead: "--mode limit sends and receives many datagrams \
         per call" },
@@ -65,7 +113,7 @@ mod tests {
 
     #[test]
     fn suggests_alternative_for_missing_flag() {
-        for (flag, word) in [("-V", "--json"), ("-f", "--json"), ("-d", "--bidir"), ("--logfile", "> FILE")] {
+        for (flag, word) in [("-v", "plumb --version"), ("-X", "-B"), ("--json-stream", "--json")] {
             let answer = instead(flag).expect(flag);
             assert!(answer.contains(flag) && answer.contains(word), "{answer}");
         }

@@ -1,12 +1,14 @@
 //! `plumb lab`: creates and removes labs that outlive a command, and runs commands in them.
 
-use std::{env, io, path::PathBuf, process::Command};
+use std::{env, io, path::PathBuf, process::Command, time::Duration};
 
-use ::lab::{PersistentLab, Registry, Stop};
+use ::lab::{PersistentHost, PersistentLab, Registry, Stop};
 use anyhow::{Context, anyhow};
 use clap::{Args, Subcommand};
 use comfy_table::{Table, presets};
 use machine::{Holder, Rights};
+use probe::LabelledProcess;
+use samples::TracedProcess;
 use serde_json::json;
 
 use crate::{
@@ -15,9 +17,15 @@ use crate::{
     global_flags::GlobalFlags,
     interrupt,
     list_format::{self, ListFormat},
-    output, source,
+    output,
+    program::PROGRAM,
+    source,
 };
 
+/// Environment variable of commands run by `lab shell`: PID/START_TIME of the lab's holder.
+const LABEL: &str = "PLUMB_LAB_HOLDER";
+/// Time for a process to exit before it is killed.
+const GRACE: Duration = Duration::from_secs(2);
 /// Printed by the lab's holder process once the lab is ready.
 const READY: &str = "ready";
 
@@ -73,7 +81,7 @@ pub(crate) fn run(command: &LabCommand, shared: &GlobalFlags) -> anyhow::Result<
         LabCommand::Up(args) => up(&registry, args, shared)?,
         LabCommand::List(format) => list(&registry, *format)?,
         LabCommand::Shell(args) => return Err(shell(&registry, args)?),
-        LabCommand::Down { names, all } => down(&registry, names, *all)?,
+        LabCommand::Down { names, all } => return down(&registry, names, *all),
         LabCommand::Gc => gc(&registry)?,
     }
     Ok(Exit::Success)
@@ -93,7 +101,7 @@ fn registry(shall_be: bool) -> anyhow::Result<Registry> {
 /// Starts a holder in the background and waits until the lab is ready or has failed.
 fn up(registry: &Registry, args: &UpArgs, shared: &GlobalFlags) -> anyhow::Result<()> {
     let name = name_of(args, shared)?;
-    let mut holder = Command::new(super::PROGRAM);
+    let mut holder = Command::new(PROGRAM);
     holder.args(["lab", "up", "--foreground", "--name", &name, &args.scenario]);
     holder.envs(shared.db.iter().map(|file| ("PLUMB_DB", file)));
     let answer = Holder::start(&mut holder, "the lab's holder")?;
@@ -197,12 +205,14 @@ fn shell(registry: &Registry, args: &ShellArgs) -> anyhow::Result<anyhow::Error>
     };
     let mut command = Command::new(program);
     command.args(rest).env("PLUMB_LAB", &lab.name).env("PLUMB_HOST", &host.name);
+    command.env(LABEL, format!("{}/{}", lab.holder.pid, lab.holder.start_time));
     let error = machine::visit(lab.holder, host.descriptor, &mut command);
     Ok(anyhow::Error::new(error)
         .context(format!("cannot run {program} in host {} of lab {}", host.name, lab.name)))
 }
 
-fn down(registry: &Registry, names: &[String], all: bool) -> anyhow::Result<()> {
+/// Also ends the processes of `lab shell`, and fails if others still use a network namespace of the lab.
+fn down(registry: &Registry, names: &[String], all: bool) -> anyhow::Result<Exit> {
     let labs = match (all, names) {
         (true, _) => registry.list()?.into_iter().filter(|lab| lab.holder.is_alive()).collect(),
         (false, []) => vec![registry.find(None)?],
@@ -210,20 +220,56 @@ fn down(registry: &Registry, names: &[String], all: bool) -> anyhow::Result<()> 
             names.iter().map(|name| registry.find(Some(name))).collect::<Result<Vec<_>, _>>()?
         }
     };
+    let mut exit = Exit::Success;
     for lab in labs {
+        let used = |host: &PersistentHost| {
+            probe::namespace(&format!("/proc/{}/fd/{}", lab.holder.pid, host.descriptor)).ok()
+        };
+        let used: Vec<_> = lab.hosts.iter().filter_map(|host| Some((&host.name, used(host)?))).collect();
         registry.down(&lab).with_context(|| format!("cannot remove lab {}", lab.name))?;
         output::line(format_args!("removed lab {}", lab.name))?;
+        end_shells(|holder| holder == lab.holder)?;
+        for (host, namespace) in used {
+            for process in probe::in_namespace(namespace) {
+                let TracedProcess { name, pid } = process;
+                output::aside(format_args!(
+                    "warning: {name} (process {pid}) still uses the network namespace of host {host}"
+                ));
+                exit = Exit::Failure;
+            }
+        }
     }
-    Ok(())
+    Ok(exit)
+}
+
+/// Ends the processes that `lab shell` started in labs with these holders, except when called from such a shell.
+fn end_shells(is_removed: impl Fn(Holder) -> bool) -> anyhow::Result<bool> {
+    if env::var_os(LABEL).is_some() {
+        return Ok(false);
+    }
+    let mut found = false;
+    for LabelledProcess { process: TracedProcess { name, pid }, start_time, value } in probe::labelled(LABEL)
+    {
+        let holder = value.split_once('/').and_then(|(pid, start_time)| {
+            Some(Holder { pid: pid.parse().ok()?, start_time: start_time.parse().ok()? })
+        });
+        if holder.is_some_and(&is_removed) {
+            Holder { pid, start_time }.end(GRACE)?;
+            output::line(format_args!("ended {name} (process {pid}), which `plumb lab shell` had started"))?;
+            found = true;
+        }
+    }
+    Ok(found)
 }
 
 fn gc(registry: &Registry) -> anyhow::Result<()> {
     let swept = registry.sweep()?;
+    let ended = end_shells(|holder| !holder.is_alive())?;
     for lab in &swept {
         let (name, pid) = (&lab.name, lab.holder.pid);
         output::line(format_args!("cleaned up lab {name}, which had lost its holder (process {pid})"))?;
     }
-    if swept.is_empty() {
+    if swept.is_empty() && !ended {
         output::line("nothing to clean up")?;
     }
     Ok(())

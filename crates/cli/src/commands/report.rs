@@ -74,6 +74,7 @@ pub(crate) enum FormatName {
     /// A single file for a web browser, complete, with charts
     Html,
     /// Tables to include in a LaTeX document with booktabs
+    #[value(alias = "tex")]
     Latex,
     /// The complete findings, for programs
     Json,

@@ -17,6 +17,8 @@ use self::hints::Hints;
 use crate::{exit::Exit, interrupt, output};
 
 pub(crate) fn run(args: &ServerArgs) -> anyhow::Result<Exit> {
+    args.ignored.note();
+    args.log_file.redirect()?;
     let config = config::config(args)?;
     let mut bound = Bound::new(&config).context("cannot serve")?;
     // Must precede thread creation: privileges are dropped per thread.

@@ -29,7 +29,7 @@ use self::{
     target::Resolved,
     wait::{Alive, Waiting},
 };
-use super::TOOL;
+use crate::program::TOOL;
 use crate::{exit::Exit, interrupt, output};
 
 pub(crate) fn run(args: &TraceArgs) -> anyhow::Result<Exit> {
@@ -69,8 +69,7 @@ fn trace(args: &TraceArgs, written: &Destination) -> anyhow::Result<Exit> {
     written.write(&trace)?;
     Ok(match &trace.ended {
         _ if stop.load(Ordering::Relaxed) => Exit::Interrupted,
-        // A failed program is a failure, as it would be without the trace.
-        TraceEnd::TargetEnded { status: Some(status) } if status != wait::SUCCESS => Exit::Failure,
+        TraceEnd::TargetEnded { status: Some(status) } => wait::exit(status),
         _ => Exit::Success,
     })
 }

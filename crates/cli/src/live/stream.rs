@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 
 use ::workload::{DatagramSample, Direction, Interval, TcpSample};
 use traffic::FlowId;
-use units::{BitRate, Bytes, Nanos, Share};
+use units::{Bytes, Nanos, Share};
 
 #[derive(Debug)]
 pub(crate) struct StreamLines {
@@ -100,10 +100,10 @@ fn line(id: Option<u32>, sends: bool, row: &Interval) -> String {
         (_, Some(datagrams)) => counted(datagrams, sends),
         _ => String::new(),
     };
-    laid_out(row, &name, sends, &facts, row.rate())
+    laid_out(row, &name, sends, &facts)
 }
 
-/// The sum over a direction's connections, over the time of the first.
+/// The sum over a direction's connections, over the time that all of them span.
 fn sum(rows: &[(&Key, &Interval)]) -> Option<String> {
     let ((key, first), _) = rows.split_first()?;
     let bytes: Bytes = rows.iter().map(|(_, row)| row.bytes).sum();
@@ -114,16 +114,16 @@ fn sum(rows: &[(&Key, &Interval)]) -> Option<String> {
         None if key.sends => again(&TcpSample { retransmits, ..TcpSample::default() }),
         None => String::new(),
     };
-    let together = Interval { bytes, ..**first };
-    // Per-connection durations, because ends differ by nanoseconds.
-    let rate = BitRate(rows.iter().map(|(_, row)| row.rate().0).sum());
-    Some(laid_out(&together, "all ", key.sends, &facts, rate))
+    let start = rows.iter().map(|(_, row)| row.start).min()?;
+    let end = rows.iter().map(|(_, row)| row.end).max()?;
+    let together = Interval { bytes, start, end, ..**first };
+    Some(laid_out(&together, "all ", key.sends, &facts))
 }
 
-fn laid_out(row: &Interval, name: &str, sends: bool, facts: &str, rate: BitRate) -> String {
+fn laid_out(row: &Interval, name: &str, sends: bool, facts: &str) -> String {
     let time = format!("{:.1}-{:.1} s", row.start.seconds(), row.end.seconds());
     let verb = format!("{name}{}", if sends { "sent" } else { "received" });
-    let (rate, bytes) = (rate.to_string(), row.bytes.to_string());
+    let (rate, bytes) = (row.rate().to_string(), row.bytes.to_string());
     let warmup = if row.warmup { "  (warm-up)" } else { "" };
     let line = format!("{time:>13}  {verb:<12} {rate:>11}  {bytes:>9}  {facts}");
     format!("{}{warmup}", line.trim_end())
@@ -208,6 +208,15 @@ mod tests {
         let verbs: Vec<_> = printed.iter().map(|line| line[15..27].trim()).collect();
         assert_eq!(verbs, ["#0 sent", "#1 sent", "all sent"]);
         assert!(printed[2].contains("20.0 Gbit/s") && printed[2].contains("20 retransmits"), "{printed:?}");
+    }
+
+    #[test]
+    fn sum_covers_whole_time_of_unequal_intervals() {
+        let mut lines = StreamLines::new(Nanos::from_secs(1), 2);
+        let _ = feed(&mut lines, SENDER, 0..5);
+        let _ = feed(&mut lines, FlowId { id: 1, ..SENDER }, 0..9);
+        let rest = lines.rest();
+        assert!(rest[2].starts_with("    0.0-0.9 s  all sent     15.5 Gbit/s   1.63 GiB"), "{rest:?}");
     }
 
     #[test]

@@ -1,6 +1,4 @@
 //! Client side of the control connection, without I/O.
-//!
-//! Memory is bounded by the server's results (at most [`MAX_SERVER_RESULTS`]) and a few events.
 
 use std::{collections::VecDeque, mem};
 
@@ -12,26 +10,23 @@ use super::{
     inbox::{Due, Inbox, Item, frame, read},
 };
 
-/// Timeout for each step of the server; iperf3 has none.
+/// The timeout for each step of the server; iperf3 has none.
 const PATIENCE: Nanos = Nanos::from_secs(30);
 
-/// Events and requests for the driver.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Event {
-    /// Connect all streams, in the order of [`Params::streams`].
+    /// Connect the streams in the order of [`Params::streams`].
     CreateStreams,
-    /// All streams are established; the server starts sending.
     Start,
     /// Start sending. At the end of the test call [`Machine::end_test`], then [`Machine::exchange`].
     Running,
     Results(Box<Results>),
-    /// Finished; close after sending the remaining bytes.
+    /// Close after sending the remaining bytes.
     Done,
-    /// Failed; close after sending the remaining bytes.
+    /// Close after sending the remaining bytes.
     Failed(Failure),
 }
 
-/// State machine of a client.
 #[derive(Debug)]
 pub struct Machine {
     phase: Phase,
@@ -45,24 +40,15 @@ pub struct Machine {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Phase {
-    /// Waiting for the parameter request.
     Greeting,
-    /// Waiting for the stream request.
     Parameters,
-    /// Waiting for the driver to connect and the server to confirm.
     Streams,
     Starting,
-    /// Waiting for the driver to end the test.
     Running,
-    /// Waiting for the result request.
     Ending,
-    /// Waiting for the driver's results.
     Asked,
-    /// Waiting for the server's results.
     Results,
-    /// Waiting for the final state.
     Closing,
-    /// Waiting for the server's error numbers.
     Error,
     Over,
 }
@@ -81,7 +67,6 @@ impl Machine {
         }
     }
 
-    /// Handles bytes from the control connection.
     pub fn receive(&mut self, mut bytes: &[u8], now: Nanos) {
         while !bytes.is_empty() {
             match self.inbox.take(self.phase.due(), &mut bytes) {
@@ -96,7 +81,6 @@ impl Machine {
         }
     }
 
-    /// The control connection was closed or failed.
     pub fn closed(&mut self) {
         match (self.phase, self.inbox.half_error()) {
             (Phase::Over, _) => {}
@@ -105,8 +89,8 @@ impl Machine {
         }
     }
 
-    /// Ends the test: this end has stopped sending. Call [`Self::exchange`] once it has received everything. No
-    /// effect unless the test is running.
+    /// This end has stopped sending. Call [`Self::exchange`] once it has received everything. No effect unless the test is
+    /// running.
     pub fn end_test(&mut self, now: Nanos) {
         if self.phase == Phase::Running {
             self.send_state(State::TestEnd);
@@ -114,7 +98,7 @@ impl Machine {
         }
     }
 
-    /// Passes this end's results. No effect before the end of the test.
+    /// No effect before the end of the test.
     pub fn exchange(&mut self, results: &Results, now: Nanos) {
         match self.phase {
             Phase::Ending => self.results = frame(results),
@@ -126,7 +110,7 @@ impl Machine {
         }
     }
 
-    /// Ends the test early and notifies the server.
+    /// Notifies the server.
     pub fn terminate(&mut self) {
         if self.phase != Phase::Over {
             self.send_state(State::ClientTerminate);
@@ -134,19 +118,17 @@ impl Machine {
         }
     }
 
-    /// Whether the server has stopped sending and waits for this end's results.
+    /// The server has stopped sending and waits for this end's results.
     #[must_use]
     pub fn is_asked(&self) -> bool {
         self.phase == Phase::Asked
     }
 
-    /// Bytes to send, if any.
     pub fn poll_transmit(&mut self) -> Option<Vec<u8>> {
         let bytes = mem::take(&mut self.outbox);
         (!bytes.is_empty()).then_some(bytes)
     }
 
-    /// The next event, if any.
     pub fn poll_event(&mut self) -> Option<Event> {
         self.events.pop_front()
     }
@@ -158,14 +140,12 @@ impl Machine {
         waits.then_some(self.since + PATIENCE)
     }
 
-    /// Fails the test if the server missed its deadline.
     pub fn tick(&mut self, now: Nanos) {
         if self.deadline().is_some_and(|deadline| now >= deadline) {
             self.fail(Failure::Silent { awaited: self.phase.awaited(), waited: PATIENCE });
         }
     }
 
-    /// Whether the exchange has ended.
     #[must_use]
     pub fn is_over(&self) -> bool {
         self.phase == Phase::Over

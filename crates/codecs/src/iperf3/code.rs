@@ -1,5 +1,4 @@
-//! Error numbers that a server sends (`i_errno` in iperf_api.h), with iperf3's messages, and additional numbers for
-//! the limits of plumb's server, sent only to plumb clients.
+//! Error numbers that a server sends (`i_errno` in iperf_api.h), and additional ones for plumb clients.
 
 use std::fmt;
 
@@ -13,7 +12,6 @@ macro_rules! codes {
         impl ErrorCode {
             $(#[doc = concat!("`", $text, "`")] pub const $name: Self = Self($number);)*
 
-            /// Message, and whether errno adds information; `None` for unknown numbers.
             const fn known(self) -> Option<(&'static str, bool)> {
                 match self.0 {
                     $($number => Some(($text, $system)),)*
@@ -82,13 +80,11 @@ codes! {
 }
 
 impl ErrorCode {
-    /// Error and second number for a limit on duration, for plumb clients.
     #[must_use]
     pub fn of_time(limit: Nanos) -> (Self, i32) {
         (Self::LIMIT_TIME, wire_value(limit.0 / 1_000_000))
     }
 
-    /// The same for a limit on payload.
     #[must_use]
     pub fn of_bytes(limit: Bytes) -> (Self, i32) {
         (Self::LIMIT_BYTES, wire_value(limit.0 >> 10))
@@ -99,7 +95,6 @@ impl ErrorCode {
         (Self::LIMIT_RATE, wire_value((limit.0 / 1e3) as u64))
     }
 
-    /// Which limit, its value (if known), and advice.
     fn limit(self, value: i32) -> Option<String> {
         let of = |limit: &dyn fmt::Display| if value > 0 { format!(" of {limit}") } else { String::new() };
         let number = u64::try_from(value).unwrap_or(0);
@@ -123,7 +118,7 @@ impl ErrorCode {
         })
     }
 
-    /// iperf3's message, with that of errno if it adds information.
+    /// Adds the message of errno if it has more information.
     #[must_use]
     pub fn describe(self, errno: i32) -> String {
         if let Some(limit) = self.limit(errno) {

@@ -5,15 +5,14 @@ use std::fmt;
 const ALPHABET: &[u8; 32] = b"abcdefghijklmnopqrstuvwxyz234567";
 const LETTERS: usize = Cookie::SIZE - 1;
 
-/// The first 37 bytes of every TCP connection of a test: 36 characters of `a` to `z` and `2` to `7`, and a zero.
+/// Starts every TCP connection of a test: 36 characters of `a` to `z` and `2` to `7`, and a zero.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Cookie([u8; Cookie::SIZE]);
 
 impl Cookie {
-    /// Length in bytes, including the terminating zero.
     pub const SIZE: usize = 37;
 
-    /// Makes a cookie from random bytes, five bits per character.
+    /// Five bits per character.
     #[must_use]
     pub fn from_entropy(entropy: [u8; LETTERS]) -> Self {
         let mut bytes = [0; Self::SIZE];
@@ -28,7 +27,7 @@ impl Cookie {
         Self::may_begin(bytes).then_some(Self(*bytes))
     }
 
-    /// Whether a connection that started with these bytes may still send a cookie.
+    /// A cookie may follow.
     #[must_use]
     pub fn may_begin(bytes: &[u8]) -> bool {
         let (letters, rest) = bytes.split_at(bytes.len().min(LETTERS));
@@ -40,7 +39,6 @@ impl Cookie {
         &self.0
     }
 
-    /// The characters without the zero.
     #[must_use]
     pub fn as_str(&self) -> &str {
         std::str::from_utf8(&self.0[..LETTERS]).expect("a cookie is ASCII")

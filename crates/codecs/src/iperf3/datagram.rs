@@ -1,35 +1,32 @@
 //! Header of UDP test datagrams, and the handshake of a UDP stream (iperf_udp.c).
 
-/// Width of the datagram counter (`--udp-counters-64bit`).
+/// `--udp-counters-64bit`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum CounterWidth {
-    /// 32 bits, the default.
     Bits32,
-    /// 64 bits.
     Bits64,
 }
 
-/// Datagram header: send time by the sender's clock, and counter. Big endian.
+/// Big endian; the time is by the sender's clock.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct UdpHeader {
     pub seconds: u32,
     /// Microseconds.
     pub micros: u32,
-    /// Counts from 1.
     pub counter: u64,
 }
 
-/// A client's request for a UDP stream, in its host's byte order.
+/// The request is in the client's byte order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Connect {
-    /// Since 3.11: `9876` on the wire.
+    /// `9876` on the wire, since 3.11.
     Text,
-    /// Before 3.11: the number 123456789.
+    /// The number 123456789, before 3.11.
     Legacy,
 }
 
 impl CounterWidth {
-    /// Header length in bytes.
+    /// Length in bytes.
     #[must_use]
     pub const fn header(self) -> usize {
         match self {
@@ -40,11 +37,7 @@ impl CounterWidth {
 }
 
 impl UdpHeader {
-    /// Writes the header. A 32-bit counter keeps the lower half, as in iperf3.
-    ///
-    /// # Panics
-    ///
-    /// If the datagram is shorter than the header.
+    /// A 32-bit counter keeps the lower half, as in iperf3. Panics if the datagram is shorter than the header.
     #[inline]
     pub fn write(self, width: CounterWidth, datagram: &mut [u8]) {
         datagram[..4].copy_from_slice(&self.seconds.to_be_bytes());
@@ -55,7 +48,6 @@ impl UdpHeader {
         }
     }
 
-    /// Parses the header; `None` if the datagram is too short.
     #[must_use]
     #[inline]
     pub fn read(width: CounterWidth, datagram: &[u8]) -> Option<Self> {

@@ -5,7 +5,6 @@ use units::Nanos;
 
 use super::{ErrorCode, State};
 
-/// Why a test has no results.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum Failure {
     /// The server runs one test at a time.
@@ -15,22 +14,14 @@ pub enum Failure {
     ServerTerminated,
     #[error("server error: {}", code.describe(*errno))]
     Server {
-        /// iperf3's error number.
         code: ErrorCode,
-        /// errno on the server, or 0.
+        /// The server's errno, or 0.
         errno: i32,
     },
-    /// The server rejects the client's parameters and has informed it.
     #[error("refused: {0}")]
     Refused(ErrorCode),
-    /// Message out of order.
     #[error("expected {awaited}, but got {got}; check that the other end is iperf3")]
-    Unexpected {
-        /// The expected message.
-        awaited: &'static str,
-        got: UnexpectedByte,
-    },
-    /// The announced length exceeds the limit.
+    Unexpected { awaited: &'static str, got: UnexpectedByte },
     #[error("{what} too long: {length} bytes, but the limit is {limit}")]
     Oversized {
         /// Which JSON.
@@ -48,32 +39,17 @@ pub enum Failure {
     },
     /// The peer's results are impossible, and nothing else shows what it received.
     #[error("the other end's results are impossible: {claim}")]
-    Impossible {
-        /// The impossible value.
-        claim: String,
-    },
-    /// Timeout.
+    Impossible { claim: String },
     #[error("waited {waited} for {awaited}; check that the other end is still running")]
-    Silent {
-        /// The expected message.
-        awaited: &'static str,
-        waited: Nanos,
-    },
-    /// The peer closed the control connection.
+    Silent { awaited: &'static str, waited: Nanos },
     #[error("the other end closed the control connection while waiting for {awaited}")]
-    Closed {
-        /// The expected message.
-        awaited: &'static str,
-    },
+    Closed { awaited: &'static str },
 }
 
-/// A byte instead of a state.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 pub enum UnexpectedByte {
-    /// A valid state at the wrong time.
     #[error("{0:?}")]
     State(State),
-    /// Not a state.
     #[error("byte {0:#04x}")]
     Byte(u8),
 }
@@ -85,7 +61,6 @@ impl UnexpectedByte {
 }
 
 impl Failure {
-    /// Error number for the client; `None` if there is nothing to report or no client.
     #[must_use]
     pub const fn code(&self) -> Option<ErrorCode> {
         match self {

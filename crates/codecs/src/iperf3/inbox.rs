@@ -4,20 +4,18 @@ use serde::de::DeserializeOwned;
 
 use super::Failure;
 
-/// Limit on parameters in bytes; iperf3 has 8 KiB since 3.18.
+/// The limit in bytes; iperf3 has 8 KiB since 3.18.
 pub const MAX_PARAMS: u32 = 64 << 10;
-/// Limit on a client's results in bytes.
+/// Bytes.
 pub const MAX_CLIENT_RESULTS: u32 = 1 << 20;
-/// Limit on a server's results in bytes; they may contain its whole report.
+/// The limit in bytes; the results may contain the server's whole report.
 pub const MAX_SERVER_RESULTS: u32 = 8 << 20;
 
-/// Memory allocated before the bytes arrive.
+/// Bytes allocated before the data arrives.
 const RESERVED: usize = 4 << 10;
 
-/// Characters shown of a parser's message, which quotes the input.
 const SHOWN: usize = 200;
 
-/// The next expected item.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Due {
     State,
@@ -26,9 +24,7 @@ pub(super) enum Due {
         what: &'static str,
         limit: u32,
     },
-    /// The two numbers of an error.
     Error,
-    /// Nothing: input is discarded.
     Nothing,
 }
 
@@ -39,7 +35,6 @@ pub(super) enum Item {
     Error { code: i32, errno: i32 },
 }
 
-/// Buffers the bytes of the expected item, up to its limit.
 #[derive(Debug, Default)]
 pub(super) struct Inbox {
     buffered: Vec<u8>,
@@ -47,7 +42,6 @@ pub(super) struct Inbox {
 }
 
 impl Inbox {
-    /// Consumes bytes of the expected item; returns the item once complete.
     pub(super) fn take(&mut self, due: Due, bytes: &mut &[u8]) -> Result<Option<Item>, Failure> {
         match due {
             Due::Nothing => {
@@ -92,12 +86,11 @@ impl Inbox {
         Some(item)
     }
 
-    /// First number of an incomplete error: iperf3 3.12 sometimes omits the second.
+    /// iperf3 3.12 sometimes omits the second number.
     pub(super) fn half_error(&self) -> Option<i32> {
         (self.buffered.len() >= 4).then(|| self.word(0))
     }
 
-    /// Reads until `length` bytes are buffered; returns whether they are.
     fn fill(&mut self, length: usize, bytes: &mut &[u8]) -> bool {
         let missing = (length - self.buffered.len()).min(bytes.len());
         let (taken, rest) = bytes.split_at(missing);
@@ -111,7 +104,6 @@ impl Inbox {
     }
 }
 
-/// JSON with a length prefix.
 pub(super) fn frame<T: serde::Serialize>(json: &T) -> Vec<u8> {
     let mut bytes = vec![0; 4];
     serde_json::to_writer(&mut bytes, json).expect("string keys only");
@@ -125,7 +117,7 @@ pub(super) fn read<T: DeserializeOwned>(what: &'static str, json: &[u8]) -> Resu
         .map_err(|error| Failure::Malformed { what, reason: excerpt(&error.to_string()) })
 }
 
-/// Shortens a text and removes control characters: the peer may have written it, and it is printed to a terminal.
+/// Removes control characters: the peer may have written the text, and it is printed to a terminal.
 fn excerpt(text: &str) -> String {
     let mut shown: String = text.chars().take(SHOWN).flat_map(harmless).collect();
     if text.chars().nth(SHOWN).is_some() {

@@ -1,5 +1,5 @@
-//! Numbers and flags in iperf3's JSON, whose form depends on the version: `true` or `1`, `1e9` or `1000000000`,
-//! `null` after a failed division.
+//! Numbers and flags in iperf3's JSON, whose form depends on the version: `true` or `1`, `1e9` or `1000000000`, `null` after a
+//! failed division.
 
 use std::fmt;
 
@@ -8,27 +8,25 @@ use serde::{
     de::{Error, Visitor},
 };
 
-/// An integer from any number. Debian's 3.12 writes -1 as 2^64 - 1, which is corrected.
+/// Debian's 3.12 writes -1 as 2^64 - 1, which is corrected.
 pub(super) fn whole<'de, D: Deserializer<'de>>(from: D) -> Result<i64, D::Error> {
     from.deserialize_any(Whole)
 }
 
-/// The same for a key that may be missing or `null`.
 pub(super) fn maybe_whole<'de, D: Deserializer<'de>>(from: D) -> Result<Option<i64>, D::Error> {
     Option::<WholeNumber>::deserialize(from).map(|number| number.map(|number| number.0))
 }
 
-/// A flag from a boolean or a number.
+/// A boolean or a number.
 pub(super) fn flag<'de, D: Deserializer<'de>>(from: D) -> Result<bool, D::Error> {
     whole(from).map(|number| number != 0)
 }
 
-/// A number; `null` is zero.
 pub(super) fn real<'de, D: Deserializer<'de>>(from: D) -> Result<f64, D::Error> {
     from.deserialize_any(Real)
 }
 
-/// As [`real`], for a key that may be missing or `null`.
+/// May be missing or `null`.
 pub(super) fn maybe_real<'de, D: Deserializer<'de>>(from: D) -> Result<Option<f64>, D::Error> {
     Option::<RealNumber>::deserialize(from).map(|number| number.map(|number| number.0))
 }

@@ -3,13 +3,12 @@
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
-/// JSON of which only the syntax was checked. It uses no more memory than its text.
+/// Checks only the syntax. Uses no more memory than its text.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Unread(Box<RawValue>);
 
 impl Unread {
-    /// `None` if the text is not JSON.
     #[must_use]
     pub fn new(text: String) -> Option<Self> {
         RawValue::from_string(text).ok().map(Self)

@@ -9,69 +9,59 @@ use super::{
 
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Results {
-    /// CPU usage of the process during the test, in percent of one CPU.
+    /// Percent of one CPU.
     #[serde(deserialize_with = "real")]
     pub cpu_util_total: f64,
     #[serde(deserialize_with = "real")]
     pub cpu_util_user: f64,
-    /// Kernel mode.
     #[serde(deserialize_with = "real")]
     pub cpu_util_system: f64,
     /// 1 for a TCP sender with retransmit counts, 0 without, -1 for a receiver.
     #[serde(deserialize_with = "whole")]
     pub sender_has_retransmits: i64,
-    /// Congestion control of TCP sockets.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub congestion_used: Option<String>,
-    /// The server's report as text, if requested.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub server_output_text: Option<String>,
-    /// The server's report as JSON, if requested and the server writes JSON.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub server_output_json: Option<Unread>,
     pub streams: Vec<StreamResults>,
-    /// Extension between plumb instances; iperf3 ignores it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub plumb: Option<Unread>,
 }
 
-/// One end of a stream, without the `-O` period.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 pub struct StreamResults {
-    /// Stream number: see [`super::PlannedStream`].
     #[serde(deserialize_with = "whole")]
     pub id: i64,
-    /// Payload sent or received by this end.
     #[serde(deserialize_with = "whole")]
     pub bytes: i64,
-    /// Retransmitted segments at a TCP sender, otherwise -1.
+    /// The count of a TCP sender, otherwise -1.
     #[serde(deserialize_with = "whole")]
     pub retransmits: i64,
-    /// Jitter at a UDP receiver in seconds (RFC 1889).
+    /// Seconds at a UDP receiver (RFC 1889).
     #[serde(deserialize_with = "real")]
     pub jitter: f64,
-    /// Datagrams lost at a UDP receiver, including the `-O` period.
+    /// Lost datagrams at a UDP receiver, including the `-O` period.
     #[serde(deserialize_with = "whole")]
     pub errors: i64,
-    /// Of these, in the `-O` period; since 3.14.
+    /// Losses in the `-O` period; since 3.14.
     #[serde(default, deserialize_with = "maybe_whole", skip_serializing_if = "Option::is_none")]
     pub omitted_errors: Option<i64>,
-    /// Datagrams sent, or the highest number received, including the `-O` period.
+    /// Sent, or the highest number received, including the `-O` period.
     #[serde(deserialize_with = "whole")]
     pub packets: i64,
-    /// Of these, in the `-O` period; since 3.14.
+    /// Datagrams in the `-O` period; since 3.14.
     #[serde(default, deserialize_with = "maybe_whole", skip_serializing_if = "Option::is_none")]
     pub omitted_packets: Option<i64>,
-    /// Seconds; 0. Since 3.2.
+    /// 0. Since 3.2.
     #[serde(default, deserialize_with = "maybe_real", skip_serializing_if = "Option::is_none")]
     pub start_time: Option<f64>,
-    /// Seconds since the start; since 3.2.
     #[serde(default, deserialize_with = "maybe_real", skip_serializing_if = "Option::is_none")]
     pub end_time: Option<f64>,
 }
 
 impl StreamResults {
-    /// Duration in seconds.
     #[must_use]
     pub fn seconds(&self) -> Option<f64> {
         Some(self.end_time? - self.start_time.unwrap_or(0.0))

@@ -1,7 +1,4 @@
 //! Server side of the control connection after the cookie, without I/O.
-//!
-//! Memory is bounded by the client's parameters or results (at most [`MAX_PARAMS`] and [`MAX_CLIENT_RESULTS`]) and a
-//! few events.
 
 use std::{collections::VecDeque, mem};
 
@@ -13,27 +10,21 @@ use super::{
     inbox::{Due, Inbox, Item, frame, read},
 };
 
-/// Timeout for each step of the client except the test.
+/// The timeout for each step of the client except the test.
 const PATIENCE: Nanos = Nanos::from_secs(10);
-/// How much longer than requested a test may take; iperf3 allows ten state changes of 4 s.
+/// Time beyond the requested duration; iperf3 allows ten state changes of 4 s.
 const GRACE: Nanos = Nanos::from_secs(40);
 
-/// Events and requests for the driver.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Event {
-    /// The client's request, within iperf3's limits. Call [`Machine::accept`] or [`Machine::refuse`].
     Params(Box<Params>),
-    /// The client ended the test. Stop, then call [`Machine::end_test`].
     TestEnd,
     Results(Box<Results>),
-    /// Finished; close.
     Done,
     ClientTerminated,
-    /// Failed; close after sending the remaining bytes.
     Failed(Failure),
 }
 
-/// State machine of a server.
 #[derive(Debug)]
 pub struct Machine {
     phase: Phase,
@@ -41,7 +32,6 @@ pub struct Machine {
     outbox: Vec<u8>,
     events: VecDeque<Event>,
     results: Vec<u8>,
-    /// Requested duration; `None` if the test is limited by bytes or unlimited.
     duration: Option<Nanos>,
     since: Nanos,
 }
@@ -49,29 +39,21 @@ pub struct Machine {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Phase {
     Parameters,
-    /// Waiting for the driver to accept them.
     Judging,
-    /// Waiting for the client to connect and the driver to confirm.
     Streams,
-    /// Waiting for the client to end the test.
     Running,
-    /// Waiting for the driver to stop.
     Ending,
-    /// Waiting for the client's results.
     Results,
-    /// Waiting for the client to finish.
     Closing,
     Over,
 }
 
-/// Reply of a busy server to a second client; it then closes the connection.
 #[must_use]
 pub const fn access_denied() -> [u8; 1] {
     [State::AccessDenied.byte()]
 }
 
 impl Machine {
-    /// Starts after the cookie by requesting the parameters.
     #[must_use]
     pub fn new(now: Nanos) -> Self {
         Self {
@@ -85,7 +67,6 @@ impl Machine {
         }
     }
 
-    /// Handles bytes from the control connection after the cookie.
     pub fn receive(&mut self, mut bytes: &[u8], now: Nanos) {
         while !bytes.is_empty() {
             match self.inbox.take(self.phase.due(), &mut bytes) {
@@ -97,7 +78,6 @@ impl Machine {
         }
     }
 
-    /// The control connection was closed or failed.
     pub fn closed(&mut self) {
         if self.phase == Phase::Closing {
             self.emit(Event::Done, Phase::Over, self.since);
@@ -106,7 +86,6 @@ impl Machine {
         }
     }
 
-    /// Accepts the parameters; the client connects its streams in the order of [`Params::streams`].
     pub fn accept(&mut self, now: Nanos) {
         if self.phase == Phase::Judging {
             self.send_state(State::CreateStreams);
@@ -114,7 +93,6 @@ impl Machine {
         }
     }
 
-    /// Starts the test once all streams are established.
     pub fn streams_created(&mut self, now: Nanos) {
         if self.phase == Phase::Streams {
             self.send_state(State::TestStart);
@@ -123,7 +101,6 @@ impl Machine {
         }
     }
 
-    /// Passes this end's results after it has stopped. No effect unless the client has ended the test.
     pub fn end_test(&mut self, results: &Results, now: Nanos) {
         if self.phase == Phase::Ending {
             self.send_state(State::ExchangeResults);
@@ -132,7 +109,6 @@ impl Machine {
         }
     }
 
-    /// Ends the test with an error for the client: iperf3's number, and errno or 0.
     pub fn refuse(&mut self, code: ErrorCode, errno: i32) {
         if self.phase != Phase::Over {
             self.send_state(State::ServerError);
@@ -142,7 +118,6 @@ impl Machine {
         }
     }
 
-    /// Ends the test early and notifies the client.
     pub fn terminate(&mut self) {
         if self.phase != Phase::Over {
             self.send_state(State::ServerTerminate);
@@ -150,13 +125,11 @@ impl Machine {
         }
     }
 
-    /// Bytes to send, if any.
     pub fn poll_transmit(&mut self) -> Option<Vec<u8>> {
         let bytes = mem::take(&mut self.outbox);
         (!bytes.is_empty()).then_some(bytes)
     }
 
-    /// The next event, if any.
     pub fn poll_event(&mut self) -> Option<Event> {
         self.events.pop_front()
     }
@@ -167,7 +140,6 @@ impl Machine {
         self.patience().map(|patience| self.since + patience)
     }
 
-    /// Fails the test if the client missed its deadline.
     pub fn tick(&mut self, now: Nanos) {
         let Some(waited) = self.patience().filter(|patience| now >= self.since + *patience) else { return };
         match self.phase {
@@ -180,7 +152,6 @@ impl Machine {
         }
     }
 
-    /// Whether the exchange has ended.
     #[must_use]
     pub fn is_over(&self) -> bool {
         self.phase == Phase::Over

@@ -1,6 +1,5 @@
 //! State bytes of the control connection (iperf_api.h).
 
-/// A state, sent as one signed byte.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[repr(i8)]
 pub enum State {
@@ -15,7 +14,6 @@ pub enum State {
     CreateStreams = 10,
     ServerTerminate = 11,
     ClientTerminate = 12,
-    /// Server: send your results, then read mine.
     ExchangeResults = 13,
     /// Server: results exchanged.
     DisplayResults = 14,

@@ -2,7 +2,6 @@
 
 use super::{Counts, Flags, Header, Question, Reply, ServerStream, answer, answer_datagram, may_begin};
 
-/// A direction (`>` from the client) and the bytes of a datagram or segment.
 type Piece = (char, Vec<u8>);
 
 fn read(text: &str) -> Vec<Piece> {

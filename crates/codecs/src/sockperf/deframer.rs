@@ -14,25 +14,21 @@ pub struct Deframer {
     end: usize,
 }
 
-/// A protocol violation; the connection is unusable.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 pub enum Violation {
-    /// Invalid message length.
     #[error("announced message length {0} is invalid; sockperf messages have 14 to 65507 bytes")]
     Length(u32),
 }
 
 impl Deframer {
-    /// Buffer size: any message fits after a partial one.
     pub const CAPACITY: usize = 2 * MAX_MESSAGE;
 
-    /// Allocates the buffer.
     #[must_use]
     pub fn new() -> Self {
         Self { buffer: vec![0; Self::CAPACITY].into(), start: 0, end: 0 }
     }
 
-    /// Space for the next bytes; never empty after [`next_range`](Self::next_range) returned `None`.
+    /// Free space; not empty after [`next_range`](Self::next_range) returned `None`.
     #[inline]
     pub fn space(&mut self) -> &mut [u8] {
         if self.start == self.end {
@@ -44,18 +40,12 @@ impl Deframer {
         &mut self.buffer[self.end..]
     }
 
-    /// Marks `count` bytes of the space as filled.
-    ///
-    /// # Panics
-    ///
-    /// If `count` exceeds the space.
     #[inline]
     pub fn filled(&mut self, count: usize) {
         assert!(count <= self.buffer.len() - self.end, "count exceeds the space");
         self.end += count;
     }
 
-    /// Position of the next complete message.
     #[inline]
     pub(super) fn next_range(&mut self) -> Result<Option<Range<usize>>, Violation> {
         let held = &self.buffer[self.start..self.end];
@@ -99,7 +89,7 @@ pub(super) mod tests {
     use super::*;
     use crate::sockperf::Flags;
 
-    /// Consecutive messages of these lengths, numbered by their payload.
+    /// Numbered by their payload.
     pub(crate) fn messages(lengths: &[usize], flags: impl Fn(u64) -> Flags) -> Vec<u8> {
         let mut bytes = Vec::new();
         for (sequence, length) in (1..).zip(lengths) {
@@ -110,7 +100,6 @@ pub(super) mod tests {
         bytes
     }
 
-    /// Feeds `bytes` in chunks of these sizes, cyclically.
     pub(crate) fn in_pieces(mut bytes: &[u8], pieces: &[usize], mut feed: impl FnMut(&[u8]) -> usize) {
         let mut pieces = pieces.iter().cycle();
         while !bytes.is_empty() {

@@ -2,29 +2,25 @@
 
 use std::ops::BitOr;
 
-/// Longest message in bytes including the header: the payload of a UDP datagram over IPv4. A stock server resets a
-/// TCP connection that announces more.
+/// The longest message: the payload of a UDP datagram over IPv4. A stock server resets a TCP connection that announces more.
 pub const MAX_MESSAGE: usize = 65_507;
 
-/// Message header, big endian: 8, 2 and 4 bytes in this order.
+/// Big endian: 8, 2 and 4 bytes in this order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Header {
-    /// Message number, from 1; warm-ups have 0.
+    /// Counted from 1; warm-ups have 0.
     pub sequence: u64,
     pub flags: Flags,
-    /// Length of the whole message in bytes.
     pub length: u32,
 }
 
-/// Flags. Unknown bits are preserved.
+/// Unknown bits are preserved.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Flags(pub u16);
 
 impl Header {
-    /// Length on the wire.
     pub const SIZE: usize = 14;
 
-    /// Parses the header; `None` if the message is too short.
     #[inline]
     #[must_use]
     pub fn read(message: &[u8]) -> Option<Self> {
@@ -38,11 +34,6 @@ impl Header {
         })
     }
 
-    /// Writes the header.
-    ///
-    /// # Panics
-    ///
-    /// If the message is shorter than a header.
     #[inline]
     pub fn write(self, message: &mut [u8]) {
         message[..8].copy_from_slice(&self.sequence.to_be_bytes());
@@ -50,7 +41,7 @@ impl Header {
         message[10..Self::SIZE].copy_from_slice(&self.length.to_be_bytes());
     }
 
-    /// Message length; `None` if shorter than a header or longer than [`MAX_MESSAGE`].
+    /// `None` if shorter than a header or longer than [`MAX_MESSAGE`].
     #[inline]
     #[must_use]
     pub fn message_length(self) -> Option<usize> {
@@ -62,14 +53,12 @@ impl Header {
 impl Flags {
     /// Set by a client, cleared in a server's reply.
     pub const CLIENT: Self = Self(1);
-    /// The client requests a reply.
     pub const PONG: Self = Self(2);
-    /// Sent before the test; neither returned nor counted.
+    /// Neither returned nor counted.
     pub const WARM_UP: Self = Self(4);
 
     const KNOWN: Self = Self(7);
 
-    /// Whether all of these flags are set.
     #[inline]
     #[must_use]
     pub const fn has(self, flags: Self) -> bool {
@@ -91,8 +80,8 @@ impl BitOr for Flags {
     }
 }
 
-/// Whether a connection or datagram that starts with these bytes may be a sockperf client's. The first byte
-/// distinguishes it from text: a sequence number with a non-zero first byte would take years to reach.
+/// The first byte distinguishes a sockperf client from text: a sequence number with a non-zero first byte would take years to
+/// reach.
 #[must_use]
 pub fn may_begin(bytes: &[u8]) -> bool {
     let Some(header) = Header::read(bytes) else { return may_begin_in_part(bytes) };

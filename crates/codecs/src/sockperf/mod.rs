@@ -1,8 +1,7 @@
-//! sockperf's protocol: numbered messages with a 14-byte header, which a server returns on request. Over UDP each
-//! datagram is a message; over TCP messages follow each other. There is no handshake.
+//! sockperf's protocol: numbered messages with a 14-byte header, which a server returns on request. There is no handshake.
 //!
-//! Sources: <https://github.com/Mellanox/sockperf> (src/message.h, client.h, server.h, switches.h; versions 3.7 to
-//! 3.10) and the captures in tests/captures/sockperf. Never allocates by a length that a peer sent.
+//! Sources: <https://github.com/Mellanox/sockperf> (src/message.h, client.h, server.h, switches.h; versions 3.7 to 3.10) and
+//! the captures in tests/captures/sockperf.
 
 mod deframer;
 #[cfg(test)]

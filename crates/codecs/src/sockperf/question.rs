@@ -4,24 +4,17 @@ use thiserror::Error;
 
 use super::{Flags, Header, MAX_MESSAGE};
 
-/// A message that requests a reply; reused with new numbers.
+/// Reused with new numbers.
 #[derive(Clone)]
 pub struct Question(Box<[u8]>);
 
-/// Invalid message length.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 #[error("sockperf messages cannot have {0} bytes; use 14 to 65507")]
 pub struct BadLength(pub usize);
 
 impl Question {
-    /// Valid message lengths in bytes.
     pub const LENGTHS: std::ops::RangeInclusive<usize> = Header::SIZE..=MAX_MESSAGE;
 
-    /// A message of `length` bytes including the header.
-    ///
-    /// # Errors
-    ///
-    /// If the length is invalid.
     pub fn new(length: usize) -> Result<Self, BadLength> {
         if !Self::LENGTHS.contains(&length) {
             return Err(BadLength(length));
@@ -32,14 +25,12 @@ impl Question {
         Ok(Self(bytes))
     }
 
-    /// Sets the number; sockperf counts from 1.
     #[inline]
     pub fn number(&mut self, sequence: u64) -> &[u8] {
         self.0[..8].copy_from_slice(&sequence.to_be_bytes());
         &self.0
     }
 
-    /// Number of the request that this message replies to, if it does.
     #[inline]
     #[must_use]
     pub fn answered_by(&self, message: &[u8]) -> Option<u64> {

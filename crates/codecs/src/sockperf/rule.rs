@@ -1,22 +1,18 @@
-//! A server's reply rule (src/server.h, `server_receive_then_send`). It is stateless: a reply is the message with one
-//! bit cleared, so it is never longer than the request and never causes another reply.
+//! A server's reply (src/server.h, `server_receive_then_send`) is the message with one bit cleared, so it never causes another
+//! reply.
 
 use super::{Flags, Header, may_begin};
 
-/// How a message was handled.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Reply {
-    /// Changed into its reply: send the same bytes back.
+    /// Send the same bytes back.
     Answer,
-    /// Counted; no reply requested.
     Silence,
-    /// A warm-up or a server's message: not counted.
+    /// A warm-up or a server's message.
     Ignored,
-    /// Not a sockperf message.
     Stranger,
 }
 
-/// Turns a complete message into its reply in place; leaves it unchanged if none is requested.
 #[inline]
 #[must_use]
 pub fn answer(message: &mut [u8]) -> Reply {
@@ -34,8 +30,7 @@ pub fn answer(message: &mut [u8]) -> Reply {
     Reply::Answer
 }
 
-/// The same for a datagram from any source; returns [`Reply::Stranger`] for anything a sockperf client would not
-/// send.
+/// [`Reply::Stranger`] for anything a sockperf client would not send.
 #[inline]
 #[must_use]
 pub fn answer_datagram(datagram: &mut [u8]) -> Reply {

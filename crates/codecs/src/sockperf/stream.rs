@@ -4,27 +4,22 @@ use std::ops::Range;
 
 use super::{Deframer, Reply, Violation, answer};
 
-/// Serves one client. Read into [`space`](Self::space), call [`filled`](Self::filled) with the number of bytes, then
-/// send what [`answers`](Self::answers) returns until `None`.
+/// Read into [`space`](Self::space), call [`filled`](Self::filled) with the number of bytes, then send what
+/// [`answers`](Self::answers) returns until `None`.
 #[derive(Debug, Default)]
 pub struct ServerStream {
     messages: Deframer,
     counts: Counts,
 }
 
-/// Counts per connection or peer, without warm-ups.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Counts {
-    /// Messages from a client.
     pub received: u64,
-    /// Messages with a reply.
     pub answered: u64,
-    /// Bytes received, including headers.
     pub bytes: u64,
 }
 
 impl Counts {
-    /// Counts a message and its outcome.
     #[inline]
     pub fn note(&mut self, reply: Reply, length: usize) {
         let (received, answered) = match reply {
@@ -39,29 +34,22 @@ impl Counts {
 }
 
 impl ServerStream {
-    /// Allocates the buffer.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Space for the next bytes.
     #[inline]
     pub fn space(&mut self) -> &mut [u8] {
         self.messages.space()
     }
 
-    /// Marks `count` bytes of the space as filled.
     #[inline]
     pub fn filled(&mut self, count: usize) {
         self.messages.filled(count);
     }
 
-    /// The next replies, as many as are contiguous; `None` if more bytes are needed.
-    ///
-    /// # Errors
-    ///
-    /// If a message has an invalid length; replies to earlier ones are returned first.
+    /// Returns contiguous replies; `None` if more bytes are needed. Replies to earlier messages are returned before an error.
     #[inline]
     pub fn answers(&mut self) -> Result<Option<&[u8]>, Violation> {
         let mut run: Range<usize> = 0..0;
@@ -83,7 +71,6 @@ impl ServerStream {
         Ok((!run.is_empty()).then(|| self.messages.bytes(run)))
     }
 
-    /// Counts.
     #[must_use]
     pub const fn counts(&self) -> Counts {
         self.counts

@@ -15,7 +15,6 @@ use plumb_tests::{PATIENCE, ProcessGuard, wait_until};
 pub(crate) const MEMBERS: [&str; 2] = ["a", "b.pod"];
 pub(crate) const CONTROLLERS: [&str; 2] = ["ops", "guest"];
 
-/// A running server.
 pub(crate) struct Server {
     _process: ProcessGuard,
     _folder: tempfile::TempDir,
@@ -24,7 +23,6 @@ pub(crate) struct Server {
 }
 
 impl Server {
-    /// With the users of a fleet and their permissions.
     pub(crate) fn of_a_fleet() -> Self {
         let roles = MEMBERS.map(|name| (name, Role::Member)).into_iter();
         let roles = roles.chain(CONTROLLERS.map(|name| (name, Role::Controller)));
@@ -39,7 +37,7 @@ impl Server {
         Self::start(keys, &users(&all))
     }
 
-    /// Without users: each client can do anything that the server could.
+    /// Each client can do anything that the server could.
     pub(crate) fn of_everyone() -> Self {
         let users = MEMBERS.into_iter().chain(CONTROLLERS);
         Self::start(users.map(|name| (name, NKey::generate())).collect(), "")
@@ -65,13 +63,11 @@ impl Server {
         format!("nats://127.0.0.1:{}", self.port)
     }
 
-    /// A copy of a user's key.
     pub(crate) fn key(&self, user: &str) -> NKey {
         let (_, key) = self.keys.iter().find(|(name, _)| *name == user).expect("it is a user");
         NKey::read(&key.seed()).expect("it was a seed")
     }
 
-    /// A client with a user's key.
     pub(crate) fn client(&self, user: &str) -> Client {
         let stream = TcpStream::connect(("127.0.0.1", self.port)).expect("it listens");
         stream.set_read_timeout(Some(PATIENCE)).expect("it is not zero");
@@ -94,14 +90,12 @@ impl Server {
     }
 }
 
-/// A received message.
 #[derive(Debug, Clone)]
 pub(crate) struct Received {
     pub(crate) subject: String,
     pub(crate) payload: Vec<u8>,
 }
 
-/// A raw connection.
 pub(crate) struct Client {
     stream: BufReader<TcpStream>,
     errors: Vec<String>,
@@ -119,7 +113,6 @@ impl Client {
         self.stream.get_mut().write_all(text.as_bytes()).expect("the server listens");
     }
 
-    /// Publishes; false if the server refuses.
     pub(crate) fn publish(&mut self, subject: &str, reply: &str, payload: &[u8]) -> bool {
         let head = format!("PUB {subject} {reply} {}\r\n", payload.len());
         let message = [head.as_bytes(), payload, b"\r\n"].concat();
@@ -128,7 +121,7 @@ impl Client {
         self.errors.drain(..).count() == 0
     }
 
-    /// Subscribes; false if the server refuses.
+    /// False if the server refuses.
     pub(crate) fn subscribe(&mut self, subject: &str, sid: usize) -> bool {
         self.send(&format!("SUB {subject} {sid}\r\n"));
         self.settle();
@@ -139,7 +132,6 @@ impl Client {
         self.send(&format!("UNSUB {sid}\r\n"));
     }
 
-    /// Receives everything that earlier commands caused.
     pub(crate) fn settle(&mut self) {
         self.send("PING\r\n");
         loop {

@@ -6,7 +6,6 @@ fn token(name: &str) -> String {
     name.replace('.', "~")
 }
 
-/// Subjects with the users that may publish and the users that may subscribe.
 fn subjects() -> Vec<(String, Vec<&'static str>, Vec<&'static str>)> {
     let all: Vec<&'static str> = MEMBERS.into_iter().chain(CONTROLLERS).collect();
     let is_member = |name: &&'static str| MEMBERS.contains(name);

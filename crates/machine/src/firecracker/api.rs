@@ -1,5 +1,5 @@
-//! Client for Firecracker's API: HTTP/1.1 over a Unix socket, with JSON bodies. Sources: docs/design.md and
-//! src/firecracker/swagger/firecracker.yaml of Firecracker, RFC 9112.
+//! A client for Firecracker's API: JSON in HTTP/1.1 over a Unix socket (docs/design.md and
+//! src/firecracker/swagger/firecracker.yaml of Firecracker, RFC 9112).
 
 use std::{
     io::{self, Read, Write},
@@ -12,23 +12,20 @@ use std::{
 use serde_json::Value;
 use thiserror::Error;
 
-/// Firecracker replies at once. Starting it and its guest may take longer on a busy machine.
+/// Starting Firecracker and its guest may take long on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(20);
 const POLL: Duration = Duration::from_millis(1);
-/// Limit for a response in bytes.
+/// Bytes.
 const MAX_RESPONSE: usize = 64 << 10;
 const MAX_HEADERS: usize = 32;
 
-/// An API request failed.
 #[derive(Debug, Error)]
 pub enum ApiError {
-    /// The socket does not exist, or Firecracker does not listen.
     #[error("Firecracker's API socket is not available after {} s: {source}", PATIENCE.as_secs())]
     Absent {
         #[source]
         source: io::Error,
     },
-    /// Firecracker exited or did not respond in time.
     #[error("no response from Firecracker to `PUT {path}`: {source}")]
     Silent {
         path: String,
@@ -36,22 +33,12 @@ pub enum ApiError {
         source: io::Error,
     },
     #[error("Firecracker refused `PUT {path} {body}` with status {status}: {reason}")]
-    Refused {
-        path: String,
-        /// The request body.
-        body: String,
-        /// The HTTP status.
-        status: u16,
-        /// Firecracker's error message.
-        reason: String,
-    },
+    Refused { path: String, body: String, status: u16, reason: String },
 }
 
-/// An open connection.
 #[derive(Debug)]
 pub(super) struct Api {
     socket: UnixStream,
-    /// Received bytes that are not parsed yet.
     unread: Vec<u8>,
 }
 
@@ -62,7 +49,6 @@ struct Answer {
 }
 
 impl Api {
-    /// Connects as soon as Firecracker listens, while the process is alive.
     pub(super) fn connect(socket: &Path, mut alive: impl FnMut() -> bool) -> Result<Self, ApiError> {
         let begun = Instant::now();
         loop {
@@ -84,7 +70,6 @@ impl Api {
         Ok(Self { socket, unread: Vec::new() })
     }
 
-    /// Sends a PUT request.
     pub(super) fn put(&mut self, path: &str, body: &Value) -> Result<(), ApiError> {
         let silent = |source| ApiError::Silent { path: path.to_owned(), source };
         let body = body.to_string();
@@ -125,7 +110,6 @@ fn request(path: &str, body: &str) -> String {
     )
 }
 
-/// The first response in `bytes` and its length. `None` if it is incomplete.
 fn parse(bytes: &[u8]) -> io::Result<Option<(Answer, usize)>> {
     let mut headers = [httparse::EMPTY_HEADER; MAX_HEADERS];
     let mut head = httparse::Response::new(&mut headers);
@@ -149,7 +133,6 @@ fn body_length(head: &httparse::Response<'_, '_>) -> io::Result<usize> {
     text.trim().parse().map_err(|_| unreadable(format!("invalid response length `{text}`")))
 }
 
-/// The `fault_message` of an error response, or the whole body.
 fn reason(body: &[u8]) -> String {
     let message = |error: &Value| error["fault_message"].as_str().map(str::to_owned);
     let known = serde_json::from_slice(body).ok().and_then(|error| message(&error));
@@ -167,7 +150,6 @@ mod tests {
     const REFUSAL: &str = "HTTP/1.1 400 \r\nServer: Firecracker API\r\nConnection: keep-alive\r\nContent-Type: \
                            application/json\r\nContent-Length: 26\r\n\r\n{\"fault_message\":\"no tap\"}";
 
-    /// The result of a request with this response.
     fn answered(answer: &str) -> Result<(), ApiError> {
         let (ours, mut theirs) = UnixStream::pair().expect("sockets");
         theirs.write_all(answer.as_bytes()).expect("it is read");

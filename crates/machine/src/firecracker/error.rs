@@ -17,36 +17,22 @@ pub enum FirecrackerError {
          and put it on the PATH as `firecracker`, or use --firecracker PATH", program.display()
     )]
     NotInstalled { program: PathBuf },
-    /// The program is not Firecracker.
     #[error("{} is not Firecracker: its --version output does not start with `Firecracker`", program.display())]
     Other { program: PathBuf },
-    /// Firecracker requires KVM.
     #[error("Firecracker needs KVM, which does not work here: {0}")]
     NoKvm(#[source] sys::Error),
     #[error("{asked} of memory is too little for a guest; the minimum is {least}")]
-    TooLittleMemory {
-        /// Configured memory.
-        asked: Bytes,
-        /// Minimum memory.
-        least: Bytes,
-    },
-    /// A process or resource could not be created.
+    TooLittleMemory { asked: Bytes, least: Bytes },
     #[error(transparent)]
     Start(#[from] sys::Error),
     #[error("cannot create the streams to Firecracker: {0}")]
     Streams(#[from] io::Error),
-    /// Firecracker exited at once.
     #[error("Firecracker exited with status {status}{}", last_output(words))]
-    Ended {
-        status: i32,
-        /// Last console lines.
-        words: String,
-    },
+    Ended { status: i32, words: String },
     #[error("{source}{}", last_output(words))]
     Api {
         #[source]
         source: ApiError,
-        /// Last console lines.
         words: String,
     },
 }

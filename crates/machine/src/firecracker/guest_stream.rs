@@ -1,5 +1,4 @@
-//! The stream to a guest's agent, which connects during boot. Before that, reads block and writes are buffered. The
-//! stream closes when the monitor exits or the write half is dropped.
+//! The stream to a guest's agent, which connects during boot. It closes when the monitor exits or the write half is dropped.
 
 use std::{
     io::{self, PipeReader, Read, Write},
@@ -11,18 +10,15 @@ use std::{
 
 use sys::poller::{Interest, Poller};
 
-/// A stream to an agent that may not be connected yet.
 pub(super) struct GuestStream {
     shared: Arc<SharedState>,
 }
 
-/// Read half. At end of file if the agent never connects.
 pub(super) struct FromGuest {
     shared: Arc<SharedState>,
     stream: Option<UnixStream>,
 }
 
-/// Write half.
 pub(super) struct ToGuest {
     shared: Arc<SharedState>,
     stream: Option<UnixStream>,
@@ -41,7 +37,6 @@ enum State {
 }
 
 impl GuestStream {
-    /// Accepts the first connection to `listener`, until `ended` closes.
     pub(super) fn awaited(listener: UnixListener, ended: PipeReader) -> Self {
         let state = Mutex::new(State::Waiting(Vec::new()));
         let shared = Arc::new(SharedState { state, changed: Condvar::new() });
@@ -56,7 +51,6 @@ impl GuestStream {
     }
 }
 
-/// The first connection, or an error if the monitor exits.
 fn accept(listener: &UnixListener, ended: &PipeReader) -> io::Result<UnixStream> {
     const GUEST: u64 = 0;
     const END: u64 = 1;
@@ -88,7 +82,7 @@ impl SharedState {
         self.changed.notify_all();
     }
 
-    /// Waits for the stream. `None` if the agent never connects.
+    /// `None` if the agent never connects.
     fn stream(&self) -> io::Result<Option<UnixStream>> {
         let awaited = |state: &mut State| matches!(state, State::Waiting(_));
         let state = self.changed.wait_while(self.lock(), awaited).unwrap_or_else(PoisonError::into_inner);

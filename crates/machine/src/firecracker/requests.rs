@@ -1,5 +1,5 @@
-//! The API requests that configure and start a machine. Source: src/firecracker/swagger/firecracker.yaml of
-//! Firecracker 1.17. All requests exist since 1.8.
+//! The API requests that configure and start a machine, which exist since Firecracker 1.8. Source:
+//! src/firecracker/swagger/firecracker.yaml of 1.17.
 
 use protocol::guest::{VSOCK, VSOCK_PORT};
 use scenario::Vm;
@@ -8,38 +8,31 @@ use sys::MemoryFolder;
 
 use super::tap::NamedTap;
 
-/// Descriptor numbers inherited by Firecracker.
 #[derive(Debug, Clone, Copy)]
 #[repr(i32)]
 pub(super) enum Descriptor {
     Kernel = 10,
     Image,
-    /// The folder of its sockets.
     Folder,
-    /// Write end of a pipe that closes when Firecracker exits. It is not used otherwise.
     Life,
 }
 
-/// The host-side vsock socket in the folder.
 const VSOCK_FILE: &str = "guest.vsock";
-/// The smallest CID for guests. Lower ones are reserved.
+/// Lower CIDs are reserved.
 const GUEST_CID: u32 = 3;
 /// A panic reboots the guest. Firecracker exits when a guest requests a reboot through the keyboard controller
-/// (docs/api_requests/actions.md). There is one serial port, no mouse and no PCI.
+/// (docs/api_requests/actions.md).
 const KERNEL_ARGUMENTS: &str = "console=ttyS0 quiet panic=-1 rootfstype=ramfs reboot=k pci=off 8250.nr_uarts=1 i8042.noaux i8042.nomux i8042.dumbkbd";
 
-/// File name of the socket to which Firecracker forwards guest connections to the controller's port (docs/vsock.md of
-/// Firecracker).
+/// Firecracker forwards guest connections to the controller's port there (docs/vsock.md of Firecracker).
 pub(super) fn host_socket() -> String {
     format!("{VSOCK_FILE}_{VSOCK_PORT}")
 }
 
-/// Path of a file in the folder, as seen by Firecracker.
 pub(super) fn in_folder(file: &str) -> String {
     MemoryFolder::path_by(Descriptor::Folder as i32, file).display().to_string()
 }
 
-/// Paths and bodies of the requests, in order.
 pub(super) fn to_boot(vm: &Vm, tap: Option<&NamedTap>) -> Vec<(String, Value)> {
     let inherited = |descriptor: Descriptor| format!("/proc/self/fd/{}", descriptor as i32);
     let machine = json!({ "vcpu_count": vm.vcpus, "mem_size_mib": vm.memory.0 >> 20 });
@@ -59,7 +52,7 @@ pub(super) fn to_boot(vm: &Vm, tap: Option<&NamedTap>) -> Vec<(String, Value)> {
     requests
 }
 
-/// Without rate limiters. The guest's agent sets the MTU.
+/// The guest's agent sets the MTU.
 fn network_interface(tap: &NamedTap) -> (String, Value) {
     const ID: &str = "eth0";
     let mac: Vec<String> = tap.mac.iter().map(|byte| format!("{byte:02x}")).collect();

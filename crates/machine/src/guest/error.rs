@@ -10,10 +10,7 @@ pub enum GuestError {
         "no kernel for guests: {folder} has no vmlinuz-RELEASE with installed modules; install one with \
          `apt-get install linux-image-cloud-amd64`, or use --kernel and --modules"
     )]
-    NoKernel {
-        /// The searched folder.
-        folder: PathBuf,
-    },
+    NoKernel { folder: PathBuf },
     #[error(
         "no kernel {release} is installed for guests; installed: {installed}; choose one of these (--kernel, \
          PLUMB_GUEST_KERNEL) or install {release} with its modules"
@@ -26,7 +23,6 @@ pub enum GuestError {
         #[source]
         source: io::Error,
     },
-    /// The module folder cannot be derived from the kernel's file name.
     #[error(
         "cannot find the modules of kernel {image}: its name has no release, e.g. vmlinuz-6.1.0; pass their \
          folder with --modules"
@@ -34,7 +30,6 @@ pub enum GuestError {
     NoRelease { image: PathBuf },
     #[error("{image} is not a bootable x86 kernel (bzImage or ELF file)")]
     NoKernelFile { image: PathBuf },
-    /// The kernel could not be decompressed.
     #[error(
         "cannot decompress the kernel in {image}: {reason}; pass another one with --kernel, or an uncompressed one (vmlinux)"
     )]
@@ -43,7 +38,6 @@ pub enum GuestError {
         "the kernel of {folder} has no module `{module}`, which guests need; choose another with --kernel and --modules"
     )]
     NoModule { module: String, folder: PathBuf },
-    /// The program cannot run in a guest.
     #[error("guests cannot run {path}: not a 64-bit ELF program: {reason}")]
     NoProgram { path: PathBuf, reason: String },
     #[error("cannot write the guest's image: {0}")]

@@ -1,5 +1,5 @@
-//! Builds the guest's file system, an initramfs in memory. Source of the format:
-//! Documentation/driver-api/early-userspace/buffer-format.rst of Linux (newc).
+//! Builds the guest's file system, an initramfs in memory (newc; Documentation/driver-api/early-userspace/buffer-format.rst of
+//! Linux).
 
 use std::{
     collections::BTreeSet,
@@ -11,7 +11,7 @@ use std::{
 use cpio::newc;
 use protocol::guest::{MODULE_ORDER, MODULES};
 
-use super::{error::GuestError, kernel::Kernel, modules::Modules, program};
+use super::{ImageFile, error::GuestError, kernel::Kernel, modules::Modules, program};
 
 /// Mount points.
 const MOUNTED: [&str; 5] = ["/dev", "/proc", "/sys", "/tmp", "/run"];
@@ -20,18 +20,13 @@ const FOLDER_MODE: u32 = 0o040_755;
 const PROGRAM_MODE: u32 = 0o100_755;
 const FILE_MODE: u32 = 0o100_644;
 
-/// An initramfs in a memory file. Several guests can share it.
+/// Several guests can share it.
 #[derive(Debug)]
 pub struct Image {
     file: File,
 }
 
 impl Image {
-    /// Builds an image with `program` as first process, the `modules` of `kernel` with their dependencies, and
-    /// `files`.
-    ///
-    /// # Errors
-    /// If a part is missing or memory runs out.
     pub fn build(
         kernel: &Kernel,
         program: &Path,
@@ -62,20 +57,10 @@ impl Image {
         Ok(Self { file: archive.finish()? })
     }
 
-    /// The file, for a monitor to inherit.
     #[must_use]
     pub fn file(&self) -> &File {
         &self.file
     }
-}
-
-/// A file of this machine to copy into the guest.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ImageFile {
-    /// Path on this machine.
-    pub from: PathBuf,
-    /// Absolute path in the guest.
-    pub to: PathBuf,
 }
 
 fn read(what: &'static str, file: &Path) -> Result<Vec<u8>, GuestError> {
@@ -89,7 +74,6 @@ struct Archive {
 }
 
 impl Archive {
-    /// Adds a file and its parent folders.
     fn add(&mut self, path: &Path, mode: u32, bytes: &[u8]) -> Result<(), GuestError> {
         if let Some(folder) = path.parent() {
             self.add_folder(folder)?;

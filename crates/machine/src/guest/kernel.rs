@@ -10,39 +10,32 @@ use std::{
 
 use scenario::GuestKernel;
 
-use super::{error::GuestError, image::ImageFile, modules::Modules};
+use super::{ImageFile, error::GuestError, modules::Modules};
 
 const KERNELS: &str = "/boot";
 const MODULES: &str = "/lib/modules";
-/// File name prefix, followed by the release.
 const PREFIX: &str = "vmlinuz-";
-/// Part of the release of Debian's kernels for virtual machines, the smallest ones.
+/// Debian's kernels for virtual machines, the smallest ones.
 const FOR_GUESTS: &str = "-cloud-";
 
-/// Signature of a bzImage (Documentation/arch/x86/boot.rst of Linux).
+/// Source: Documentation/arch/x86/boot.rst of Linux.
 pub(super) const MAGIC: std::ops::Range<usize> = 0x202..0x206;
 pub(super) const BZ_IMAGE: &[u8] = b"HdrS";
-/// ELF signature.
 pub(super) const ELF: &[u8] = b"\x7fELF";
 
-/// A kernel and its modules.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Kernel {
     /// A bzImage or ELF file.
     pub image: PathBuf,
-    /// The folder with its `modules.dep`.
     pub modules: PathBuf,
 }
 
 impl Kernel {
-    /// Environment variable with the default kernel of guests: a release or a file.
+    /// Default kernel of guests: a release or a file.
     pub const VARIABLE: &str = "PLUMB_GUEST_KERNEL";
 
-    /// The kernel in [`Self::VARIABLE`], or the newest installed kernel with modules. Kernels built for virtual
-    /// machines come first.
-    ///
-    /// # Errors
-    /// If there is none.
+    /// The kernel in [`Self::VARIABLE`], or the newest installed kernel with modules. Kernels built for virtual machines come
+    /// first.
     pub fn installed() -> Result<Self, GuestError> {
         let named = env::var_os(Self::VARIABLE).filter(|value| !value.is_empty());
         let choice = match named.map(OsString::into_string) {
@@ -53,11 +46,7 @@ impl Kernel {
         Self::chosen(&choice, None)
     }
 
-    /// The chosen kernel. `modules` is the module folder for a kernel file. By default it follows from the release in
-    /// the file name.
-    ///
-    /// # Errors
-    /// If there is none.
+    /// The module folder follows from the release in the file name by default.
     pub fn chosen(choice: &GuestKernel, modules: Option<PathBuf>) -> Result<Self, GuestError> {
         let (kernels, all_modules) = (Path::new(KERNELS), Path::new(MODULES));
         match choice {
@@ -67,10 +56,6 @@ impl Kernel {
         }
     }
 
-    /// The kernel in the file `image` with these modules.
-    ///
-    /// # Errors
-    /// If either is missing, or the file is not a kernel.
     fn named(image: PathBuf, modules: Option<PathBuf>) -> Result<Self, GuestError> {
         let failed = |what, path: &Path| {
             let path = path.to_owned();
@@ -89,10 +74,7 @@ impl Kernel {
         Ok(Self { image, modules })
     }
 
-    /// The kernel and these modules with their dependencies, at the paths where [`Kernel::installed`] finds them.
-    ///
-    /// # Errors
-    /// If a module or a module list is missing.
+    /// Files have the paths where [`Kernel::installed`] finds them.
     pub(crate) fn as_installed(&self, modules: &[&str]) -> Result<Vec<ImageFile>, GuestError> {
         let release = self.modules.file_name().unwrap_or_default();
         let mut name = OsString::from(PREFIX);
@@ -108,7 +90,6 @@ impl Kernel {
         Ok(files)
     }
 
-    /// The newest kernel, of this release or series if given.
     fn newest(kernels: &Path, modules: &Path, series: Option<&str>) -> Result<Self, GuestError> {
         let entries = fs::read_dir(kernels).into_iter().flatten().filter_map(Result::ok);
         let found = entries.map(|entry| entry.path()).filter_map(|image| {
@@ -127,14 +108,13 @@ impl Kernel {
         })
     }
 
-    /// The release in the file name, or an empty string.
     #[must_use]
     pub fn release(&self) -> &str {
         release(&self.image).unwrap_or_default()
     }
 }
 
-/// Whether a release belongs to a series, e.g. 6.1.0-56-cloud-amd64 to 6.1, but not 6.12.3.
+/// E.g. 6.1.0-56-cloud-amd64 is of 6.1, but not 6.12.3.
 fn is_of(release: &str, series: &str) -> bool {
     let rest = release.strip_prefix(series);
     rest.is_some_and(|rest| !rest.starts_with(|letter: char| letter.is_ascii_alphanumeric()))
@@ -150,7 +130,7 @@ fn release(image: &Path) -> Option<&str> {
     image.file_name()?.to_str()?.strip_prefix(PREFIX)
 }
 
-/// Sort key. Numbers are compared by value: 6.1.0-56 is newer than 6.1.0-9.
+/// Numbers are compared by value: 6.1.0-56 is newer than 6.1.0-9.
 fn rank(release: &str) -> (bool, Vec<u64>) {
     let numbers = release.split(|c: char| !c.is_ascii_digit()).filter_map(|number| number.parse().ok());
     (release.contains(FOR_GUESTS), numbers.collect())

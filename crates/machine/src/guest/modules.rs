@@ -8,16 +8,14 @@ use std::{
 
 use super::error::GuestError;
 
-/// The modules of a kernel.
 pub(super) struct Modules {
     folder: PathBuf,
-    /// By name: the file and its dependencies, last one first in load order.
+    /// File and dependencies by name; the last dependency is loaded first.
     loadable: BTreeMap<String, Vec<PathBuf>>,
     builtin: BTreeSet<String>,
 }
 
 impl Modules {
-    /// Reads the module lists in `folder`.
     pub(super) fn read(folder: &Path) -> Result<Self, GuestError> {
         let path = folder.join("modules.dep");
         let text = fs::read_to_string(&path).map_err(|source| GuestError::Read {
@@ -34,7 +32,6 @@ impl Modules {
         })
     }
 
-    /// Files of `wanted` and their dependencies, in load order without duplicates.
     pub(super) fn in_order(&self, wanted: &[&str]) -> Result<Vec<PathBuf>, GuestError> {
         let mut order: Vec<PathBuf> = Vec::new();
         for module in wanted.iter().filter(|module| !self.builtin.contains(**module)) {

@@ -1,5 +1,4 @@
-//! Strips a program to its loadable part. Debug information is most of the file and would slow down the boot of
-//! emulated guests.
+//! Strips a program to its loadable part: debug information would slow down the boot of emulated guests.
 
 use std::{
     fs::File,
@@ -15,13 +14,11 @@ use object::{
 
 use super::error::GuestError;
 
-/// Linkers place program headers right after the file header.
 const HEADERS: u64 = 64 << 10;
-/// Section table offset and section counts in a 64-bit ELF header (elf(5)).
+/// Source: elf(5).
 const SECTION_TABLE: std::ops::Range<usize> = 0x28..0x30;
 const SECTION_COUNTS: std::ops::Range<usize> = 0x3c..0x40;
 
-/// The part of the program that the kernel loads.
 pub(crate) fn loadable(path: &Path) -> Result<Vec<u8>, GuestError> {
     let failed = |source| GuestError::Read { what: "the program", path: path.to_owned(), source };
     let mut file = File::open(path).map_err(failed)?;
@@ -39,7 +36,6 @@ pub(crate) fn loadable(path: &Path) -> Result<Vec<u8>, GuestError> {
     Ok(bytes)
 }
 
-/// File offset of the end of the last loadable segment.
 fn end(headers: &[u8]) -> Result<u64, object::read::Error> {
     let header = FileHeader64::<Endianness>::parse(headers)?;
     let endian = header.endian()?;

@@ -1,5 +1,5 @@
-//! Extracts the ELF kernel from a compressed kernel image. Sources: Documentation/arch/x86/boot.rst of Linux
-//! (`payload_offset`, `payload_length`), and scripts/extract-vmlinux for the compression signatures.
+//! Extracts the ELF kernel from a kernel image (Documentation/arch/x86/boot.rst of Linux, `payload_offset` and
+//! `payload_length`; scripts/extract-vmlinux for the signatures).
 
 use std::{
     fs::File,
@@ -13,41 +13,32 @@ use super::{
     kernel::{BZ_IMAGE, ELF, Kernel, MAGIC},
 };
 
-/// Number of setup sectors in a bzImage, not counting the boot sector.
 const SETUP_SECTORS: usize = 0x1f1;
 const SECTOR: usize = 512;
-/// Default if the number is 0.
 const USUAL_SECTORS: u8 = 4;
-/// Offset of the compressed kernel after the setup sectors, and its length.
 const PAYLOAD_OFFSET: usize = 0x248;
 const PAYLOAD_LENGTH: usize = 0x24c;
-/// Size limit in bytes, compressed or not. Distribution kernels have up to 100 MB.
+/// The size limit in bytes, compressed or not. Distribution kernels have up to 100 MB.
 const LARGEST: u64 = 1 << 30;
 
-/// An uncompressed kernel in a memory file. Several guests can share it.
 #[derive(Debug)]
 pub struct Vmlinux {
     file: File,
 }
 
 impl Vmlinux {
-    /// The file, for a monitor to inherit.
     #[must_use]
     pub fn file(&self) -> &File {
         &self.file
     }
 
-    /// Path of the file in this process (proc_pid_fd(5)).
     pub(crate) fn path(&self) -> PathBuf {
         PathBuf::from(format!("/proc/self/fd/{}", self.file.as_raw_fd()))
     }
 }
 
 impl Kernel {
-    /// Decompresses the kernel. Some monitors require it, and emulated guests boot faster.
-    ///
-    /// # Errors
-    /// If the file cannot be read or contains no kernel, or memory runs out.
+    /// Some monitors require it, and emulated guests boot faster.
     pub fn uncompressed(&self) -> Result<Vmlinux, GuestError> {
         let failed = |source| GuestError::Read { what: "the kernel", path: self.image.clone(), source };
         let mut bytes = Vec::new();
@@ -68,7 +59,6 @@ impl Kernel {
     }
 }
 
-/// The compressed kernel in a bzImage.
 fn payload(image: &[u8]) -> Option<&[u8]> {
     if image.get(MAGIC)? != BZ_IMAGE {
         return None;
@@ -82,7 +72,6 @@ fn payload(image: &[u8]) -> Option<&[u8]> {
     image.get(begin..begin.checked_add(number(PAYLOAD_LENGTH)?)?)
 }
 
-/// Decompresses `payload`, which must contain an ELF file.
 fn unpack(payload: &[u8], to: &mut File) -> io::Result<()> {
     match payload {
         [0x1f, 0x8b, ..] => bounded_copy(flate2::read::GzDecoder::new(payload), to)?,
@@ -107,7 +96,7 @@ fn unpack(payload: &[u8], to: &mut File) -> io::Result<()> {
     if head == *ELF { Ok(()) } else { Err(io::Error::other("the decompressed data is not an ELF file")) }
 }
 
-/// Source: doc/lz4_Frame_format.md of lz4, "legacy frame": blocks with length prefixes and no end mark.
+/// "Legacy frame" of doc/lz4_Frame_format.md of lz4: blocks with length prefixes and no end mark.
 fn unpack_lz4(mut blocks: &[u8], to: &mut File) -> io::Result<()> {
     const LARGEST_BLOCK: usize = 8 << 20;
     let mut block = vec![0; LARGEST_BLOCK];
@@ -131,7 +120,7 @@ fn unpack_lz4(mut blocks: &[u8], to: &mut File) -> io::Result<()> {
     Ok(())
 }
 
-/// Copies up to [`LARGEST`] bytes: a small file can unpack to any size.
+/// A small file can unpack to any size.
 fn bounded_copy(from: impl Read, to: &mut impl Write) -> io::Result<()> {
     if io::copy(&mut from.take(LARGEST + 1), to)? > LARGEST { Err(too_large()) } else { Ok(()) }
 }
@@ -147,7 +136,7 @@ mod tests {
     use super::*;
 
     const TEXT: &str = "\x7fELF and the rest of a kernel, which says kernel, kernel, kernel\n";
-    /// `TEXT` compressed with gzip, lz4 -l, xz --check=crc32 --x86 and zstd, like the kernel build.
+    /// `TEXT` compressed with gzip, lz4 -l, xz --check=crc32 --x86 and zstd.
     const PACKED: [&str; 4] = [
         "1f8b0800000000000203ab77f5715348cc4b5128c94855284a2d2e51c84f534854c84e2dca4bcdd15128cfc84cce50284eac2c860ba1d\
          25c009e0c636541000000",
@@ -165,7 +154,6 @@ mod tests {
         hexadecimal.as_bytes().chunks(2).map(|pair| digit(pair[0]) << 4 | digit(pair[1])).collect()
     }
 
-    /// A bzImage with one setup sector, and extra bytes after the payload.
     fn image(payload: &[u8]) -> Vec<u8> {
         let mut image = vec![0; 2 * SECTOR + 16];
         image[SETUP_SECTORS] = 1;

@@ -1,5 +1,4 @@
-//! Files that a virtual hypervisor needs to run guests: QEMU with libraries and firmware, and the guests' kernel, at
-//! their usual paths.
+//! Files that a virtual hypervisor needs to run guests.
 
 use std::{
     env,
@@ -13,15 +12,13 @@ use crate::{
     qemu::{PROGRAM, Qemu, QemuError},
 };
 
-/// The dynamic linker, which can also list libraries (ld.so(8)).
+/// Can also list libraries (ld.so(8)).
 const LINKER: &str = "/lib64/ld-linux-x86-64.so.2";
-/// Cache of libraries outside the linker's own folders.
 const LINKER_CACHE: &str = "/etc/ld.so.cache";
-/// Firmware for a PC or microvm with a direct kernel boot. It is spread over several of QEMU's folders.
+/// Files for a PC or microvm with a direct kernel boot, spread over several of QEMU's folders.
 const FIRMWARE: &[&str] =
     &["bios-256k.bin", "bios-microvm.bin", "kvmvapic.bin", "linuxboot.bin", "linuxboot_dma.bin", "pvh.bin"];
 
-/// All files, with the kernel modules for guests, and Firecracker if installed.
 pub(super) fn files(kernel: &Kernel, firecracker: Option<&Path>) -> Result<Vec<ImageFile>, QemuError> {
     let program = on_path(PROGRAM).ok_or(QemuError::NotInstalled)?;
     let mut files =
@@ -49,7 +46,6 @@ fn on_path(program: &str) -> Option<PathBuf> {
     env::split_paths(&folders).map(|folder| folder.join(program)).find(|file| file.is_file())
 }
 
-/// The libraries that the linker would load for it.
 fn libraries(program: &Path) -> Result<Vec<PathBuf>, QemuError> {
     let listing = output(Command::new(LINKER).arg("--list").arg(program))?;
     Ok(listing.lines().filter_map(library).collect())

@@ -4,14 +4,12 @@ use super::error::QemuError;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Accelerator {
-    /// Hardware virtualization.
     Kvm,
-    /// Emulation. Counts are valid, but times are not comparable with hardware.
+    /// Counts are valid, but times are not comparable with hardware.
     Tcg,
 }
 
 impl Accelerator {
-    /// The fastest accelerator of this machine, and the reason if it is emulation. Takes up to 10 s.
     #[must_use]
     pub fn best() -> (Self, Option<String>) {
         match sys::kvm::try_run() {
@@ -20,10 +18,7 @@ impl Accelerator {
         }
     }
 
-    /// Checks that the machine supports this accelerator. Takes up to 10 s.
-    ///
-    /// # Errors
-    /// If it is KVM and KVM does not work.
+    /// Takes up to 10 s. Fails if KVM does not work.
     pub fn checked(self) -> Result<Self, QemuError> {
         match self {
             Self::Kvm => sys::kvm::try_run().map(|()| self).map_err(QemuError::NoKvm),
@@ -31,7 +26,6 @@ impl Accelerator {
         }
     }
 
-    /// As in QEMU's options.
     #[must_use]
     pub fn word(self) -> &'static str {
         match self {

@@ -6,30 +6,24 @@ use workload::BalloonMethod;
 
 use super::{Qemu, accelerator::Accelerator};
 
-/// Descriptor numbers inherited by QEMU.
 #[derive(Debug, Clone, Copy)]
 #[repr(i32)]
 pub(super) enum Descriptor {
     Image = 10,
-    /// Channel of the guest's agent.
     Agent,
-    /// Monitor (QMP).
     Qmp,
-    /// First serial port of the guest.
     Console,
-    /// Monitor for resizing memory.
     Memory,
-    /// First tap queue. Further ones follow.
     FirstQueue,
 }
 
 pub const BALLOON: &str = "balloon";
-/// Seccomp filter: denies obsolete system calls, changes of user, and new programs.
+/// Denies obsolete system calls, changes of user, and new programs.
 const SANDBOX: &str = "on,obsolete=deny,elevateprivileges=deny,spawn=deny";
 /// A panic ends the guest and QEMU.
 const KERNEL_ARGUMENTS: &str = "console=ttyS0 quiet panic=-1 rootfstype=ramfs";
-/// An emulated timer is late when the host is busy. A kernel that calibrates with it hangs at boot or rejects the
-/// TSC, which is the host's. Source: admin-guide/kernel-parameters.txt of Linux.
+/// An emulated timer is late when the host is busy. A kernel that calibrates with it hangs at boot or rejects the TSC, which
+/// is the host's (admin-guide/kernel-parameters.txt of Linux).
 const EMULATED_KERNEL_ARGUMENTS: &str = "tsc=reliable no_timer_check";
 /// Has fewer extensions than `max`: emulation is four times as fast and does not hang.
 const EMULATED_CPU: &str = "EPYC";

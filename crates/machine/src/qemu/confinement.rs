@@ -1,5 +1,5 @@
-//! Confines QEMU: separate namespaces, no network except inherited descriptors, and a separate user if root starts it and that
-//! user can open the kernel and device files. A guest that takes QEMU over cannot reach `plumb server` or another guest's QEMU.
+//! Confines QEMU: no network except inherited descriptors, and a separate user if root starts it and that user can open the
+//! kernel and device files.
 
 use std::{
     path::Path,
@@ -23,8 +23,7 @@ pub(super) fn prepare(machine: &Qemu) -> Result<Confines> {
     Ok(Confines { network, identity: identity(machine)? })
 }
 
-/// Without KVM or vhost-net, QEMU opens only its own files. On some systems these are readable only by root, even the
-/// kernel.
+/// QEMU without KVM or vhost-net opens only its own files, which on some systems only root can read.
 fn identity(machine: &Qemu) -> Result<Identity> {
     static STARTED: AtomicU32 = AtomicU32::new(0);
     // Concurrent runs start from different numbers.

@@ -12,30 +12,18 @@ use crate::guest::GuestError;
 pub enum QemuError {
     #[error("qemu-system-x86_64 is not installed; install it with `apt-get install qemu-system-x86`")]
     NotInstalled,
-    /// KVM was requested but does not work.
     #[error("KVM does not work: {0}; use --accel tcg to emulate the guest")]
     NoKvm(#[source] sys::Error),
     #[error("{asked} of memory is too little for a guest; the minimum is {least}")]
-    TooLittleMemory {
-        /// Configured memory.
-        asked: Bytes,
-        /// Minimum memory.
-        least: Bytes,
-    },
+    TooLittleMemory { asked: Bytes, least: Bytes },
     #[error(transparent)]
     Start(sys::Error),
-    /// A file for the guest's image is missing.
     #[error(transparent)]
     Contents(#[from] GuestError),
     #[error("cannot create the streams to QEMU: {0}")]
     Streams(#[from] io::Error),
-    /// QEMU exited at once.
     #[error("QEMU exited with status {status}{}", last_output(words))]
-    Ended {
-        status: i32,
-        /// Last console lines.
-        words: String,
-    },
+    Ended { status: i32, words: String },
     #[error("cannot identify QEMU's threads: {source}")]
     Threads {
         #[source]
@@ -43,14 +31,12 @@ pub enum QemuError {
     },
     #[error("{0}; `cpus` and `monitor-cpus` must list CPUs of this machine")]
     Pin(#[source] sys::Error),
-    /// The monitor for resizing memory does not respond.
     #[error(transparent)]
     MemoryMonitor(MonitorError),
     #[error("{source}{}", last_output(words))]
     Monitor {
         #[source]
         source: QmpError,
-        /// Last console lines.
         words: String,
     },
 }

@@ -12,7 +12,7 @@ use sys::child::ConfinedChild;
 
 use super::qmp::Qmp;
 
-/// Timeout for the exit of a process that has closed its streams.
+/// The process has closed its streams.
 const EXIT_TIMEOUT: Duration = Duration::from_secs(10);
 const POLL: Duration = Duration::from_millis(5);
 
@@ -31,7 +31,6 @@ struct Live {
 }
 
 impl Running {
-    /// `first_process` is set when the guest's first process runs.
     pub(super) fn new(
         child: ConfinedChild,
         qmp: Qmp,
@@ -49,7 +48,6 @@ impl Running {
         Some(self.first_process.get()?.duration_since(self.started))
     }
 
-    /// A problem of QEMU itself.
     pub(super) fn trouble(&self) -> Option<String> {
         let mut live = self.live();
         match live.qmp.status() {
@@ -60,7 +58,6 @@ impl Running {
         }
     }
 
-    /// Stops QEMU and waits for it.
     pub(super) fn stop(self) {
         let mut live = self.live();
         live.qmp.quit();
@@ -73,7 +70,6 @@ impl Running {
 }
 
 impl Live {
-    /// Its exit status, if it exits in time.
     fn ended(&mut self) -> Option<ExitStatus> {
         let begun = Instant::now();
         loop {
@@ -85,7 +81,6 @@ impl Live {
     }
 }
 
-/// Kills the process if it runs, waits for it, and returns its exit status.
 pub(super) fn end(child: &mut Child) -> Option<ExitStatus> {
     // Fails only if the process has exited.
     let _ = child.kill();

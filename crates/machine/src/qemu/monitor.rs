@@ -1,5 +1,4 @@
-//! Queries the monitor of a running QEMU, and sends it commands. Source:
-//! qapi/{machine,misc,qom,run-state,virtio}.json of QEMU 7.2.
+//! Queries the monitor of a running QEMU, and sends it commands (qapi/{machine,misc,qom,run-state,virtio}.json of QEMU 7.2).
 
 mod question;
 
@@ -15,11 +14,9 @@ use serde_json::{Value, json};
 pub use self::question::MonitorError;
 use self::question::Questions;
 
-/// QOM paths of devices with and without an ID.
 const FOLDERS: [&str; 2] = ["/machine/peripheral", "/machine/peripheral-anon"];
 /// Type prefix of virtio network devices.
 const NIC: &str = "child<virtio-net-";
-/// Properties that affect traffic, from hw/net/virtio-net.c.
 const SETTINGS: [&str; 17] = [
     "mq",
     "vectors",
@@ -40,7 +37,7 @@ const SETTINGS: [&str; 17] = [
     "mac",
 ];
 
-/// A connection to a monitor. While it is open, the monitor accepts no other client.
+/// While it is open, the monitor accepts no other client.
 #[derive(Debug)]
 pub struct Monitor {
     questions: Questions,
@@ -49,77 +46,51 @@ pub struct Monitor {
 
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct MonitorSays {
-    /// E.g. `7.2.22`.
     pub version: String,
-    /// The guest's name.
     pub guest: Option<String>,
-    /// The guest's state, e.g. `running` or `paused`.
     pub status: String,
-    /// Whether the guest uses KVM.
     pub kvm: Option<bool>,
     /// Thread IDs of the guest's CPUs.
     pub cpu_threads: Vec<u32>,
     /// Names and thread IDs of I/O threads.
     pub io_threads: Vec<(String, u32)>,
-    /// Virtio network devices.
     pub nics: Vec<NicSays>,
 }
 
-/// A network device.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct NicSays {
-    /// The device model, e.g. `virtio-net-pci`.
     pub model: String,
-    /// ID of the host-side backend.
     pub netdev: Option<String>,
-    /// Settings by QEMU's property names.
     pub set: BTreeMap<String, String>,
-    /// Features negotiated by the driver. `None` before QEMU 7.2.
+    /// `None` before QEMU 7.2.
     pub features: Option<Vec<String>>,
-    /// Whether the driver is ready.
     pub driver: Option<bool>,
-    /// Whether vhost is started.
     pub vhost: Option<bool>,
 }
 
 impl Monitor {
-    /// Connects to the monitor at this socket. `stop` ends every wait for it.
-    ///
-    /// # Errors
-    /// If nothing listens, the monitor has another client, or it is not a QMP monitor.
+    /// `stop` ends every wait. Fails if the monitor has another client.
     pub fn open(at: &Path, stop: &Arc<AtomicBool>) -> Result<Self, MonitorError> {
         let (questions, version) = Questions::open(at, stop)?;
         Ok(Self { questions, version })
     }
 
-    /// Connects to the monitor at the other end of `socket`.
-    ///
-    /// # Errors
-    /// If it does not greet, or is not a QMP monitor.
     pub(super) fn greeted(socket: UnixStream) -> Result<Self, MonitorError> {
         let (questions, version) =
             Questions::greeted(socket, Path::new("of a virtual machine"), &Arc::default())?;
         Ok(Self { questions, version })
     }
 
-    /// Executes a command and returns the result.
-    ///
-    /// # Errors
-    /// If QEMU refuses or does not respond.
     pub fn order(&mut self, command: &'static str, arguments: &Value) -> Result<Value, MonitorError> {
         self.questions.order(command, arguments)
     }
 
-    /// The process that created the listening socket: QEMU or the program that passed it the socket.
+    /// QEMU or the program that passed it the socket.
     #[must_use]
     pub fn listener(&self) -> Option<u32> {
         sys::socket::peer_pid(self.questions.socket()).ok()
     }
 
-    /// Reads all properties without changing anything. Skips queries that this QEMU does not support.
-    ///
-    /// # Errors
-    /// If it does not respond.
     pub fn ask(&mut self) -> Result<MonitorSays, MonitorError> {
         let number = |thread: &Value| u32::try_from(thread["thread-id"].as_u64()?).ok();
         let name = self.questions.ask("query-name", &json!({}))?;
@@ -146,10 +117,7 @@ impl Monitor {
         found.iter().map(|(path, kind)| self.nic(path, kind, &devices)).collect()
     }
 
-    /// Paths and types of devices with this type prefix, e.g. `child<virtio-net-`.
-    ///
-    /// # Errors
-    /// If it does not respond.
+    /// Paths and types; `kind` is a prefix such as `child<virtio-net-`.
     pub fn devices(&mut self, kind: &str) -> Result<Vec<(String, String)>, MonitorError> {
         let mut found = Vec::new();
         for folder in FOLDERS {
@@ -203,7 +171,6 @@ fn take_status(nic: &mut NicSays, status: &Value) {
     nic.features = known.then(|| taken.into_iter().flat_map(list).filter_map(named).collect());
 }
 
-/// Extracts the model from `child<virtio-net-pci>`.
 fn model(kind: &str) -> &str {
     kind.trim_start_matches("child<").trim_end_matches('>')
 }

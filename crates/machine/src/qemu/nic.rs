@@ -6,20 +6,19 @@ use scenario::{VirtioNet, Vm};
 
 #[derive(Debug)]
 pub struct Nic {
-    /// One tap descriptor per queue.
     pub queues: Vec<File>,
     pub mac: [u8; 6],
 }
 
 impl Nic {
-    /// The reason why vhost-net, which QEMU opens itself, does not work.
+    /// QEMU opens it itself.
     #[must_use]
     pub fn lacks_vhost() -> Option<String> {
         sys::vhost::try_own().err().map(|error| format!("{error} (modprobe vhost_net)"))
     }
 
-    /// QEMU's options for the backend and for the device. Sources: qemu(1), and Documentation/networking/multiqueue
-    /// of linux-kvm.org for the vectors.
+    /// Options of the backend and of the device. Sources: qemu(1), and Documentation/networking/multiqueue of linux-kvm.org
+    /// for the vectors.
     pub(super) fn options(&self, vm: &Vm, bus: &str, first: i32) -> [String; 2] {
         let queues = self.queues.len();
         let numbers: Vec<String> = (first..).take(queues).map(|number| number.to_string()).collect();
@@ -46,7 +45,7 @@ impl Nic {
     }
 }
 
-/// Explicit feature settings. Source: virtio_net_properties of hw/net/virtio-net.c.
+/// Source: virtio_net_properties of hw/net/virtio-net.c.
 fn features(virtio: VirtioNet) -> Vec<String> {
     // Extensions that depend on the other features.
     let extensions = [("gso", virtio.tso), ("host_ecn", virtio.tso), ("guest_ecn", virtio.gro)];

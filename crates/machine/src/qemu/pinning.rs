@@ -1,4 +1,4 @@
-//! Pins the threads of QEMU to CPUs.
+//! Pins the threads of QEMU and its vhost workers to CPUs.
 
 use std::{fs, io};
 
@@ -6,7 +6,6 @@ use scenario::Vm;
 
 use super::{error::QemuError, qmp::Qmp};
 
-/// Pins QEMU's threads and its vhost worker threads.
 pub(super) fn pin(pid: u32, qmp: &mut Qmp, vm: &Vm) -> Result<(), QemuError> {
     if vm.cpus.is_empty() && vm.monitor_cpus.is_empty() {
         return Ok(());
@@ -24,7 +23,6 @@ pub(super) fn pin(pid: u32, qmp: &mut Qmp, vm: &Vm) -> Result<(), QemuError> {
     Ok(())
 }
 
-/// Ignores threads that have exited.
 fn bind(thread: u32, cpus: &[u32]) -> Result<(), QemuError> {
     match sys::affinity::pin(thread, cpus) {
         Err(error) if error.is_gone() => Ok(()),
@@ -32,7 +30,6 @@ fn bind(thread: u32, cpus: &[u32]) -> Result<(), QemuError> {
     }
 }
 
-/// Translates thread IDs from QEMU's PID namespace to this one.
 fn seen_here(pid: u32, own: &[u32]) -> io::Result<Vec<u32>> {
     let mut here = Vec::new();
     for thread in threads(pid)? {
@@ -43,7 +40,7 @@ fn seen_here(pid: u32, own: &[u32]) -> io::Result<Vec<u32>> {
     Ok(own.iter().filter_map(seen).collect())
 }
 
-/// Parses `NSpid: 4711 3`: the ID in the reader's PID namespace comes first. Source: filesystems/proc.rst of Linux.
+/// `NSpid: 4711 3`: the ID in the reader's PID namespace comes first (filesystems/proc.rst of Linux).
 fn innermost_number(status: &str) -> Option<u32> {
     let numbers = status.lines().find_map(|line| line.strip_prefix("NSpid:"))?;
     numbers.split_ascii_whitespace().next_back()?.parse().ok()
@@ -53,7 +50,7 @@ fn threads(pid: u32) -> io::Result<Vec<u32>> {
     Ok(numbers(&format!("/proc/{pid}/task"))?.collect())
 }
 
-/// Since Linux 6.4 they are threads of QEMU. Before, they are kernel threads (vhost_worker_create in drivers/vhost).
+/// Threads of QEMU since Linux 6.4. Before, kernel threads (vhost_worker_create in drivers/vhost).
 fn vhost_workers(pid: u32) -> Vec<u32> {
     let name = format!("vhost-{pid}");
     let is_named = |task: &u32| {

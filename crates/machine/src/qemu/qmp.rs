@@ -1,5 +1,5 @@
-//! A client for QEMU's monitor protocol, one JSON object per line. Commands have timeouts. Events about the end of a
-//! guest are added to its last output. Sources: docs/interop/qmp-spec.txt and qapi/run-state.json of QEMU 7.2.
+//! A client for QEMU's monitor protocol, one JSON object per line. Sources: docs/interop/qmp-spec.txt and qapi/run-state.json
+//! of QEMU 7.2.
 
 use std::{
     io::{self, ErrorKind, Write},
@@ -20,12 +20,12 @@ const PATIENCE_AT_START: Duration = Duration::from_secs(20);
 const PATIENCE: Duration = Duration::from_secs(5);
 /// Short, because a process that does not reply is killed.
 const PATIENCE_AT_END: Duration = Duration::from_millis(500);
-/// Queue length. QEMU sends one reply per command. Excess replies are dropped.
+/// QEMU sends one reply per command. Excess replies are dropped.
 const WAITING: usize = 16;
 /// A reply with 255 CPUs has about 60 kB.
 const MAX_LINE: u64 = 1 << 20;
 
-/// Events about the end or halt of a guest.
+/// The end or halt of a guest.
 const RELEVANT_EVENTS: [&str; 9] = [
     "SHUTDOWN",
     "RESET",
@@ -41,10 +41,8 @@ const RELEVANT_EVENTS: [&str; 9] = [
 /// Must be each client's first command.
 const FIRST: &str = "qmp_capabilities";
 
-/// A QMP command failed.
 #[derive(Debug, Error)]
 pub enum QmpError {
-    /// The connection closed, or no reply arrived in time.
     #[error("no reply from QEMU to `{command}`: {source}")]
     Silent {
         command: &'static str,
@@ -52,25 +50,18 @@ pub enum QmpError {
         source: io::Error,
     },
     #[error("QEMU refused `{command}`: {reason}")]
-    Refused {
-        command: &'static str,
-        /// QEMU's error message.
-        reason: String,
-    },
-    /// The reply has an unexpected form.
+    Refused { command: &'static str, reason: String },
     #[error("unexpected reply from QEMU to `{command}`: {answer}")]
     Strange { command: &'static str, answer: String },
 }
 
 impl QmpError {
-    /// Whether QEMU closed the connection.
     pub(super) fn is_end(&self) -> bool {
         let Self::Silent { source, .. } = self else { return false };
         matches!(source.kind(), ErrorKind::UnexpectedEof | ErrorKind::BrokenPipe)
     }
 }
 
-/// A connection in command mode.
 #[derive(Debug)]
 pub(super) struct Qmp {
     to: UnixStream,
@@ -79,7 +70,6 @@ pub(super) struct Qmp {
 }
 
 impl Qmp {
-    /// Waits for the greeting and enters command mode. Events go to `words`.
     pub(super) fn greet(socket: UnixStream, words: &LastLines) -> Result<Self, QmpError> {
         let silent = |source| QmpError::Silent { command: FIRST, source };
         socket.set_write_timeout(Some(PATIENCE)).map_err(silent)?;
@@ -92,7 +82,6 @@ impl Qmp {
         Ok(qmp)
     }
 
-    /// Thread IDs of the guest's CPUs, in order.
     pub(super) fn vcpu_threads(&mut self) -> Result<Vec<u32>, QmpError> {
         const COMMAND: &str = "query-cpus-fast";
         let thread = |cpu: &Value| u32::try_from(cpu["thread-id"].as_u64()?).ok();
@@ -101,7 +90,6 @@ impl Qmp {
         threads.ok_or_else(|| QmpError::Strange { command: COMMAND, answer: answer.to_string() })
     }
 
-    /// The guest's state, e.g. `running` or `paused`.
     pub(super) fn status(&mut self) -> Result<String, QmpError> {
         const COMMAND: &str = "query-status";
         let answer = self.ask(COMMAND, PATIENCE_AT_END)?;
@@ -109,12 +97,10 @@ impl Qmp {
         status.ok_or_else(|| QmpError::Strange { command: COMMAND, answer: answer.to_string() })
     }
 
-    /// Asks QEMU to exit. Ignores errors: it may have exited already.
     pub(super) fn quit(&mut self) {
         let _ = self.ask("quit", PATIENCE_AT_END);
     }
 
-    /// Executes a command.
     fn ask(&mut self, command: &'static str, patience: Duration) -> Result<Value, QmpError> {
         let silent = |source| QmpError::Silent { command, source };
         self.last_id += 1;
@@ -159,7 +145,6 @@ impl Drop for Qmp {
     }
 }
 
-/// Forwards replies. Returns a line for relevant events.
 fn sort(line: &str, answers: &SyncSender<Value>) -> Option<String> {
     let message = serde_json::from_str(line).unwrap_or_else(|_| Value::String(line.to_owned()));
     let Some(event) = message.get("event").and_then(Value::as_str) else {

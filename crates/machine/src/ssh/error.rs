@@ -2,10 +2,9 @@
 
 use thiserror::Error;
 
-/// Exit status for errors of `ssh` itself (ssh(1)).
+/// The exit status for errors of `ssh` itself (ssh(1)).
 const OWN_FAILURE: i32 = 255;
 
-/// The agent could not be started by SSH.
 #[derive(Debug, Error)]
 pub enum SshError {
     #[error("cannot start the SSH client: {0}; install it with `apt-get install openssh-client`")]
@@ -22,40 +21,25 @@ pub enum SshError {
     #[error(
         "it accepts none of your keys ({reason}); compare `ssh-add -l` with ~/.ssh/authorized_keys on the host"
     )]
-    NotPermitted {
-        /// Last line of `ssh`.
-        reason: String,
-    },
+    NotPermitted { reason: String },
     #[error("unknown host name ({reason}); check ssh_config and DNS")]
-    NoSuchHost {
-        /// Last line of `ssh`.
-        reason: String,
-    },
+    NoSuchHost { reason: String },
     #[error(
         "cannot reach it ({reason}); check that the host is up, that its SSH server runs and that no firewall blocks it"
     )]
-    Unreachable {
-        /// Last line of `ssh`.
-        reason: String,
-    },
+    Unreachable { reason: String },
     #[error(
         "it runs {platform}, but this program, which also serves as the agent, is built for Linux {}; start plumb on a machine of its kind",
         std::env::consts::ARCH
     )]
-    OtherPlatform {
-        /// As printed by uname.
-        platform: String,
-    },
+    OtherPlatform { platform: String },
     #[error("program `{program}` is missing there; install it (Debian package coreutils)")]
     Lacks { program: String },
     #[error(
         "cannot install the agent's program: {reason}; it needs about 40 MB in a private folder `plumb` in \
          $XDG_CACHE_HOME or ~/.cache"
     )]
-    Copy {
-        /// Last line of the host.
-        reason: String,
-    },
+    Copy { reason: String },
     #[error(
         "the agent's program disappeared after the copy; check whether another program cleans its ~/.cache"
     )]
@@ -63,24 +47,17 @@ pub enum SshError {
     #[error(
         "it sent more than {most} bytes instead of a reply; check the output of its shell's start-up files with `ssh HOST true`"
     )]
-    Chatter {
-        /// Bytes.
-        most: u64,
-    },
+    Chatter { most: u64 },
     #[error(
         "the copy of the agent's program stopped after {copied} of {all} bytes; check the connection and the free space there, \
          and try again"
     )]
     Stalled { copied: usize, all: usize },
     #[error("`ssh` could not start the agent: {reason}")]
-    Other {
-        /// Output of `ssh` or the host.
-        reason: String,
-    },
+    Other { reason: String },
 }
 
 impl SshError {
-    /// The error for a failed login. `status` is `None` after a timeout.
     pub(super) fn of(status: Option<i32>, output: &str) -> Self {
         let last = last_line(output);
         let any = |words: &[&str]| words.iter().any(|word| output.contains(word));
@@ -111,7 +88,6 @@ impl SshError {
         }
     }
 
-    /// The error for a failed copy.
     pub(super) fn of_copy(status: Option<i32>, output: &str) -> Self {
         match status {
             Some(OWN_FAILURE) | None => Self::of(status, output),

@@ -6,7 +6,6 @@ use sha2::{Digest, Sha256};
 
 use crate::guest::{GuestError, loadable};
 
-/// This program without debug information.
 #[derive(Debug)]
 pub struct ProgramCopy {
     bytes: Vec<u8>,
@@ -14,10 +13,6 @@ pub struct ProgramCopy {
 }
 
 impl ProgramCopy {
-    /// Reads the program in `path`.
-    ///
-    /// # Errors
-    /// If it cannot be read.
     pub fn of(path: &Path) -> Result<Self, GuestError> {
         Ok(Self::of_bytes(loadable(path)?))
     }

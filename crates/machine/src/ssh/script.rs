@@ -1,32 +1,26 @@
-//! Scripts for the host: POSIX shell in single quotes, so that any login shell passes them on unchanged. The scripts
-//! themselves contain no single quotes.
+//! Scripts for the host, in single quotes, so that any login shell passes them on unchanged.
 
 use std::env::consts;
 
 use super::program_copy::ProgramCopy;
 
-/// Starts a reply line. Shell start-up files may print other lines.
+/// Shell start-up files may print other lines.
 const MARK: &str = "plumb: ";
-/// Limit in characters for a name in a reply.
 const LONGEST_WORD: usize = 100;
-/// Number of digits of the hash in the file name.
 const NAMED: usize = 16;
 
-/// Replies of the start script.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Answer {
-    /// The agent follows.
     Ready,
-    /// The program is missing or differs.
+    /// Missing or differs.
     Absent,
-    /// Another system or architecture.
+    /// System or architecture.
     Other(String),
-    /// A program is missing on the host.
+    /// Missing on the host.
     Lacks(String),
 }
 
 impl Answer {
-    /// Parses a reply line.
     pub(super) fn of(line: &str) -> Option<Self> {
         let (word, rest) = line.strip_prefix(MARK)?.split_once(' ').unwrap_or((&line[MARK.len()..], ""));
         match word {
@@ -39,10 +33,10 @@ impl Answer {
     }
 }
 
-/// Executes the agent if the program is present and intact. Without `keep`, removes the file when it runs.
+/// Removes the file when it runs, unless `keep` is set.
 ///
-/// The program is opened once, then checked and executed through the same descriptor: the owner of `$XDG_CACHE_HOME`
-/// can rename the cache folder between two opens.
+/// The program is opened once, then checked and executed through the same descriptor: the owner of `$XDG_CACHE_HOME` can
+/// rename the cache folder between two opens.
 pub(super) fn start(program: &ProgramCopy, keep: bool) -> String {
     let remove = if keep { "" } else { r#"rm -f "$n"; rmdir ../plumb 2>/dev/null; "# };
     let arch = consts::ARCH;
@@ -62,7 +56,6 @@ pub(super) fn start(program: &ProgramCopy, keep: bool) -> String {
     ])
 }
 
-/// Reads the program from standard input.
 pub(super) fn install(program: &ProgramCopy) -> String {
     quoted(&[
         &places(program),
@@ -80,12 +73,12 @@ pub(super) fn install(program: &ProgramCopy) -> String {
     ])
 }
 
-/// Checks that the user owns a file and no one else can write to it. The mode from `ls` includes access control lists.
+/// The user owns the file and no one else can write to it. The mode from `ls` includes access control lists.
 const PRIVATE: &str =
     r#"private() { [ -O "$1" ] && case "$(ls -ldnL "$1")" in (?????-??-*) ;; (*) return 1 ;; esac; }"#;
 
-/// Enters the cache folder, then checks the current folder: the path can lead elsewhere by then. Refuses a link to a folder with
-/// another name, because files are created in it.
+/// Checks the current folder after entering it: the path can lead elsewhere by then. Refuses a link to a folder with another
+/// name, because files are created in it.
 const ENTER: &str = r#"enter() { cd "$d" >/dev/null && case "$(pwd -P)" in (*/plumb) private . ;; (*) false ;; esac || { echo "$d is a link, belongs to another user or can be written by others" >&2; return 1; }; }"#;
 
 fn places(program: &ProgramCopy) -> String {
@@ -93,7 +86,6 @@ fn places(program: &ProgramCopy) -> String {
     format!(r#"umask 077; d="${{XDG_CACHE_HOME:-$HOME/.cache}}/plumb"; n=plumb-{name}"#)
 }
 
-/// Compares the hash of a file with the program.
 fn has_hash(program: &ProgramCopy, from: &str) -> String {
     let hash = program.hash();
     format!(r#"h=$(sha256sum {from}) && [ "${{h%% *}}" = {hash} ]"#)
@@ -143,29 +135,29 @@ mod tests {
     }
 
     const OURS: &[u8] = b"#!/bin/sh\necho the program runs\n";
-    /// Uid of the owner of the cache folder; it needs no account.
+    /// Uid; it needs no account.
     const OTHER: u32 = 4242;
-    /// Number of starts while the other user swaps files.
+    /// While the other user swaps files.
     const STARTS: usize = 10;
 
-    /// A cache folder owned by another user.
+    /// Owned by another user.
     struct SharedCache {
         folder: tempfile::TempDir,
         program: ProgramCopy,
     }
 
     impl SharedCache {
-        /// Returns `None` and prints the reason without root.
+        /// `None` without root.
         fn new() -> Option<Self> {
             if !sys::confine::is_root() {
                 eprintln!("skipped: machine::ssh::script: needs root, to be two users");
                 return None;
             }
             let folder = tempfile::tempdir().expect("a temporary folder");
-            fs::set_permissions(folder.path(), Permissions::from_mode(0o755)).expect("ours");
+            fs::set_permissions(folder.path(), Permissions::from_mode(0o755)).expect("own file");
             let cache = Self { folder, program: ProgramCopy::pretended(OURS) };
             for name in ["home", "home/.cache"] {
-                fs::create_dir(cache.path(name)).expect("ours");
+                fs::create_dir(cache.path(name)).expect("own file");
                 chown(cache.path(name), Some(OTHER), Some(OTHER)).expect("root");
             }
             Some(cache)
@@ -179,7 +171,7 @@ mod tests {
             &self.program.hash()[..NAMED]
         }
 
-        /// A shell of the other user in the cache folder. `$n` is the file name of the program.
+        /// `$n` is the file name of the program.
         fn as_other(&self, script: &str) -> Command {
             let mut command = Command::new("sh");
             command.args(["-c", script]).current_dir(self.path("home/.cache")).uid(OTHER).gid(OTHER);
@@ -191,7 +183,6 @@ mod tests {
             assert!(self.as_other(script).status().expect("sh is installed").success(), "{script}");
         }
 
-        /// Runs a script as root, with the other user's home or only the other user's cache folder.
         fn as_root(&self, script: &str, input: &[u8], by_home: bool) -> Output {
             let mut command = Command::new("sh");
             command.args(["-c", script]).env_remove("XDG_CACHE_HOME");
@@ -206,7 +197,7 @@ mod tests {
             child.wait_with_output().expect("a child of this test")
         }
 
-        /// Starts the program as root and returns the output. Fails if the other user's program runs.
+        /// Fails if the other user's program runs.
         fn start(&self, keep: bool, by_home: bool) -> String {
             let output = self.as_root(&start(&self.program, keep), b"", by_home);
             let text = String::from_utf8_lossy(&output.stdout).into_owned();
@@ -219,7 +210,6 @@ mod tests {
         }
     }
 
-    /// Kills a child when dropped.
     struct Swapping(Child);
 
     impl Drop for Swapping {
@@ -279,24 +269,26 @@ mod tests {
         refused("another user owns the folder");
         // Nothing may be written to this folder.
         let own = cache.path("own");
-        fs::create_dir(&own).expect("ours");
+        fs::create_dir(&own).expect("own file");
         cache.other_does(&format!("mv plumb evil; ln -s {} plumb", own.display()));
         refused("a link to another folder of root");
-        assert_eq!(fs::read_dir(&own).expect("ours").count(), 0);
+        assert_eq!(fs::read_dir(&own).expect("own file").count(), 0);
         cache.other_does("rm plumb; ln -s evil plumb");
         refused("a link to a foreign folder");
         cache.other_does("rm plumb");
         assert!(cache.install(false).status.success());
         for (mode, what) in [(0o770, "writable by its group"), (0o702, "writable by all")] {
-            fs::set_permissions(cache.path("home/.cache/plumb"), Permissions::from_mode(mode)).expect("ours");
+            fs::set_permissions(cache.path("home/.cache/plumb"), Permissions::from_mode(mode))
+                .expect("own file");
             refused(what);
         }
-        fs::set_permissions(cache.path("home/.cache/plumb"), Permissions::from_mode(0o755)).expect("ours");
+        fs::set_permissions(cache.path("home/.cache/plumb"), Permissions::from_mode(0o755))
+            .expect("own file");
         let file = cache.path("home/.cache/plumb").join(format!("plumb-{}", cache.name()));
         chown(&file, Some(OTHER), None).expect("root");
         assert_eq!(cache.start(true, false), "plumb: absent\n", "another user owns the file");
         chown(&file, Some(0), None).expect("root");
-        fs::set_permissions(&file, Permissions::from_mode(0o720)).expect("ours");
+        fs::set_permissions(&file, Permissions::from_mode(0o720)).expect("own file");
         assert_eq!(cache.start(true, false), "plumb: absent\n", "group-writable file");
     }
 
@@ -310,6 +302,6 @@ mod tests {
         assert!(!cache.path("home/.cache/plumb").exists(), "the folder is removed");
         let wrong = cache.as_root(&install(&cache.program), b"cut", true);
         assert!(!wrong.status.success(), "{wrong:?}");
-        assert_eq!(fs::read_dir(cache.path("home/.cache/plumb")).expect("ours").count(), 0);
+        assert_eq!(fs::read_dir(cache.path("home/.cache/plumb")).expect("own file").count(), 0);
     }
 }

@@ -18,7 +18,6 @@ use crate::stand_in::{Behaviour, LAST_WORDS, REFUSAL};
 
 const SOON: Duration = Duration::from_secs(10);
 
-/// Kernel and image, and links to the stand-in by behaviour.
 struct Setup {
     folder: tempfile::TempDir,
     kernel: Arc<Vmlinux>,
@@ -51,7 +50,6 @@ impl Setup {
     }
 }
 
-/// A namespace with an unopened tap device.
 fn tap(device: &str) -> NamedTap {
     let namespace = NetNs::create("test").expect("the right to mount includes it");
     let made = namespace.run_in(|| sys::tap::create_for_another("vm0", 7)).expect("it can be entered");
@@ -151,7 +149,7 @@ pub(crate) fn absence_is_named() {
     assert!(error.contains("/bin/true is not Firecracker"), "{error}");
 }
 
-/// The kernel is invalid, so the start is refused, as without KVM. All earlier requests are accepted.
+/// The kernel is invalid, so the start is refused, as without KVM.
 pub(crate) fn the_real_one_takes_all() {
     let error = Setup::new().of_program("firecracker".into()).with_tap(tap("vm0")).start();
     let error = error.expect_err("the kernel is invalid").to_string();

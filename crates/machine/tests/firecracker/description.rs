@@ -1,24 +1,18 @@
-//! The part of Firecracker's API that boots a machine: paths, fields and allowed values. Source:
-//! src/firecracker/swagger/firecracker.yaml of Firecracker 1.17.
+//! The part of Firecracker's API that boots a machine. Source: src/firecracker/swagger/firecracker.yaml of Firecracker 1.17.
 
-/// A path that accepts PUT.
 pub(crate) struct Operation {
     /// `{}` is a placeholder for a name.
     pub(crate) path: &'static str,
-    /// Fields of the body.
     pub(crate) body: &'static [Property],
-    /// Whether a running machine accepts it.
     pub(crate) when_running: bool,
 }
 
-/// A field.
 pub(crate) struct Property {
     pub(crate) name: &'static str,
     pub(crate) required: bool,
     pub(crate) kind: Kind,
 }
 
-/// The type of a field.
 #[derive(Clone, Copy)]
 pub(crate) enum Kind {
     Text,

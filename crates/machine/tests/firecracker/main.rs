@@ -1,5 +1,4 @@
-//! Tests the Firecracker driver against a stand-in that validates every request against the API description. The
-//! stand-in is this program, started by another name.
+//! Tests the Firecracker driver against a stand-in: this program, started by another name.
 #![expect(clippy::disallowed_methods, reason = "tests read files, and the stand-in reads its arguments")]
 #![expect(
     clippy::disallowed_macros,
@@ -16,13 +15,11 @@ use std::process::ExitCode;
 
 use libtest_mimic::{Arguments, Failed, Trial};
 
-/// Requirements of a test.
 #[derive(Debug, Clone, Copy)]
 enum Need {
     Nothing,
-    /// The right to mount, for starting machines.
+    /// The right to mount.
     Start,
-    /// Requirements of the real Firecracker.
     Firecracker,
 }
 

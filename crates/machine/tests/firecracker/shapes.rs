@@ -4,7 +4,6 @@ use serde_json::{Value, json};
 
 use crate::validator::{Machine, Request, valid};
 
-/// A valid request for each path.
 fn right() -> Vec<Request> {
     let bucket = json!({ "size": 0, "refill_time": 0, "one_time_burst": 0 });
     let limiter = json!({ "bandwidth": bucket, "ops": bucket });

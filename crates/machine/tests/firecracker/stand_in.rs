@@ -1,4 +1,4 @@
-//! A stand-in for the `firecracker` program. It validates every request and runs no guest, but opens the same files.
+//! A stand-in for the `firecracker` program, which validates every request and runs no guest.
 
 use std::{
     fs,
@@ -13,16 +13,12 @@ use serde_json::{Value, json};
 
 use crate::validator::{Machine, Request};
 
-/// Behaviour of the stand-in, selected by program name.
+/// Selected by program name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Behaviour {
-    /// Works. Its guest echoes input.
     Obeys,
-    /// Refuses network interfaces, as if the tap device belonged to another process.
     Refuses,
-    /// Exits before it listens.
     Ends,
-    /// Its guest's kernel panics, and it exits.
     Panics,
 }
 
@@ -42,7 +38,6 @@ impl Behaviour {
 pub(crate) const REFUSAL: &str = "Open tap device failed: Resource busy (os error 16)";
 pub(crate) const LAST_WORDS: &str = "Kernel panic - not syncing: No working init found.";
 
-/// Does what Firecracker would do.
 pub(crate) fn run(arguments: &[String]) -> ExitCode {
     let name = Path::new(&arguments[0]).file_name().unwrap_or_default().to_string_lossy();
     let behaviour = Behaviour::ALL.into_iter().find(|behaviour| behaviour.name() == name);
@@ -114,7 +109,6 @@ fn answer(mut to: &UnixStream, taken: Result<(), String>) {
     to.write_all(text.as_bytes()).expect("it is read");
 }
 
-/// Refuses files and devices that cannot be opened.
 fn opened(behaviour: Behaviour, path: &str, body: &Value) -> Result<(), String> {
     let begin = |name: &str| {
         let file = body[name].as_str().expect("it is valid");
@@ -144,7 +138,7 @@ fn opened(behaviour: Behaviour, path: &str, body: &Value) -> Result<(), String> 
     }
 }
 
-/// The guest: prints the boot message, and echoes input from the controller.
+/// Prints the boot message, and echoes input from the controller.
 fn boot(behaviour: Behaviour, put: &[(String, Value)]) {
     let at = |path: &str| &put.iter().find(|(known, _)| known == path).expect("it was put").1;
     let arguments = at("/boot-source")["boot_args"].as_str().expect("it is valid");

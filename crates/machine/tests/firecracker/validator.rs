@@ -4,17 +4,14 @@ use serde_json::{Map, Value};
 
 use crate::description::{Kind, OPERATIONS, Operation, Property};
 
-/// A received request.
 #[derive(Debug, Clone)]
 pub(crate) struct Request {
     pub(crate) method: String,
     pub(crate) path: String,
-    /// In lower case.
     pub(crate) headers: Vec<(String, String)>,
     pub(crate) body: Vec<u8>,
 }
 
-/// State of the simulated machine.
 #[derive(Debug, Default)]
 pub(crate) struct Machine {
     put: Vec<String>,
@@ -22,7 +19,6 @@ pub(crate) struct Machine {
 }
 
 impl Machine {
-    /// Validates the request and updates the state.
     pub(crate) fn take(&mut self, request: &Request) -> Result<Value, String> {
         let body = valid(request)?;
         let (operation, _) = operation(&request.path).expect("it is valid");
@@ -40,7 +36,6 @@ impl Machine {
     }
 }
 
-/// Validates the request and returns its body.
 pub(crate) fn valid(request: &Request) -> Result<Value, String> {
     let Some((operation, name)) = operation(&request.path) else {
         return Err(format!("Invalid request method and/or path: {} {}.", request.method, request.path));
@@ -61,7 +56,6 @@ pub(crate) fn valid(request: &Request) -> Result<Value, String> {
     }
 }
 
-/// The operation at this path, and the name in it.
 fn operation(path: &str) -> Option<(&'static Operation, Option<&str>)> {
     OPERATIONS.iter().find_map(|operation| match operation.path.split_once("{}") {
         None => (operation.path == path).then_some((operation, None)),

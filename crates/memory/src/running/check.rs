@@ -7,14 +7,10 @@ use crate::limits::{MOST_MEMORY, sum};
 
 /// CONFIG_NODES_SHIFT of Linux is at most 10.
 const MOST_NODES: usize = 1024;
-/// Limit for the accesses of a look, in any unit.
 const MOST_ACCESSES: u64 = 1 << 60;
 
 impl GuestMemory {
-    /// Checks that a VM with this much memory can have these numbers, and that their sums do not overflow.
-    ///
-    /// # Errors
-    /// The first impossible number.
+    /// A VM with this much memory can have these numbers, and their sums do not overflow.
     pub fn check(&self, machine: Bytes) -> Result<(), String> {
         let sizes = [
             ("fast memory", Some(self.size), MOST_MEMORY),

@@ -1,5 +1,4 @@
-//! Memory statistics from the guest's virtio-balloon driver. Source: docs/interop/virtio-balloon-stats.rst of QEMU
-//! 7.2.
+//! Memory statistics from the guest's virtio-balloon driver (docs/interop/virtio-balloon-stats.rst of QEMU 7.2).
 
 use std::time::{Duration, SystemTime};
 
@@ -10,7 +9,6 @@ use units::Bytes;
 use super::GuestMemory;
 use crate::error::MemoryError;
 
-/// Type prefix of balloons on any bus.
 const BALLOON: &str = "child<virtio-balloon-";
 const POLLING: &str = "guest-stats-polling-interval";
 /// The driver's value for unknown statistics.
@@ -19,28 +17,23 @@ const PAGE: f64 = sys::anonymous_memory::PAGE as f64;
 
 #[derive(Debug)]
 pub(super) struct DriverStatistics {
-    /// QOM path of the balloon.
     balloon: String,
     counted: Option<Counted>,
 }
 
-/// Counters since the guest's boot.
 #[derive(Debug, Clone, Copy)]
 struct Counted {
-    /// Time of the report, in seconds since 1970.
+    /// Seconds since 1970.
     at: u64,
     major_faults: u64,
-    /// In bytes.
     swapped_in: u64,
 }
 
-/// QOM path of the machine's virtio-balloon.
 pub(super) fn balloon(monitor: &mut Monitor) -> Result<Option<String>, MemoryError> {
     Ok(monitor.devices(BALLOON)?.into_iter().next().map(|(path, _)| path))
 }
 
 impl DriverStatistics {
-    /// Enables statistics at this interval. `None` without a balloon.
     pub(super) fn start(monitor: &mut Monitor, interval: Duration) -> Result<Option<Self>, MemoryError> {
         let Some(balloon) = balloon(monitor)? else { return Ok(None) };
         let polling = json!({ "path": balloon, "property": POLLING, "value": interval.as_secs().max(1) });
@@ -48,7 +41,6 @@ impl DriverStatistics {
         Ok(Some(Self { balloon, counted: None }))
     }
 
-    /// Adds statistics that are at most `stale` old. Ignores sizes larger than the VM's memory.
     pub(super) fn look(
         &mut self,
         monitor: &mut Monitor,
@@ -77,7 +69,6 @@ impl DriverStatistics {
 }
 
 impl Counted {
-    /// `None` if the time is the same, or the guest has rebooted.
     fn rate_since(&self, before: &Self) -> Option<f64> {
         let seconds = self.at.checked_sub(before.at).filter(|seconds| *seconds > 0)? as f64;
         let faults = self.major_faults.checked_sub(before.major_faults)? as f64;

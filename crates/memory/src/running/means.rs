@@ -1,5 +1,4 @@
-//! The means to move a running machine's memory: a virtio-mem device with fast memory, the guest's agent, or a
-//! virtio-balloon, which cannot select a node. Also reads its size as seen by the host.
+//! How to move a running machine's memory: virtio-mem, the guest's agent, or a virtio-balloon, which cannot select a node.
 
 use std::time::{Duration, Instant};
 
@@ -21,23 +20,22 @@ use crate::{
 
 const SUMMARY: &str = "query-memory-size-summary";
 const HUMAN: &str = "human-monitor-command";
-/// Time limit for one resize by the agent. Other VMs wait for it.
+/// The time limit for the agent. Other VMs wait for it.
 const RESIZE_TIME: Duration = Duration::from_secs(20);
 
 #[derive(Debug)]
 pub(super) enum Means {
     VirtioBalloon,
     VirtioMem {
-        /// QOM path of the device.
+        /// QOM path.
         path: String,
-        /// Its name.
         id: String,
     },
     Agent(Box<AgentBalloon>),
 }
 
 impl Means {
-    /// The requested means, or the best one available.
+    /// Default: the best one available.
     pub(super) fn of(
         monitor: &mut Monitor,
         access: &VmAccess,
@@ -86,14 +84,12 @@ impl Means {
         }
     }
 
-    /// Forgets the state of a lost agent.
     pub(super) fn forget_agent(&mut self) {
         if let Self::Agent(balloon) = self {
             balloon.forget();
         }
     }
 
-    /// Fast and slow memory of the machine.
     pub(super) fn sizes(
         &mut self,
         monitor: &mut Monitor,
@@ -111,7 +107,6 @@ impl Means {
         Ok((Bytes(fast), of_slow))
     }
 
-    /// Maximum fast memory.
     pub(super) fn whole(&self, monitor: &mut Monitor, slow: &[u32]) -> Result<Bytes, MemoryError> {
         let of_slow = slow_memory(monitor, slow)?;
         let more = match self {
@@ -155,7 +150,6 @@ impl Means {
     }
 }
 
-/// Base or plugged memory; `None` if QEMU does not report it.
 fn summary(monitor: &mut Monitor, part: &str) -> Result<Option<Bytes>, MemoryError> {
     let answer = monitor.order(SUMMARY, &json!({}))?;
     let impossible = || MemoryError::Strange { command: SUMMARY, answer: answer.to_string() };
@@ -171,7 +165,6 @@ fn plugged(monitor: &mut Monitor) -> Result<Bytes, MemoryError> {
     Ok(summary(monitor, "plugged-memory")?.unwrap_or_default())
 }
 
-/// Total size of these nodes.
 fn slow_memory(monitor: &mut Monitor, nodes: &[u32]) -> Result<Bytes, MemoryError> {
     if nodes.is_empty() {
         return Ok(Bytes(0));

@@ -1,6 +1,5 @@
-//! Accesses from DAMON, for physical memory. The kernel samples one page per region, splits and merges regions, and
-//! counts the samples in which each was accessed. One scheme per node and count class sums memory sizes, so that no
-//! region is read individually. Source: admin-guide/mm/damon/usage.rst of Linux 6.12.
+//! Accesses from DAMON, for physical memory. The kernel samples one page per region, and counts the samples in which it was
+//! accessed. One scheme per node and count class sums memory sizes (admin-guide/mm/damon/usage.rst of Linux 6.12).
 
 use std::{collections::BTreeMap, fs, path::Path};
 
@@ -14,34 +13,30 @@ use crate::error::MemoryError;
 const FOLDER: &str = "/sys/kernel/mm/damon/admin/kdamonds";
 const NODES: &str = "/sys/devices/system/node";
 const BLOCK_SIZE: &str = "/sys/devices/system/memory/block_size_bytes";
-/// Sampling interval in microseconds, for one page per region. A look should find pages that are accessed every few
-/// seconds, and sampling may cost up to 4000 pages per second.
+/// Microseconds, for one page per region. A look should find pages that are accessed every few seconds, and sampling may cost
+/// up to 4000 pages per second.
 const SAMPLE: u64 = 100_000;
-/// Number of samples per aggregation.
 const SAMPLES: u64 = 40;
 const NO_REPORT: &str = "DAMON reports accesses every 4 s and its first report is pending";
 const CHANGED: &str = "DAMON restarted because memory was added or removed";
-/// Interval at which the kernel checks for changed memory, in microseconds.
+/// The kernel checks for changed memory at this interval, in microseconds.
 const UPDATE: u64 = 4_000_000;
-/// Minimum and maximum number of regions. The kernel merges regions with counts within 10 % of the highest, which
-/// hides rare accesses. The minimum limits the region size.
+/// The kernel merges regions with counts within 10 % of the highest, which hides rare accesses. The minimum limits the region
+/// size.
 const REGIONS: [u64; 2] = [200, 400];
-/// Count classes, from and to.
 const CLASSES: [(u64, u64); 9] =
     [(0, 0), (1, 1), (2, 2), (3, 4), (5, 7), (8, 11), (12, 18), (19, 29), (30, u32::MAX as u64)];
-/// Number of access classes.
 const PARTS: f64 = 1000.0;
 
-/// Physical address ranges by node.
+/// Physical, by node.
 type Layout = BTreeMap<u32, Vec<(u64, u64)>>;
 
-/// The monitor, which runs until it is dropped.
+/// Runs until it is dropped.
 #[derive(Debug)]
 pub(super) struct Damon {
     layout: Layout,
-    /// Bytes counted by each scheme, by node and class.
+    /// Bytes, by node and class.
     before: Vec<u64>,
-    /// The latest accesses, for looks between two kernel reports. `None` before the first report.
     latest: Option<Accesses>,
     pid: u32,
 }
@@ -78,7 +73,6 @@ impl Damon {
             set(&format!("0/contexts/0/monitoring_attrs/{name}"), value)?;
         }
         set("0/contexts/0/targets/nr_targets", 1)?;
-        // Sort by address: node order may differ.
         let mut ranges: Vec<(u64, u64)> = self.layout.values().flatten().copied().collect();
         ranges.sort_unstable();
         set_ranges(&ranges)?;
@@ -94,7 +88,6 @@ impl Damon {
         Ok(())
     }
 
-    /// A scheme that only counts memory with these counts on this node.
     fn set_scheme(&self, number: usize, node: u32, (least, most): (u64, u64)) -> Result<(), MemoryError> {
         let at = |name: &str| file(&format!("0/contexts/0/schemes/{number}/{name}"));
         let set = |name: &str, value: u64| write(&at(name), &value.to_string());
@@ -115,7 +108,7 @@ impl Damon {
         Ok(())
     }
 
-    /// Bytes counted so far by each scheme.
+    /// Bytes, by scheme.
     fn seen(&self) -> Result<Vec<u64>, MemoryError> {
         write(&file("0/state"), "update_schemes_stats")?;
         let seen = |number: usize| {
@@ -164,8 +157,7 @@ fn stop() {
     let _ = write(&file("nr_kdamonds"), "0");
 }
 
-/// Mean memory per node and class over all finished aggregations, `None` before the first. Each aggregation covers
-/// all memory.
+/// Mean over all finished aggregations, `None` before the first.
 fn histogram(layout: &Layout, grown: &[u64]) -> Option<Accesses> {
     let size = |ranges: &[(u64, u64)]| ranges.iter().map(|(start, end)| end - start).sum::<u64>();
     let all: u64 = layout.values().map(|ranges| size(ranges)).sum();
@@ -186,8 +178,8 @@ fn histogram(layout: &Layout, grown: &[u64]) -> Option<Accesses> {
     )
 }
 
-/// Accesses of a page per sampling interval, from the number of samples that found it accessed. Random accesses leave
-/// it unaccessed with probability exp(-accesses).
+/// Accesses per page and sampling interval, from the number of samples that found it accessed. Random accesses leave it
+/// unaccessed with probability exp(-accesses).
 fn accesses_between(least: u64, most: u64) -> f64 {
     let found = (least + most) as f64 / 2.0;
     -(1.0 - found / (SAMPLES as f64 + 0.5)).ln()
@@ -203,7 +195,7 @@ fn set_ranges(ranges: &[(u64, u64)]) -> Result<(), MemoryError> {
     Ok(())
 }
 
-/// Physical memory blocks by node. Source: admin-guide/mm/memory-hotplug.rst of Linux.
+/// Source: admin-guide/mm/memory-hotplug.rst of Linux.
 fn layout() -> Result<Layout, MemoryError> {
     let size = u64::from_str_radix(read(BLOCK_SIZE)?.trim(), 16).unwrap_or(128 << 20);
     let nodes = numbers(NODES, "node");
@@ -216,13 +208,11 @@ fn layout() -> Result<Layout, MemoryError> {
     Ok(layout.filter(|(_, ranges)| !ranges.is_empty()).collect())
 }
 
-/// Merges adjacent blocks to ranges.
 fn joined(blocks: &[u64], size: u64) -> Vec<(u64, u64)> {
     let together = blocks.chunk_by(|one, next| one + 1 == *next);
     together.map(|run| (run[0] * size, (run[0] + run.len() as u64) * size)).collect()
 }
 
-/// The numbers after this prefix in the folder's entries.
 fn numbers(folder: &str, word: &str) -> Vec<u64> {
     let entries = fs::read_dir(folder).into_iter().flatten().filter_map(Result::ok);
     entries.filter_map(|entry| entry.file_name().to_str()?.strip_prefix(word)?.parse().ok()).collect()

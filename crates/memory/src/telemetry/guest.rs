@@ -1,5 +1,5 @@
-//! Memory telemetry of the guest in which this process runs: kernel counters and an access source. Sources:
-//! proc_meminfo(5), proc_vmstat(5), accounting/psi.rst of Linux.
+//! Memory telemetry of the guest in which this process runs. Sources: proc_meminfo(5), proc_vmstat(5), accounting/psi.rst of
+//! Linux.
 
 use std::{collections::BTreeMap, fs};
 
@@ -12,16 +12,13 @@ use crate::error::MemoryError;
 
 const NODES: &str = "/sys/devices/system/node";
 
-/// State between two looks.
 #[derive(Default)]
 pub struct GuestTelemetry {
     source: Option<Box<dyn AccessSource>>,
-    /// The requested source, and the reason for missing accesses.
     asked: Option<(AccessSourceKind, Option<String>)>,
     before: Option<Counted>,
 }
 
-/// Kernel counters since boot.
 #[derive(Debug, Clone, Copy, Default)]
 struct Counted {
     at: u64,
@@ -31,10 +28,7 @@ struct Counted {
 }
 
 impl GuestTelemetry {
-    /// Current memory, and its use since the previous look.
-    ///
-    /// # Errors
-    /// If the kernel does not report its memory.
+    /// Use is since the previous look.
     pub fn look(&mut self, asked: AccessSourceKind) -> Result<MemoryTelemetry, MemoryError> {
         let begun = thread_cpu();
         if self.asked.as_ref().is_none_or(|(before, _)| *before != asked) {
@@ -91,7 +85,6 @@ impl GuestTelemetry {
     }
 }
 
-/// Parses lines with a name and a number.
 struct Numbers(BTreeMap<String, u64>);
 
 impl Numbers {
@@ -116,7 +109,6 @@ impl Numbers {
     }
 }
 
-/// Nodes with memory, and their accesses.
 fn nodes(accesses: &mut Accesses) -> Vec<NodeTelemetry> {
     let entries = fs::read_dir(NODES).into_iter().flatten().filter_map(Result::ok);
     let numbers = entries.filter_map(|entry| entry.file_name().to_str()?.strip_prefix("node")?.parse().ok());
@@ -134,7 +126,7 @@ fn nodes(accesses: &mut Accesses) -> Vec<NodeTelemetry> {
     numbers.into_iter().filter_map(telemetry).filter(|node| node.size.0 > 0).collect()
 }
 
-/// Parses `some avg10=0.00 avg60=0.00 avg300=0.00 total=1234`, in microseconds.
+/// `some avg10=0.00 avg60=0.00 avg300=0.00 total=1234`, in microseconds.
 fn stalled(text: &str) -> Option<Nanos> {
     let some = text.lines().find(|line| line.starts_with("some "))?;
     Some(Nanos(some.rsplit_once("total=")?.1.trim().parse::<u64>().ok()? * 1000))
@@ -154,7 +146,6 @@ mod tests {
         assert!(reply.no_accesses_reason.is_some());
     }
 
-    /// A source before its first report.
     struct Silent;
 
     impl AccessSource for Silent {

@@ -1,8 +1,6 @@
-//! Accesses from page generations (multi-generational LRU). Each aging pass scans page tables and moves pages
-//! accessed since the previous pass to the last generation. This shows whether a page was accessed, not how often.
-//! Each look therefore ends with two short windows. The number of pages accessed in both gives the number of
-//! constantly accessed pages, as in capture-recapture estimates (Chapman, Univ. Calif. Publ. Statist. 1, 1951).
-//! Source: admin-guide/mm/multigen_lru.rst of Linux.
+//! Accesses from page generations (admin-guide/mm/multigen_lru.rst of Linux). An aging pass shows whether a page was accessed,
+//! not how often, so each look ends with two short windows. The pages accessed in both give the number of constantly accessed
+//! ones, as in capture-recapture estimates (Chapman, Univ. Calif. Publ. Statist. 1, 1951).
 
 use std::{path::Path, thread, time::Duration};
 
@@ -19,12 +17,11 @@ const GENERATIONS: &str = "/sys/kernel/debug/lru_gen";
 /// Short enough to miss rarely accessed memory, and long enough for thousands of accesses.
 const WINDOW: Duration = Duration::from_millis(200);
 
-/// Assumed accesses per window if all pages are touched in it.
+/// The share of a window's pages that counts as all of them.
 const MOST_TOUCHED: f64 = 0.98;
-/// An upper bound of the kernel's number of generations.
+/// Upper bound of the kernel's number.
 const MOST: usize = 16;
 
-/// Generations of a control group's pages on a node.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Group {
     id: u64,
@@ -35,12 +32,12 @@ struct Group {
 
 #[derive(Debug)]
 pub(super) struct Generations {
-    /// End of the previous look. Data starts with the second look.
+    /// Data starts with the second look.
     before: Option<u64>,
 }
 
 impl Generations {
-    /// Enables generations only with `force`, because they change the guest's page reclaim.
+    /// Enables page generations only with `force`, because they change the guest's page reclaim.
     pub(super) fn start(force: bool) -> Result<Self, MemoryError> {
         let lacking = |reason: &str| MemoryError::NoSource { reason: reason.to_owned() };
         let Ok(on) = read(SWITCH) else {
@@ -82,14 +79,14 @@ impl AccessSource for Generations {
     }
 }
 
-/// Generations after a window: all but the last.
+/// All but the last.
 fn window() -> Result<Vec<Group>, MemoryError> {
     thread::sleep(WINDOW);
     begin_generation()?;
     Ok(parse(&read(GENERATIONS)?))
 }
 
-/// Ages the pages: pages accessed since the previous pass move to the last generation.
+/// Pages accessed since the previous pass move to the last generation.
 #[expect(clippy::disallowed_methods, reason = "kernel interfaces are files")]
 fn begin_generation() -> Result<(), MemoryError> {
     for group in parse(&read(GENERATIONS)?) {
@@ -108,14 +105,11 @@ fn begin_generation() -> Result<(), MemoryError> {
 }
 
 impl Group {
-    /// Sum of the last generations' pages.
     fn pages(&self, ages: std::ops::Range<usize>) -> u64 {
         self.generations.iter().rev().take(ages.end).skip(ages.start).map(|(_, pages)| pages).sum()
     }
 }
 
-/// Estimates accesses from the pages touched until the end of the first window, and in the second. An interval has
-/// `windows` windows.
 fn accesses(first: &[Group], second: &[Group], windows: f64) -> Accesses {
     let mut accesses = Accesses::new();
     for group in second {
@@ -130,7 +124,7 @@ fn accesses(first: &[Group], second: &[Group], windows: f64) -> Accesses {
     accesses
 }
 
-/// Pages and accesses: constantly accessed, touched at least once, and the rest.
+/// Constantly accessed, touched at least once, and the rest.
 fn of_group(first: &Group, second: &Group, windows: f64) -> Vec<(u64, u64)> {
     // The last generation contains only pages since the last scan.
     let [one, other] = [first.pages(0..2), second.pages(0..2)];

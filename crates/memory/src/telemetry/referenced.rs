@@ -1,6 +1,5 @@
-//! Accesses from the accessed bits of the emulating process on the host. Each look counts the bits set since they
-//! were cleared by the previous one. This works only with QEMU's TCG and file-backed memory: under KVM, guest
-//! accesses use other page tables. Sources: proc_pid_clear_refs(5), proc_pid_smaps(5).
+//! Accesses from the accessed bits of the emulating process. This works only with QEMU's TCG and file-backed memory: under
+//! KVM, guest accesses use other page tables. Sources: proc_pid_clear_refs(5), proc_pid_smaps(5).
 
 use protocol::{AccessClass, AccessSourceKind};
 use sys::anonymous_memory::PAGE;
@@ -20,10 +19,6 @@ pub struct ReferencedBits {
 }
 
 impl ReferencedBits {
-    /// Reads the bits of the process that emulates a machine.
-    ///
-    /// # Errors
-    /// If it uses KVM, its memory is not in a memfd, or access is denied.
     pub fn of(pid: u32, kvm: bool) -> Result<Self, MemoryError> {
         let lacking = |reason: String| MemoryError::NoSource { reason };
         if kvm {
@@ -46,7 +41,7 @@ impl AccessSource for ReferencedBits {
         AccessSourceKind::Referenced
     }
 
-    /// As a single node: a mapping does not show the guest's nodes.
+    /// A mapping does not show the guest's nodes.
     fn look(&mut self) -> Result<Look, MemoryError> {
         let (referenced, resident) = of_machine(&read(&format!("/proc/{}/smaps", self.pid))?);
         write(&format!("/proc/{}/clear_refs", self.pid), OF_FILES)?;
@@ -60,7 +55,7 @@ impl AccessSource for ReferencedBits {
     }
 }
 
-/// Referenced and resident bytes of the machine's memory.
+/// Bytes.
 fn of_machine(smaps: &str) -> (u64, u64) {
     let (mut is_memory, mut referenced, mut resident) = (false, 0, 0);
     for line in smaps.lines() {

@@ -8,16 +8,13 @@ use units::{Bytes, Share};
 
 const MIB: u64 = 1 << 20;
 
-/// How guests follow orders.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Obedience {
-    /// Completely, by the next observation.
     Prompt,
     /// Partially or not at all, some silent, and some under pressure at times.
     Unreliable,
 }
 
-/// A VM and its true state.
 #[derive(Debug, Clone)]
 struct Vm {
     has: Tiers,
@@ -35,7 +32,6 @@ pub(crate) struct World {
     rng: Pcg64Mcg,
 }
 
-/// Hosts with several VMs, and DRAM from a part of the total need to more than that.
 pub(crate) fn worlds(obedience: Obedience) -> impl Strategy<Value = World> {
     (prop::collection::vec(vm(), 1..12), 0.2..1.5_f64, any::<u64>()).prop_map(move |(vms, room, seed)| {
         let (settings, vms): (Vec<VmSettings>, Vec<Vm>) = vms.into_iter().unzip();
@@ -49,7 +45,6 @@ pub(crate) fn worlds(obedience: Obedience) -> impl Strategy<Value = World> {
     })
 }
 
-/// Capacity of `room` times the VMs' memory or need, at least their floors.
 fn with_room(mut settings: Settings, vms: &[Vm], room: f64) -> Settings {
     let all = settings.vms.iter().zip(vms).enumerate();
     let needs: f64 = all
@@ -115,13 +110,11 @@ impl World {
         self.vms[index(name)].strained
     }
 
-    /// Memory in use by tier.
     pub(crate) fn in_use(&self) -> (u64, u64) {
         let sum = |of: fn(Tiers) -> Bytes| self.vms.iter().map(|vm| of(vm.has).0).sum();
         (sum(|tiers| tiers.fast), sum(|tiers| tiers.slow))
     }
 
-    /// Sets the capacity to `room` times the DRAM that all targets need.
     pub(crate) fn make_room(&mut self, room: f64) {
         let settings = with_room(self.settings().clone(), &self.vms, room);
         self.rebalancer = Rebalancer::new(settings).expect("they fit");
@@ -138,7 +131,6 @@ impl World {
         self.rebalancer.decide(&observations)
     }
 
-    /// Distributes freed memory.
     pub(crate) fn hand_out(&mut self, decision: &policy::Decision) -> Vec<Move> {
         let observations = self.observe();
         self.rebalancer.hand_out(&observations, decision)
@@ -158,7 +150,6 @@ impl World {
         self.vms.iter().enumerate().map(one).collect()
     }
 
-    /// Lets the guests act.
     pub(crate) fn apply(&mut self, moves: &[Move]) {
         for made in moves {
             self.vms[index(&made.vm)].ordered = made.to;
@@ -179,7 +170,6 @@ impl World {
         }
     }
 
-    /// VMs with known accesses that are below target although their ceilings allow more.
     pub(crate) fn below_target(&self) -> Vec<String> {
         let all = self.settings().vms.iter().zip(&self.vms).enumerate().filter(|(at, _)| is_known(*at));
         // Tolerance for blocks, and for the uncertainty that other VMs may keep.
@@ -224,7 +214,6 @@ impl World {
 }
 
 impl Vm {
-    /// DRAM that meets the target, within the ceiling.
     fn need(&self, vm: &VmSettings) -> f64 {
         let [hot, cold] = [&self.classes[0], &self.classes[1]];
         let (mut first, mut second) = (hot, cold);
@@ -241,7 +230,6 @@ impl Vm {
     }
 }
 
-/// Whether a VM reports its accesses.
 fn is_known(at: usize) -> bool {
     at % 5 != 4
 }

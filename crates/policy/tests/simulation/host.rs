@@ -12,7 +12,6 @@ use crate::{
 
 const GIB: u64 = 1 << 30;
 
-/// Random data, the same for all policies.
 pub(crate) struct Host {
     pub(crate) settings: Settings,
     pub(crate) loads: Vec<Load>,
@@ -22,12 +21,10 @@ pub(crate) struct Host {
     hits: bool,
 }
 
-/// Observation of a VM in one interval.
 pub(crate) struct View<'a> {
     pub(crate) vm: &'a VmSettings,
     pub(crate) has: u64,
     noise: f64,
-    /// Seed of the errors in this interval.
     seed: u64,
     /// Known only to the offline policy.
     pub(crate) truth: &'a Phase,
@@ -54,14 +51,12 @@ impl Host {
         Self { settings, loads, seed, noise: scenario.noise, blind: scenario.blind, hits: scenario.hits }
     }
 
-    /// Initial DRAM, in proportion to memory.
     pub(crate) fn start(&self) -> Vec<u64> {
         let memory: u64 = self.settings.vms.iter().map(|vm| vm.memory.0).sum();
         let share = (self.settings.capacity.fast.0 as f64 / memory as f64).min(1.0);
         self.settings.vms.iter().map(|vm| (vm.memory.0 as f64 * share) as u64).collect()
     }
 
-    /// An interval, with the same histograms for every policy.
     pub(crate) fn view(&self, interval: usize, has: &[u64]) -> Vec<View<'_>> {
         let each = self.settings.vms.iter().zip(&self.loads).zip(has).enumerate();
         each.map(|(at, ((vm, load), &has))| {
@@ -71,7 +66,6 @@ impl Host {
         .collect()
     }
 
-    /// Converts to observations of the rebalancer.
     pub(crate) fn observe(&self, views: &[View<'_>]) -> Vec<Observation> {
         let one = |view: &View<'_>| {
             let guest = GuestReport {
@@ -88,12 +82,11 @@ impl Host {
 }
 
 impl View<'_> {
-    /// The guest's access histogram.
     pub(crate) fn histogram(&self) -> Vec<HeatClass> {
         self.truth.histogram(&mut Pcg64Mcg::seed_from_u64(self.seed), self.noise)
     }
 
-    /// Measured share served by DRAM, with an error relative to the smaller of hits and misses.
+    /// The error is relative to the smaller of hits and misses.
     fn measured(&self) -> Share {
         let served = self.truth.served(self.has);
         let error = self.noise / 10.0 * normal(&mut Pcg64Mcg::seed_from_u64(self.seed ^ 1));

@@ -11,7 +11,6 @@ const ACCESSES: f64 = 1e6;
 /// Blocks for Zipf's law.
 const ITEMS: f64 = 65_536.0;
 
-/// Distribution of accesses over a working set, hottest part first.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum Pattern {
     /// A part gets most accesses.
@@ -22,16 +21,13 @@ pub(crate) enum Pattern {
     Zipf {
         exponent: f64,
     },
-    /// Uniform.
     Scan,
 }
 
-/// A period without change.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Phase {
     start: usize,
     pattern: Pattern,
-    /// Working set in bytes.
     pub(crate) size: f64,
 }
 
@@ -49,7 +45,6 @@ impl Pattern {
         }
     }
 
-    /// Share of accesses to the hottest `part` of the working set.
     fn share(self, part: f64) -> f64 {
         let part = part.clamp(0.0, 1.0);
         match self {
@@ -60,7 +55,6 @@ impl Pattern {
         }
     }
 
-    /// Part of the working set with this share of accesses.
     fn part(self, share: f64) -> f64 {
         let (mut low, mut high) = (0.0, 1.0);
         for _ in 0..50 {
@@ -71,7 +65,6 @@ impl Pattern {
     }
 }
 
-/// Accesses to the first `items` by Zipf's law, as an integral.
 fn mass(items: f64, exponent: f64) -> f64 {
     if (exponent - 1.0).abs() < 1e-9 {
         return items.ln_1p();
@@ -80,18 +73,16 @@ fn mass(items: f64, exponent: f64) -> f64 {
 }
 
 impl Phase {
-    /// Share served by DRAM that holds the hottest memory.
     pub(crate) fn served(&self, dram: u64) -> f64 {
         self.pattern.share(dram as f64 / self.size)
     }
 
-    /// DRAM that serves a share.
     pub(crate) fn need(&self, share: f64) -> f64 {
         self.size * self.pattern.part(share)
     }
 
-    /// Histogram of an interval: class sizes grow from a thousandth of the working set. Accesses have an error of
-    /// `noise` each, and sizes a common one of a third of that.
+    /// Class sizes grow from a thousandth of the working set. Accesses have an error of `noise` each, and sizes a common one
+    /// of a third of that.
     pub(crate) fn histogram(&self, rng: &mut Pcg64Mcg, noise: f64) -> Vec<HeatClass> {
         let edge = |at: usize| 1000_f64.powf(at as f64 / CLASSES as f64 - 1.0);
         let scale = (noise / 3.0 * normal(rng)).exp();
@@ -107,7 +98,6 @@ impl Phase {
             .collect()
     }
 
-    /// The next phase: the set grows, shrinks, or is replaced.
     fn next(&self, rng: &mut Pcg64Mcg, start: usize, memory: f64) -> Self {
         let factor = rng.random_range(1.25..2.5);
         let (pattern, size) = match rng.random_range(0..5) {
@@ -120,7 +110,7 @@ impl Phase {
 }
 
 impl Load {
-    /// Phases with exponentially distributed lengths; `None` for a constant load.
+    /// Lengths are exponentially distributed; `None` for a constant load.
     pub(crate) fn draw(rng: &mut Pcg64Mcg, memory: f64, intervals: usize, mean: Option<f64>) -> Self {
         let size = memory * 8_f64.powf(rng.random_range(-1.0..0.0));
         let mut phases = vec![Phase { start: 0, pattern: Pattern::draw(rng), size }];

@@ -15,7 +15,6 @@ use scenario::Scenario;
 
 const SEED: u64 = 7;
 
-/// Outcomes of the rebalancer and of the other policies, in order.
 fn outcomes(name: &str) -> (Outcome, Vec<Outcome>) {
     let scenario = scenario::ALL.iter().find(|scenario| scenario.name == name).expect("scenario exists");
     let small = Scenario { vms: 100, intervals: 200, ..*scenario };

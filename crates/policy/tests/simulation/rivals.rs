@@ -2,17 +2,15 @@
 
 use crate::host::View;
 
-/// Another policy.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Rival {
     /// Knows the true curves of this and the next interval and has no step limit: the maximum number of VMs on
     /// target.
     Optimum,
-    /// In proportion to bytes hotter than the VM's average, as with hot-page steering.
+    /// DRAM in proportion to bytes hotter than the VM's average, as with hot-page steering.
     HotBytes,
-    /// In proportion to memory in use, including caches and cold data, as with ballooning by free memory.
+    /// DRAM in proportion to memory in use, as with ballooning by free memory.
     Pressure,
-    /// In proportion to memory, static.
     Proportional,
     Equal,
 }
@@ -21,7 +19,6 @@ impl Rival {
     pub(crate) const ALL: [Self; 5] =
         [Self::Optimum, Self::HotBytes, Self::Pressure, Self::Proportional, Self::Equal];
 
-    /// DRAM for the next interval with views `next`.
     pub(crate) fn wants(self, now: &[View<'_>], next: &[View<'_>], capacity: f64) -> Vec<f64> {
         match self {
             Self::Optimum => optimum(next, capacity),
@@ -32,7 +29,7 @@ impl Rival {
         }
     }
 
-    /// Whether it is limited to a step per interval, like the rebalancer.
+    /// A step per interval, like the rebalancer.
     pub(crate) fn steps(self) -> bool {
         matches!(self, Self::HotBytes | Self::Pressure)
     }
@@ -56,7 +53,6 @@ fn optimum(next: &[View<'_>], capacity: f64) -> Vec<f64> {
     given
 }
 
-/// In proportion to a claim, within floors and memory; the others share the remainder.
 fn shared(views: &[View<'_>], capacity: f64, claim: impl Fn(&View<'_>) -> f64) -> Vec<f64> {
     let claims: Vec<f64> = views.iter().map(claim).collect();
     let at = |factor: f64| -> Vec<f64> {

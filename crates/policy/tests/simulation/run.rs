@@ -12,21 +12,17 @@ use crate::{
 /// Decisions after which all policies have settled.
 pub(crate) const SETTLED: usize = 100;
 
-/// Results of a policy.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct Outcome {
     /// Share of VM-intervals on target, after settling.
     pub(crate) on_target: f64,
-    /// Mean relative shortfall below the target; 0 on target.
     pub(crate) shortfall: f64,
     /// Direction reversals of VMs, after settling.
     pub(crate) reversals: usize,
-    /// Moves, after settling.
     pub(crate) moves: usize,
     pub(crate) times: Vec<Duration>,
 }
 
-/// Runs the rebalancer; `clock` only times decisions.
 pub(crate) fn ours(host: &Host, intervals: usize, clock: fn() -> Duration) -> Outcome {
     let mut rebalancer = Rebalancer::new(host.settings.clone()).expect("floors are part of memory");
     let mut times = Vec::new();
@@ -50,8 +46,7 @@ fn after(now: &[View<'_>], decision: &Decision) -> Vec<u64> {
     has
 }
 
-/// Runs another policy. Policies with steps move as much per interval as the rebalancer; their moves complete at
-/// once, which the rebalancer does not assume.
+/// Policies with steps move as much per interval as the rebalancer; their moves complete at once.
 pub(crate) fn theirs(host: &Host, intervals: usize, rival: Rival) -> Outcome {
     let capacity = host.settings.capacity.fast.0 as f64;
     simulate(host, intervals, |now, next| {
@@ -83,7 +78,6 @@ fn stepped(host: &Host, now: &[View<'_>], wants: &[f64]) -> Vec<u64> {
     now.iter().zip(&changes).map(apply).collect()
 }
 
-/// DRAM decided at the end of an interval is in effect in the next one.
 fn simulate(
     host: &Host,
     intervals: usize,

@@ -9,11 +9,8 @@ pub(crate) struct Scenario {
     pub(crate) room: f64,
     /// Mean intervals between load changes of a VM; `None` for constant loads.
     pub(crate) phase: Option<f64>,
-    /// Relative error of a class's accesses.
     pub(crate) noise: f64,
-    /// Step limit as a share of a VM's memory.
     pub(crate) step: f64,
-    /// No VM reports its accesses.
     pub(crate) blind: bool,
     /// The served share is also measured, with a tenth of the noise.
     pub(crate) hits: bool,
@@ -31,7 +28,6 @@ const SHIFTING: Scenario = Scenario {
     hits: false,
 };
 
-/// All scenarios; the policy is designed for the first two.
 pub(crate) const ALL: [Scenario; 9] = [
     SHIFTING,
     Scenario { name: "constant", phase: None, ..SHIFTING },

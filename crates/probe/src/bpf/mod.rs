@@ -1,5 +1,5 @@
-//! Loads embedded BPF objects, attaches their programs to tracepoints, and detaches them. Nothing is pinned, so the
-//! kernel unloads everything when the process ends, even if it is killed.
+//! Loads embedded BPF objects. Nothing is pinned, so the kernel unloads everything when the process ends, even if it is
+//! killed.
 
 mod refusal;
 mod subjects;
@@ -17,7 +17,6 @@ use crate::observe::ProbeError;
 use refusal::Refusal;
 pub(crate) use subjects::Subjects;
 
-/// A program and its tracepoint.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Hook {
     program: &'static str,
@@ -25,48 +24,36 @@ pub(crate) struct Hook {
     optional: bool,
 }
 
-/// A loaded object: maps, and programs, attached or not.
 pub(crate) struct BpfObject {
     ebpf: Ebpf,
     hooks: Vec<Hook>,
     links: Vec<(&'static str, Link)>,
 }
 
-/// Handle of an attached program.
 enum Link {
     Typed(BtfTracePointLinkId),
     Raw(RawTracePointLinkId),
 }
 
 impl Hook {
-    /// A function of the object and a required tracepoint. The function's section sets how it is attached:
-    /// `SEC("tp_btf/...")` or `SEC("raw_tp/...")`.
+    /// The section of the function in the object sets how it is attached: `SEC("tp_btf/...")` or `SEC("raw_tp/...")`.
     pub(crate) const fn needed(program: &'static str, tracepoint: &'static str) -> Self {
         Self { program, tracepoint, optional: false }
     }
 
-    /// A tracepoint that the kernel may lack, e.g. `kvm_entry` without KVM.
+    /// The kernel may lack the tracepoint, e.g. `kvm_entry` without KVM.
     pub(crate) const fn optional(program: &'static str, tracepoint: &'static str) -> Self {
         Self { program, tracepoint, optional: true }
     }
 }
 
 impl BpfObject {
-    /// Loads an object (`include_bytes_aligned!`) and its programs with hooks, without attaching them. `sizes`
-    /// overrides the number of entries of maps.
-    ///
-    /// # Errors
-    ///
-    /// [`ProbeError::Unavailable`] if the kernel or the permissions do not allow it.
+    /// `sizes` overrides the number of entries of maps. Fails with [`ProbeError::Unavailable`] if the kernel or the
+    /// permissions do not allow it.
     pub(crate) fn new(object: &[u8], hooks: &[Hook], sizes: &[(&str, u32)]) -> Result<Self, ProbeError> {
         Self::load(object, hooks, sizes).map_err(|refusal| refusal.explain())
     }
 
-    /// Attaches all programs unless attached.
-    ///
-    /// # Errors
-    ///
-    /// If the kernel rejects one; then none is attached.
     pub(crate) fn attach(&mut self) -> Result<(), ProbeError> {
         if !self.links.is_empty() {
             return Ok(());
@@ -84,7 +71,6 @@ impl BpfObject {
         Ok(())
     }
 
-    /// Detaches all programs. Maps keep their content.
     pub(crate) fn detach(&mut self) {
         for (name, link) in std::mem::take(&mut self.links) {
             // Fails only if the program is not attached.
@@ -96,8 +82,7 @@ impl BpfObject {
         }
     }
 
-    /// An array map of the object (also `.bss` and `.data`, with a single entry of all variables), with values as
-    /// integer arrays of the kernel's size.
+    /// `.bss` and `.data` are maps with a single entry of all variables.
     pub(crate) fn array<V: aya::Pod>(&mut self, name: &str) -> Result<Array<&mut MapData, V>, ProbeError> {
         Array::try_from(self.map(name)?).map_err(|error| failed("open", name, &error))
     }
@@ -109,7 +94,7 @@ impl BpfObject {
         HashMap::try_from(self.map(name)?).map_err(|error| failed("open", name, &error))
     }
 
-    /// Replaces the content of a hash map; the first of equal keys counts.
+    /// The first of equal keys counts.
     pub(crate) fn replace<K: aya::Pod, V: aya::Pod>(
         &mut self,
         name: &str,
@@ -134,7 +119,6 @@ impl BpfObject {
         self.ebpf.map_mut(name).ok_or_else(|| failed("open", name, &"the object has no such map"))
     }
 
-    /// A program without a hook, which is not loaded yet: an iterator, or one that user space runs.
     pub(crate) fn program(&mut self, name: &str) -> Option<&mut Program> {
         self.ebpf.program_mut(name)
     }
@@ -181,7 +165,7 @@ pub(crate) fn failed(operation: &str, map: &str, reason: &dyn std::fmt::Display)
     ProbeError::Failed { operation: format!("{operation} the map {map}"), reason: reason.to_string() }
 }
 
-/// Loads an object and prints the kernel's full message, for development.
+/// Prints the kernel's full message, for development.
 #[cfg(test)]
 pub(crate) fn load_or_panic(object: &[u8], hooks: &[Hook]) -> Option<BpfObject> {
     match BpfObject::load(object, hooks, &[]) {

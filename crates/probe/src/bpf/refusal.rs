@@ -9,31 +9,24 @@ use crate::observe::ProbeError;
 /// `PROC_PID_INIT_INO` of linux/proc_ns.h.
 const FIRST_PID_NAMESPACE: u64 = 0xefff_fffc;
 
-/// Why loading or attaching failed.
 #[derive(Debug)]
 pub(super) enum Refusal {
     /// Even a program of two instructions is rejected.
     Rights(MissingCapability),
     /// This process is in another PID namespace than BPF programs see.
     OtherNumbers,
-    /// No BTF.
     NoTypes(String),
-    /// The tracepoint does not exist.
     NoTracepoint(&'static str),
-    /// The object does not fit the kernel.
     Object(Box<EbpfError>),
-    /// The kernel rejects the program at this tracepoint.
     Program(&'static str, Box<ProgramError>),
 }
 
-/// Why no program can be loaded.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct MissingCapability {
     /// A missing permission, as opposed to a kernel feature.
     permission: bool,
-    /// In a user namespace, whose capabilities do not count.
+    /// The process is in a user namespace, whose capabilities do not count.
     nested: bool,
-    /// Root in its own view.
     root: bool,
     message: String,
 }
@@ -48,7 +41,6 @@ impl Refusal {
         })
     }
 
-    /// Checks that this process is in the initial PID namespace, whose PIDs BPF programs see.
     pub(super) fn numbers() -> Result<(), Self> {
         let own = fs::metadata("/proc/self/ns/pid");
         if own.is_ok_and(|own| own.ino() != FIRST_PID_NAMESPACE) { Err(Self::OtherNumbers) } else { Ok(()) }
@@ -115,7 +107,6 @@ impl MissingCapability {
     }
 }
 
-/// The kernel supports eBPF and BTF, so a rejected program uses a newer feature.
 fn too_old(kernel: &str, what: &str, reason: Option<String>) -> (String, String) {
     let reason = reason.map(|reason| format!(" ({reason})")).unwrap_or_default();
     (
@@ -124,7 +115,7 @@ fn too_old(kernel: &str, what: &str, reason: Option<String>) -> (String, String)
     )
 }
 
-/// The errno message, the only part of aya's error without the verifier log.
+/// The only part of aya's error without the verifier log.
 fn root_cause(error: &(dyn std::error::Error + 'static)) -> Option<String> {
     let mut causes = std::iter::successors(Some(error), |error| error.source());
     causes.find_map(|cause| cause.downcast_ref::<std::io::Error>()).map(ToString::to_string)

@@ -6,7 +6,6 @@ use protocol::Subject;
 
 const PLACES: &str = ".data.places";
 
-/// Processes, network namespaces and control groups with their subject numbers. The first of equal keys counts.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Subjects {
     processes: Vec<(u32, u32)>,
@@ -15,7 +14,7 @@ pub(crate) struct Subjects {
 }
 
 impl Subjects {
-    /// From subjects and their numbers, which are above 0.
+    /// Numbers are above 0.
     pub(crate) fn of<'a>(numbered: impl IntoIterator<Item = (u32, &'a Subject)>) -> Self {
         let mut subjects = Self::default();
         for (number, subject) in numbered {
@@ -34,7 +33,6 @@ impl Subjects {
 }
 
 impl BpfObject {
-    /// Sets the subjects of an object whose programs are not attached.
     pub(crate) fn set_subjects(&mut self, subjects: &Subjects) -> Result<(), ProbeError> {
         self.replace("processes", &subjects.processes)?;
         self.replace("namespaces", &subjects.namespaces)?;

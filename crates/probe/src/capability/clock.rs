@@ -22,7 +22,6 @@ pub(super) fn probe(environment: &Environment) -> Capability {
     judge(environment.clock_source.as_deref(), cost())
 }
 
-/// Nanoseconds per reading: the minimum of several rounds, as disturbances only add to it.
 fn cost() -> u64 {
     let round = |_| {
         let begin = sys::clock::monotonic();

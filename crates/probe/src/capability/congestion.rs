@@ -23,7 +23,6 @@ pub(super) fn probe(environment: &Environment) -> Capability {
     judge(try_set(), default, &environment.congestion_available.join(", "))
 }
 
-/// In a namespace as in a lab, if permitted, otherwise in the current one, which may be more restricted.
 fn try_set() -> io::Result<()> {
     match NetNs::create("the congestion control probe") {
         Ok(scratch) => scratch.run_in(set_on_a_socket)?,

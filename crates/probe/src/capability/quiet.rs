@@ -21,7 +21,7 @@ const STEAL: Subject = Subject {
     required: false,
 };
 
-/// A machine with more runnable tasks per CPU over the last minute is busy.
+/// Runnable tasks per CPU over the last minute.
 const BUSY: f64 = 0.5;
 
 /// Percent of all CPU time since boot.

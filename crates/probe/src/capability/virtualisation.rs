@@ -39,7 +39,6 @@ pub(super) fn vhost_net() -> Capability {
     }
 }
 
-/// Creates one in a temporary namespace.
 pub(super) fn tap() -> Capability {
     const INDEX: u32 = 7;
     let made =
@@ -55,7 +54,7 @@ pub(super) fn kvm() -> Capability {
     judge_kvm(sys::kvm::try_run(), has_hardware())
 }
 
-/// Whether the CPU has VT-x or AMD-V; `None` on other architectures.
+/// VT-x or AMD-V; `None` on other architectures.
 fn has_hardware() -> Option<bool> {
     let flags = CpuInfo::current().ok()?.flags(0)?.into_iter().map(str::to_owned).collect::<Vec<_>>();
     cfg!(target_arch = "x86_64").then(|| flags.iter().any(|flag| flag == "vmx" || flag == "svm"))
@@ -102,7 +101,6 @@ mod tests {
 
     #[test]
     fn remedy_depends_on_cpu_flags() {
-        // Any access to a missing file gives the error of a missing device.
         let absent = sys::netns::NetNs::open("/proc/self/ns/missing").expect_err("no such file");
         let remedy = |hardware| judge_kvm(Err(absent.clone()), hardware).remedy.expect("one");
         assert!(remedy(Some(true)).starts_with("modprobe"));

@@ -15,9 +15,9 @@ use crate::{
 };
 
 pub(super) const TAGS: usize = 32;
-/// Bucket for tasks without their own, for tag 0; other tags follow.
+/// The bucket for tag 0; other tags follow.
 pub(super) const FIRST_UNNAMED: usize = 1;
-/// Bucket for CPUs on the way from idle to a task. The bucket before it is for hidden tasks.
+/// CPUs on the way from idle to a task. The bucket before it is for hidden tasks.
 pub(super) const WAKING: usize = FIRST_UNNAMED + TAGS + 1;
 
 /// `struct name` of the object.
@@ -34,7 +34,7 @@ const HOOKS: [Hook; 18] = [
     Hook::needed("on_softirq_entry", "softirq_entry"),
     Hook::needed("irq_handler_ends", "irq_handler_exit"),
     Hook::needed("irq_handler_begins", "irq_handler_entry"),
-    // Only on architectures with these tracepoints (x86); elsewhere their time counts for the interrupted task.
+    // Elsewhere than on x86 their time counts for the interrupted task.
     Hook::optional("local_timer_ends", "local_timer_exit"),
     Hook::optional("local_timer_begins", "local_timer_entry"),
     Hook::optional("reschedule_ends", "reschedule_exit"),
@@ -50,7 +50,6 @@ const HOOKS: [Hook; 18] = [
     Hook::needed("on_switch", "sched_switch"),
 ];
 
-/// The loaded object.
 pub(super) struct Kernel {
     loaded: BpfObject,
     era: u64,
@@ -66,7 +65,6 @@ impl Kernel {
         Ok(Self { loaded, era: 0 })
     }
 
-    /// Clears all sums and names, and starts.
     pub(super) fn start(&mut self, subjects: &Subjects) -> Result<(), ProbeError> {
         self.loaded.detach();
         self.clear(subjects)?;
@@ -79,7 +77,6 @@ impl Kernel {
         self.loaded.detach();
     }
 
-    /// Sums of each CPU up to now.
     pub(super) fn sums(&mut self) -> Result<Vec<Sums>, ProbeError> {
         let cpus = self.loaded.array::<Cpu>("cpus")?;
         let mut sums = Vec::new();
@@ -95,13 +92,12 @@ impl Kernel {
         buckets.iter().collect::<Result<_, _>>().map_err(|error| failed("read", "buckets", &error))
     }
 
-    /// Tasks since the start for which no bucket was left.
+    /// No bucket was left for these.
     pub(super) fn unnamed(&mut self) -> Result<u64, ProbeError> {
         let control = self.loaded.array::<Control>("control")?;
         control.get(&0, 0).map(|[_, _, unnamed]| unnamed).map_err(|error| failed("read", "control", &error))
     }
 
-    /// Number of updates of all CPUs since the start.
     #[cfg(test)]
     pub(super) fn changes(&mut self) -> u64 {
         let cpus = self.loaded.array::<Cpu>("cpus").expect("loaded");
@@ -122,7 +118,7 @@ impl Kernel {
         Ok(())
     }
 
-    /// Runs the iterator over all tasks, so that each is known before it runs.
+    /// So that each task is known before it runs.
     fn visit_tasks(&mut self) -> Result<(), String> {
         let Some(Program::Iter(each)) = self.loaded.program("each_task") else {
             return Err("the object has no iterator".to_owned());
@@ -141,7 +137,6 @@ impl Kernel {
         let begun: Vec<_> = (0..cpus)
             .filter(|cpu| start.test_run(RawTracePointRunOptions { cpu: Some(*cpu), args: [0; 12] }).is_ok())
             .collect();
-        // Offline CPUs have no time to count.
         match begun.is_empty() {
             true => Err(cannot("begin", &"no CPU could be reached")),
             false => Ok(()),

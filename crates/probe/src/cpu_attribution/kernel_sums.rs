@@ -18,7 +18,6 @@ use crate::{
     observe::{Probe, ProbeError, Watch},
 };
 
-/// The programs, and the state of the measurement.
 pub(super) struct KernelSums {
     kernel: Kernel,
     consumers: Vec<CpuConsumer>,
@@ -31,16 +30,15 @@ enum State {
     Stopped(Result<(AttributedCpu, u64), ProbeError>),
 }
 
-/// The programs' sums and /proc/stat at the same time.
 struct Reading {
     sums: Vec<Sums>,
     machine: CpuReading,
 }
 
-/// Nanoseconds. Both readings are repeated if the second took longer than this, per CPU and once.
+/// Nanoseconds per CPU and once. Both readings are repeated if the second took longer.
 const CLOSE: u64 = 1_000_000;
 const TRIES: u32 = 20;
-/// Nanoseconds. Repeating stops after this time in total: on a slow machine it only adds work that is then measured.
+/// Nanoseconds. On a slow machine repeating only adds work that is then measured.
 const LONGEST: u64 = 20_000_000;
 
 impl Reading {
@@ -66,7 +64,6 @@ impl Reading {
 }
 
 impl KernelSums {
-    /// Loads the programs.
     pub(super) fn new() -> Result<Self, ProbeError> {
         Ok(Self { kernel: Kernel::load()?, consumers: Vec::new(), state: State::Idle })
     }
@@ -123,7 +120,7 @@ impl Probe for KernelSums {
     }
 }
 
-/// Distinct owners of the subjects; a tag is an index into this list, counted from one.
+/// A tag is an index into this list, counted from one.
 fn consumers(watch: &Watch) -> Vec<CpuConsumer> {
     let mut consumers: Vec<CpuConsumer> = watch.subjects.iter().map(|subject| subject.consumer).collect();
     consumers.sort_unstable();
@@ -137,7 +134,6 @@ fn subjects(watch: &Watch, consumers: &[CpuConsumer]) -> Subjects {
     Subjects::of(watch.subjects.iter().filter_map(|subject| Some((tag(subject.consumer)?, subject))))
 }
 
-/// Time per owner: named buckets, unnamed tasks, and interrupts of each CPU.
 fn times(sums: &[Sums], names: &[(Name, u32)], consumers: &[CpuConsumer]) -> Vec<(ConsumerName, u64)> {
     let total = |bucket: usize| sums.iter().map(|cpu| cpu.by_bucket.get(bucket).copied().unwrap_or(0)).sum();
     let named =
@@ -157,7 +153,6 @@ fn times(sums: &[Sums], names: &[(Name, u32)], consumers: &[CpuConsumer]) -> Vec
     named.chain(unnamed).chain(interrupts).chain([(idle_task, total(WAKING))]).collect()
 }
 
-/// Decodes `struct name` of the object.
 fn decoded(name: &Name, consumers: &[CpuConsumer]) -> Names {
     let number = |at: usize| u32::from_ne_bytes([name[at], name[at + 1], name[at + 2], name[at + 3]]);
     let place = (number(0) as usize).checked_sub(1);

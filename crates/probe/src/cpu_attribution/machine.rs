@@ -2,31 +2,26 @@
 //!
 //! # Precision
 //!
-//! Kernels without `CONFIG_VIRT_CPU_ACCOUNTING_GEN` and `CONFIG_IRQ_TIME_ACCOUNTING` (`CONFIG_TICK_CPU_ACCOUNTING`)
-//! sample user, system and softirq time at each tick (250 per second with `CONFIG_HZ=250`). In 2 s on two CPUs at 20
-//! % load, 200 ticks are busy, with an expected error of ± 7 %. Ticks never see the work of an idle CPU that wakes
-//! up: two CPUs that woke each other by messages were busy for 1.0 s of 4 s by ticks, and for 1.7 s by idle time.
+//! Kernels with `CONFIG_TICK_CPU_ACCOUNTING` sample user, system and softirq time at each tick. In 2 s on two CPUs at 20 %
+//! load, 200 ticks (`CONFIG_HZ=250`) are busy, with an expected error of ± 7 %. Ticks never see the work of an idle CPU that
+//! wakes up: two CPUs that woke each other by messages were busy for 1.0 s of 4 s by ticks, and for 1.7 s by idle time.
 //!
-//! The columns idle and iowait are exact where ticks stop on idle CPUs (`CONFIG_NO_HZ_COMMON`, in every
-//! distribution). The kernel takes a timestamp at each entry and exit of the idle state and at each interrupt in it
-//! (`tick_nohz_stop_idle` and `get_idle_time` in Linux); only the displayed sum is rounded to 10 ms. So busy time is
-//! time that is neither idle nor stolen. Readings are taken just when the idle sum advances: in a trial of 0.5 s with
-//! one CPU at half load, an error of 10 ms at either end would be 4 %.
+//! The columns idle and iowait are exact where ticks stop on idle CPUs (`CONFIG_NO_HZ_COMMON`, in every distribution;
+//! `tick_nohz_stop_idle` and `get_idle_time` in Linux), apart from rounding to 10 ms. So busy time is time that is neither
+//! idle nor stolen. Readings are taken just when the idle sum advances: in a trial of 0.5 s with one CPU at half load, an
+//! error of 10 ms at either end would be 4 %.
 //!
 //! # Steal time
 //!
-//! A woken idle CPU waits for the hypervisor. This wait is in both the steal and the idle column, as the CPU notices
-//! nothing until it runs; with a hypervisor that stole 0.6 CPUs, half of it was of this kind. So only time stolen
-//! from tasks, which the programs measure like the scheduler, is neither idle nor busy.
+//! The wait of a woken idle CPU for the hypervisor is in both the steal and the idle column; with a hypervisor that stole 0.6
+//! CPUs, this was half of it. So only time stolen from tasks, which the programs measure like the scheduler, is neither idle
+//! nor busy.
 //!
 //! # Unexplained time
-//! - An idle CPU is busy from the first instruction of an interrupt, but visible from the handler on, after the
-//!   interrupt was acknowledged, which exits to the hypervisor in a virtual machine. Before sleep it is busy for some
-//!   tenths of a microsecond after the switch, until it stops its tick.
-//! - The time from the interrupt to the first task is shown as kernel thread `swapper`: restarting the tick exits to
-//!   the hypervisor once or twice and is a large part of the cost of a message between CPUs. The same holds for a CPU
-//!   that is woken before it has fallen asleep, from the restart of its tick on; kernels before Linux 6.9 do not
-//!   report that, and the time has no owner.
+//! - An idle CPU is busy from the first instruction of an interrupt, but visible from the handler on.
+//! - The time from the interrupt to the first task is shown as kernel thread `swapper`: restarting the tick exits to the
+//!   hypervisor and is a large part of the cost of a message between CPUs. Kernels before Linux 6.9 do not report a CPU that
+//!   is woken before it has fallen asleep, and the time has no owner.
 //! - Processes that a sandbox hides from programs have no owner.
 //! - The programs' own time counts for the interrupted task, and as busy.
 
@@ -35,12 +30,11 @@ use units::Nanos;
 
 use crate::{cpu::CpuReading, observe::ProbeError};
 
-/// Step of idle time in /proc/stat, in nanoseconds.
+/// Nanoseconds.
 const STEP: u64 = 10_000_000;
-/// Pause between two polls, in nanoseconds.
+/// Nanoseconds.
 const PAUSE: u64 = 100_000;
 
-/// Reads /proc/stat.
 pub(super) fn reading() -> Result<CpuReading, ProbeError> {
     CpuReading::now().map_err(|error| ProbeError::Unavailable {
         reason: error.to_string(),
@@ -48,8 +42,7 @@ pub(super) fn reading() -> Result<CpuReading, ProbeError> {
     })
 }
 
-/// Reads /proc/stat right after the idle time has advanced by a step. If it does not advance, no CPU is idle and
-/// there is no rounding error.
+/// Waits until the idle time advances by a step, which avoids the rounding error. If it does not advance, no CPU is idle.
 pub(super) fn exact_reading() -> Result<CpuReading, ProbeError> {
     let first = reading()?;
     let until = sys::clock::monotonic() + STEP;
@@ -62,7 +55,6 @@ pub(super) fn exact_reading() -> Result<CpuReading, ProbeError> {
     }
 }
 
-/// Time neither idle nor stolen from a task.
 pub(super) fn busy(machine: &MachineCpu, stolen: Nanos) -> Nanos {
     // A CPU came or went, so the total time is unknown.
     if machine.by_cpu.is_empty() {

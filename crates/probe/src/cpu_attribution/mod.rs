@@ -1,7 +1,4 @@
-//! CPU time of the whole machine by owner.
-//!
-//! [`kernel_sums`] handles each task switch and interrupt and sums up in the kernel. If BPF programs are rejected,
-//! [`proc_sampling`] uses the difference of per-task times in /proc. The result names the method.
+//! CPU time of the whole machine by owner, from BPF programs or from /proc.
 mod kernel;
 mod kernel_sums;
 mod machine;
@@ -19,11 +16,7 @@ use samples::{AttributedCpu, Overflow, ProbeKind, ProbeResults};
 
 use crate::observe::{Probe, ProbeError};
 
-/// The exact probe, or the one that reads /proc if the kernel rejects programs.
-///
-/// # Errors
-///
-/// [`ProbeError::Unavailable`] if /proc cannot be read either.
+/// Reads /proc if the kernel rejects programs. Fails with [`ProbeError::Unavailable`] if that fails too.
 pub(crate) fn probe() -> Result<Box<dyn Probe>, ProbeError> {
     match kernel_sums::KernelSums::new() {
         Ok(probe) => Ok(Box::new(probe)),
@@ -32,7 +25,6 @@ pub(crate) fn probe() -> Result<Box<dyn Probe>, ProbeError> {
     }
 }
 
-/// Adds the result and the number of tasks without room.
 fn add_result((cpu, left_out): (AttributedCpu, u64), results: &mut ProbeResults) {
     results.elapsed = results.elapsed.max(cpu.elapsed);
     results.cpu = Some(cpu);

@@ -1,10 +1,9 @@
 //! The probe without BPF programs: differences of per-task times in /proc.
 //!
-//! A process that starts and ends between two readings counts for its parent that waited for it, as /proc adds such
-//! children's time to it. Threads that start and end in between, and the last time of those that end, have no owner.
-//! Soft interrupts count for the interrupted task. Kernels with `CONFIG_IRQ_TIME_ACCOUNTING` exclude interrupts from
-//! task times, so they are read from /proc/stat. Such a kernel has a non-zero irq column: with tick accounting it
-//! stays zero, as a tick is itself an interrupt and never interrupts another one.
+//! A process that starts and ends between two readings counts for its parent, as /proc adds the time of waited-for children.
+//! Threads that start and end in between, and the last time of those that end, have no owner. Soft interrupts count for the
+//! interrupted task. Kernels with `CONFIG_IRQ_TIME_ACCOUNTING` exclude interrupts from task times, so they are read from
+//! /proc/stat.
 
 use std::collections::HashMap;
 
@@ -23,32 +22,22 @@ use crate::{
     observe::{Probe, ProbeError, Watch},
 };
 
-/// CPU time of every process from a start time on.
 pub struct ProcessTimes {
     subjects: Vec<Subject>,
     before: Reading,
 }
 
 impl ProcessTimes {
-    /// Starts now; `subjects` define the owners.
-    ///
-    /// # Errors
-    ///
-    /// [`ProbeError::Unavailable`] if /proc cannot be read.
+    /// Fails with [`ProbeError::Unavailable`] if /proc cannot be read.
     pub fn from_now(subjects: Vec<Subject>) -> Result<Self, ProbeError> {
         Ok(Self { subjects, before: Reading::now()? })
     }
 
-    /// Time since the start.
-    ///
-    /// # Errors
-    ///
-    /// [`ProbeError::Unavailable`] if /proc cannot be read.
     pub fn until_now(&self) -> Result<HostCpu, ProbeError> {
         Ok(self.passed()?.0)
     }
 
-    /// The same with the number of tasks beyond the limit.
+    /// The number counts tasks beyond the limit.
     fn passed(&self) -> Result<(HostCpu, u64), ProbeError> {
         let after = Reading::now()?;
         let machine = after.machine.since(&self.before.machine);
@@ -66,10 +55,8 @@ impl ProcessTimes {
     }
 }
 
-/// State of the measurement.
 #[derive(Default)]
 pub(super) struct ProcSampling {
-    /// Why the exact probe is not used.
     reason: String,
     start: Option<ProcessTimes>,
     stopped: Option<Result<(AttributedCpu, u64), ProbeError>>,
@@ -81,8 +68,6 @@ struct Reading {
 }
 
 impl ProcSampling {
-    /// # Errors
-    /// [`ProbeError::Unavailable`] if /proc cannot be read.
     pub(super) fn new(reason: String) -> Result<Self, ProbeError> {
         Reading::now().map(|_| Self { reason, ..Self::default() })
     }
@@ -128,7 +113,6 @@ impl Probe for ProcSampling {
     }
 }
 
-/// Time of each task between two readings, by owner.
 fn times(before: &Tasks, after: &Tasks, subjects: &[Subject]) -> Vec<(ConsumerName, u64)> {
     let families = Families::new(before, after, subjects);
     let ended_times = ended_times(before, after);
@@ -146,7 +130,6 @@ fn times(before: &Tasks, after: &Tasks, subjects: &[Subject]) -> Vec<(ConsumerNa
     after.seen.iter().map(time).filter(|(_, time)| *time > 0).collect()
 }
 
-/// Earlier time of processes that ended since, by parent; the parent's child time now includes it.
 fn ended_times(before: &Tasks, after: &Tasks) -> HashMap<Id, u64> {
     let is_first = |(id, task): &(&Id, &KnownTask)| id.tid == task.pid;
     let processes: HashMap<u32, &Id> =
@@ -164,7 +147,6 @@ fn ended_times(before: &Tasks, after: &Tasks) -> HashMap<Id, u64> {
     known
 }
 
-/// Interrupts that the kernel does not count for tasks.
 fn interrupts(machine: &MachineCpu) -> Vec<(ConsumerName, u64)> {
     if machine.irq.0 == 0 {
         return Vec::new();
@@ -174,10 +156,8 @@ fn interrupts(machine: &MachineCpu) -> Vec<(ConsumerName, u64)> {
     softirqs.chain([(ConsumerName::all_of(CpuConsumer::Irq), machine.irq.0)]).collect()
 }
 
-/// Finds the subject of a process, also for new children of its processes.
 struct Families<'a> {
     subjects: &'a [Subject],
-    /// Parent of each new process.
     parents: HashMap<u32, u32>,
 }
 

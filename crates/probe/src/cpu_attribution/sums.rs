@@ -8,16 +8,15 @@ pub(super) const BUCKETS: usize = 4096;
 /// `struct cpu` of the object, in 8-byte words.
 pub(super) type Cpu = [u64; HEAD + BUCKETS + 1];
 
-/// Words of `struct cpu` before its buckets: ended, since, state, task, stolen time, the part of it subtracted from
-/// tasks, softirq time, and interrupt time.
+/// Words before the buckets: ended, since, state, task, stolen time, the part of it subtracted from tasks, softirq time, and
+/// interrupt time.
 const HEAD: usize = 8;
 const PUT_OFF: u32 = 1 << 31;
-/// Attempts to read a CPU that changes during the reading.
+/// A CPU may change during the reading.
 const TRIES: u32 = 100;
 /// Nanoseconds. A longer reading was preempted and is repeated.
 const LONG: u64 = 100_000;
 
-/// Sums of one CPU since the start, in nanoseconds.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Sums {
     pub(super) by_bucket: Vec<u64>,
@@ -28,7 +27,7 @@ pub(super) struct Sums {
 }
 
 impl Sums {
-    /// Difference to an earlier reading. Time found to be stolen later is not taken from others.
+    /// Time found to be stolen later is not taken from others.
     pub(super) fn since(self, earlier: &Self) -> Self {
         let by_bucket = self.by_bucket.iter().zip(&earlier.by_bucket);
         Self {
@@ -40,12 +39,11 @@ impl Sums {
     }
 }
 
-/// A CPU without data.
 pub(super) const fn empty() -> Cpu {
     [0; HEAD + BUCKETS + 1]
 }
 
-/// Reads a CPU until the data is consistent, and adds the time of its current state.
+/// Repeats until the data is consistent, and adds the time of the current state.
 pub(super) fn steady(read: &mut dyn FnMut() -> Result<Cpu, ProbeError>) -> Result<Sums, ProbeError> {
     for _ in 0..TRIES {
         let before = sys::clock::monotonic();
@@ -76,7 +74,6 @@ fn up_to(now: u64, cpu: &Cpu) -> Sums {
 mod tests {
     use super::*;
 
-    /// A CPU with 5 in bucket 40, 7 in softirqs, 9 in interrupts and 3 stolen, up to time 1,000.
     fn cpu(bucket: u32, softirq: u64, irq: u64) -> Cpu {
         let mut cpu: Cpu = [0; HEAD + BUCKETS + 1];
         cpu[1] = 1000;

@@ -10,18 +10,15 @@ use protocol::Subject;
 
 use crate::observe::ProbeError;
 
-/// Limit on tasks.
 pub(super) const MOST: usize = 65_536;
 
 /// `PF_KTHREAD` of include/linux/sched.h.
 const KERNEL_THREAD: u32 = 0x0020_0000;
 const GROUPS: &str = "/sys/fs/cgroup";
 
-/// Identifies a task even if its number is reused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) struct Id {
     pub(super) tid: u32,
-    /// Since boot, in ticks.
     pub(super) started: u64,
 }
 
@@ -34,17 +31,15 @@ pub(super) struct KnownTask {
     pub(super) thread: String,
     /// CPU time in nanoseconds.
     pub(super) time: u64,
-    /// For the first thread of a process: time of all its threads, including ended ones.
+    /// The time of all threads of the process, including ended ones. Zero except for the first thread.
     pub(super) whole: u64,
-    /// For the first thread of a process: time of its children that ended and were waited for.
+    /// The time of ended and waited-for children. Zero except for the first thread.
     pub(super) children: u64,
 }
 
-/// All tasks at roughly one moment: reading takes a while.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Tasks {
     pub(super) seen: HashMap<Id, KnownTask>,
-    /// Number of tasks beyond the limit.
     pub(super) missed: u64,
 }
 
@@ -55,7 +50,6 @@ impl Tasks {
             remedy: "mount /proc".to_owned(),
         })?;
         let mut tasks = Self::default();
-        // Tasks may end in the meantime.
         for process in processes.filter_map(Result::ok) {
             tasks.add(&process);
         }
@@ -101,7 +95,6 @@ fn time(task: &Task, stat: &Stat) -> u64 {
     }
 }
 
-/// Whether a process is in a namespace or control group of a subject.
 pub(super) fn belongs_to(pid: u32, subject: &Subject) -> bool {
     let inode = |path: String| std::fs::metadata(path).map(|file| file.ino()).ok();
     let in_namespace = !subject.namespaces.is_empty()
@@ -114,7 +107,6 @@ pub(super) fn belongs_to(pid: u32, subject: &Subject) -> bool {
                 .any(|inode| subject.cgroups.contains(&inode))
 }
 
-/// Directories of a process's control group (version 2) and its ancestors.
 fn group_and_above(pid: u32) -> Vec<String> {
     let text = crate::file::line(format!("/proc/{pid}/cgroup")).unwrap_or_default();
     let Some(group) = text.lines().find_map(|line| line.strip_prefix("0::/")) else { return Vec::new() };

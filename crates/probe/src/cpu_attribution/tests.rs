@@ -57,8 +57,7 @@ fn sum(cpu: &AttributedCpu) -> u64 {
     cpu.shares.iter().map(|share| share.time.0).sum()
 }
 
-/// Steal time is in the kernel's task times immediately, but in /proc/stat later or never, so one of five attempts
-/// must be undisturbed.
+/// Steal time is in the kernel's task times immediately, but in /proc/stat later or never.
 fn in_one_of_five(test: impl Fn()) {
     for _ in 0..4 {
         if std::panic::catch_unwind(std::panic::AssertUnwindSafe(&test)).is_ok() {
@@ -68,7 +67,6 @@ fn in_one_of_five(test: impl Fn()) {
     test();
 }
 
-/// The kernel's task time includes interrupts and excludes steal time.
 fn assert_time(cpu: &AttributedCpu, consumer: CpuConsumer, known: u64, percent: u64) {
     let found = time_of(cpu, consumer);
     let apart = time_of(cpu, CpuConsumer::Softirq) + time_of(cpu, CpuConsumer::Irq) + cpu.steal.0;
@@ -191,7 +189,6 @@ fn cpu_of_loopback_flood_is_softirq_time() {
     assert!(by_cpu || time_of(&cpu, CpuConsumer::Softirq) == 0, "{cpu:#?}");
 }
 
-/// Sends for 300 ms of CPU time; returns the time used.
 fn flood() -> sys::Result<u64> {
     plumb_tests::bring_loopback_up();
     let to = std::net::UdpSocket::bind("127.0.0.1:0").expect("loopback is up");
@@ -239,7 +236,7 @@ fn cpu_attribution_adds_up_with_idle_wakeups() {
     });
 }
 
-/// In one of three attempts, the shares differ from the busy time by at most 5 %.
+/// One of three attempts must have shares within 5 % of the busy time.
 fn assert_closure(work: impl Fn()) {
     let Some(mut probe) = traced() else { return };
     let mut rests = Vec::new();

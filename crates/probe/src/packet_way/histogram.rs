@@ -5,10 +5,10 @@ use workload::LatencyHistogram;
 
 /// Buckets per power of two; below 16 ns there is one per nanosecond.
 const STEPS: u64 = 16;
-/// Up to 2^32 ns: `BUCKETS` of trail.h.
+/// Reaches 2^32 ns: `BUCKETS` of trail.h.
 pub(super) const BUCKETS: usize = 464;
 
-/// Counts each bucket at its middle, which is exact to 3 %.
+/// Each bucket counts at its middle, which is exact to 3 %.
 pub(super) fn open(buckets: &[u32; BUCKETS]) -> LatencyHistogram {
     let mut histogram = LatencyHistogram::new();
     for (bucket, &count) in (0..).zip(buckets).filter(|(_, count)| **count > 0) {
@@ -17,7 +17,6 @@ pub(super) fn open(buckets: &[u32; BUCKETS]) -> LatencyHistogram {
     histogram
 }
 
-/// Middle of a bucket in nanoseconds.
 fn middle_of(bucket: u64) -> u64 {
     if bucket < STEPS {
         return bucket;
@@ -30,7 +29,6 @@ fn middle_of(bucket: u64) -> u64 {
 mod tests {
     use super::*;
 
-    /// As in trail.h.
     fn bucket_of(time: u64) -> u64 {
         if time < STEPS {
             return time;

@@ -1,4 +1,4 @@
-//! The maps of packet_way.bpf.c: settings, routes and times. Layouts mirror packet.h and trail.h.
+//! The maps of packet_way.bpf.c. Layouts mirror packet.h and trail.h.
 
 use protocol::{BreakdownOrder, Subject};
 use samples::CpuConsumer;
@@ -28,31 +28,23 @@ pub(super) struct Maps<'a>(pub(super) &'a mut BpfObject);
 
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct RouteMaps {
-    /// Messages not followed to the end.
     pub(super) lost: u64,
-    /// Events beyond the limit.
     pub(super) events_left_out: u64,
-    /// In order of first use.
     pub(super) ways: Vec<MessageRoute>,
 }
 
-/// A sequence of points that messages passed.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct MessageRoute {
-    /// Number of messages.
     pub(super) taken: u64,
     pub(super) points: Vec<Point>,
 }
 
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Point {
-    /// `enum event` of trail.h.
     pub(super) event: u8,
-    /// Inode of its network namespace; 0 without a device.
+    /// Inode; 0 without a device.
     pub(super) namespace: u64,
-    /// Interface index in the namespace.
     pub(super) index: u32,
-    /// Interface name.
     pub(super) device: String,
 }
 
@@ -72,7 +64,6 @@ impl Maps<'_> {
         self.0.replace::<u64, u32>("numbers", &[])
     }
 
-    /// Sets the messages to follow and their processes.
     pub(super) fn follow(&mut self, way: &BreakdownOrder, subjects: &[Subject]) -> Result<(), ProbeError> {
         let subjects_of = |consumer| subjects.iter().filter(move |subject| subject.consumer == consumer);
         let clients = subjects_of(CpuConsumer::Client).map(|end| (CLIENT, end));
@@ -82,7 +73,6 @@ impl Maps<'_> {
         set(self.0, "wanted", 0, settings(way, subjects_of(CpuConsumer::Server).next().is_some()))
     }
 
-    /// Routes observed so far.
     pub(super) fn routes(&mut self) -> Result<RouteMaps, ProbeError> {
         let ways = (0..self.used()?)
             .map(|way| Ok(read_route(&get(self.0, "ways", way)?)))
@@ -91,7 +81,6 @@ impl Maps<'_> {
         Ok(RouteMaps { lost, events_left_out: get(self.0, "counts", EVENTS_LEFT_OUT)?, ways })
     }
 
-    /// Times from the previous point to `place`, or of the whole route for 0.
     pub(super) fn times(&mut self, way: usize, place: usize) -> Result<LatencyHistogram, ProbeError> {
         let number = u32::try_from(way * POINTS + place).expect("16 ways of 64 points");
         Ok(histogram::open(&get::<[u32; BUCKETS]>(self.0, "times", number)?))
@@ -130,7 +119,6 @@ fn read_route(words: &[u64; WAY]) -> MessageRoute {
     MessageRoute { taken: words[1], points: points.map(read).collect() }
 }
 
-/// At most 15 bytes and a zero.
 fn read_name(words: [u64; 2]) -> String {
     let bytes = words.map(u64::to_ne_bytes).concat();
     let name = bytes.split(|byte| *byte == 0).next().unwrap_or_default();

@@ -1,5 +1,5 @@
-//! Latency breakdown along a path, observed in the kernel: follows one message of a closed loop at a time from the
-//! client's send until the reply returns.
+//! Latency breakdown along a path: follows one message of a closed loop at a time, from the client's send until the reply
+//! returns.
 
 mod histogram;
 mod maps;
@@ -28,23 +28,16 @@ const HOOKS: [Hook; 6] = [
     Hook::needed("forked", "sched_process_fork"),
 ];
 
-/// Loads the programs.
-///
-/// # Errors
-///
-/// If they cannot run here.
 pub(crate) fn probe() -> Result<Box<dyn Probe>, ProbeError> {
     let loaded = BpfObject::new(OBJECT, &HOOKS, &[])?;
     Ok(Box::new(LatencyBreakdownProbe { loaded, following: None }))
 }
 
-/// The programs and their current settings.
 struct LatencyBreakdownProbe {
     loaded: BpfObject,
     following: Option<Following>,
 }
 
-/// Settings needed to read results.
 struct Following {
     every: u32,
     devices: Vec<WatchedDevice>,

@@ -1,4 +1,4 @@
-//! Selects the route that most messages took and names its points. Pure; times are read by a callback.
+//! Selects the route that most messages took and names its points.
 
 use protocol::WatchedDevice;
 use samples::{HopEvent, HopPoint, HopStep, MessagePath};
@@ -7,7 +7,6 @@ use workload::LatencyHistogram;
 use super::maps::{MessageRoute, Point, RouteMaps};
 use crate::observe::ProbeError;
 
-/// The most frequent route. `times` reads the times of a route and point.
 pub(super) fn most_frequent(
     routes: &RouteMaps,
     every: u32,

@@ -10,7 +10,6 @@ use units::{Bytes, Nanos};
 
 use crate::syscalls::names::{name, returns_anything, returns_bytes};
 
-/// The calling thread.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Caller {
     pub(super) tid: u32,
@@ -19,14 +18,11 @@ pub(super) struct Caller {
     pub(super) process: String,
 }
 
-/// Sums.
 #[derive(Debug, Default)]
 pub(super) struct Tallies {
     calls: HashMap<(u32, u64), Tally>,
-    /// Latest names of threads.
     caller: HashMap<u32, Caller>,
     pub(super) ptrace: PtraceSlices,
-    /// Start of the current slice.
     pub(super) counting_since: Option<Instant>,
 }
 
@@ -40,12 +36,10 @@ struct Tally {
 }
 
 impl Tallies {
-    /// Sets the name of a thread, for all its counts.
     pub(super) fn named(&mut self, caller: &Caller) {
         self.caller.insert(caller.tid, caller.clone());
     }
 
-    /// Adds a call with its duration and return value.
     pub(super) fn count(&mut self, tid: u32, number: u64, took: Duration, value: i64, failed: bool) {
         let tally = self.calls.entry((tid, number)).or_default();
         tally.calls += 1;
@@ -59,7 +53,6 @@ impl Tallies {
         tally.times[place] += 1;
     }
 
-    /// Adds a complete slice or pause.
     pub(super) fn slice(&mut self, slice: PtraceSlice) {
         self.ptrace.slices.push(slice);
     }
@@ -80,7 +73,6 @@ impl Tallies {
 }
 
 impl Tally {
-    /// Running and waiting time cannot be distinguished from outside.
     fn of(&self, caller: Option<&Caller>, tid: u32, number: u64) -> SyscallCount {
         let call = u32::try_from(number).map_or_else(|_| format!("syscall {number}"), name);
         SyscallCount {
@@ -102,7 +94,6 @@ impl Tally {
     }
 }
 
-/// A slice, from readings at its start and end.
 pub(super) fn slice(counting: bool, elapsed: Duration, cpu: u64, io_calls: u64) -> PtraceSlice {
     PtraceSlice { counting, elapsed: elapsed.into(), cpu: Nanos(cpu), io_calls }
 }

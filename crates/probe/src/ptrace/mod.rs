@@ -1,6 +1,5 @@
-//! Counts system calls of chosen processes by stopping each thread at each call: for machines without eBPF, on
-//! request only. It is slow, so it pauses regularly and reports the progress of the processes with and without
-//! tracing.
+//! Counts system calls by stopping each thread at each call, for machines without eBPF. It is slow, so it pauses regularly and
+//! reports the progress of the processes with and without tracing.
 
 mod counts;
 mod progress;
@@ -21,10 +20,8 @@ use samples::{ProbeKind, ProbeResults};
 use self::{counts::Tallies, tracer::Tracer};
 use crate::observe::{Probe, ProbeError, Watch};
 
-/// Durations of counting and of pauses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Slices {
-    /// Counting.
     pub counting: Duration,
     pub resting: Duration,
 }
@@ -36,7 +33,7 @@ impl Default for Slices {
     }
 }
 
-/// The probe, not yet started; without slices it counts all the time and cannot measure its overhead.
+/// Without slices, the counter never pauses and cannot measure its overhead.
 #[must_use]
 pub fn ptrace_counter(slices: Option<Slices>) -> Box<dyn Probe> {
     Box::new(PtraceCounter { slices, tallies: Arc::default(), tracer: None })
@@ -48,7 +45,6 @@ struct PtraceCounter {
     tracer: Option<Running>,
 }
 
-/// A dedicated thread: the kernel detaches its tracees when it exits.
 struct Running {
     stop: Arc<AtomicBool>,
     thread: JoinHandle<()>,

@@ -2,7 +2,6 @@
 
 use std::{collections::BTreeSet, fs};
 
-/// Sums over all processes and threads.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Progress {
     /// CPU time in nanoseconds, from /proc/PID/schedstat.
@@ -12,7 +11,6 @@ pub(super) struct Progress {
 }
 
 impl Progress {
-    /// Of these threads and their processes.
     pub(super) fn of(threads: impl Iterator<Item = (u32, u32)>) -> Self {
         let mut processes = BTreeSet::new();
         let mut sum = Self::default();
@@ -24,7 +22,7 @@ impl Progress {
         sum
     }
 
-    /// Difference to an earlier reading; threads that ended in between lose their part.
+    /// Threads that ended in between lose their part.
     pub(super) fn since(&self, before: &Self) -> (u64, u64) {
         (self.cpu.saturating_sub(before.cpu), self.moved.saturating_sub(before.moved))
     }

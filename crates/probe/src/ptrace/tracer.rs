@@ -1,5 +1,4 @@
-//! The tracer thread: attaches, lets threads run freely or from call to call, and detaches. If it dies, the kernel
-//! detaches.
+//! The tracer thread: attaches, lets threads run freely or from call to call, and detaches.
 
 use std::{
     collections::HashMap,
@@ -21,9 +20,8 @@ use super::{
 };
 use crate::observe::ProbeError;
 
-/// Polling interval for requests.
+/// Requests are polled.
 const GLANCE: Duration = Duration::from_millis(20);
-/// Time for a thread to stop; after that the kernel detaches it when the tracer exits.
 const GRACE: Duration = Duration::from_secs(2);
 
 /// `prctl`, with which a thread sets its name (x86-64, syscall_64.tbl).
@@ -32,7 +30,6 @@ const RENAMES: u64 = 157;
 #[derive(Default)]
 struct TracedThread {
     caller: Caller,
-    /// The current call and its start.
     entered: Option<(u64, Instant)>,
 }
 
@@ -47,7 +44,6 @@ pub(super) struct Tracer {
 }
 
 impl Tracer {
-    /// Attaches to all threads of these processes without stopping them.
     pub(super) fn attach(
         pids: &[u32],
         slices: Option<Slices>,
@@ -93,7 +89,6 @@ impl Tracer {
         field(&status, "TracerPid:").is_some_and(|tracer| tracer == std::process::id() || tracer == own_tid())
     }
 
-    /// Traces until stopped or no thread is left, then detaches.
     pub(super) fn run(mut self, stop: &AtomicBool) {
         while !stop.load(Ordering::Relaxed) && !self.threads.is_empty() {
             if self.is_over() {
@@ -144,7 +139,7 @@ impl Tracer {
         Progress::of(self.threads.values().map(|thread| (thread.caller.tid, thread.caller.pid)))
     }
 
-    /// Continues a stopped thread and adds its stopped time, as far as it is visible here.
+    /// Adds its stopped time, as far as it is visible here.
     fn handle(&mut self, event: Event) {
         let stopped = Instant::now();
         let (tid, on) = (event.tid, if self.counting { On::ToCall } else { On::Freely });
@@ -194,7 +189,6 @@ impl Tracer {
         }
     }
 
-    /// Reads a thread's name and process.
     fn name(&mut self, tid: u32) {
         let caller = caller(tid);
         lock(&self.tallies).named(&caller);
@@ -230,7 +224,6 @@ fn field(status: &str, name: &str) -> Option<u32> {
     status.lines().find_map(|line| line.strip_prefix(name))?.trim().parse().ok()
 }
 
-/// Id of the calling thread.
 fn own_tid() -> u32 {
     let link = fs::read_link("/proc/thread-self").ok();
     link.and_then(|link| link.file_name()?.to_str()?.parse().ok()).unwrap_or_default()

@@ -11,15 +11,12 @@ use super::{
     slot::Slot,
 };
 
-/// Counts by thread and call.
 pub(super) struct Counts {
-    /// Completed calls, longest total time first.
+    /// Longest total time first.
     pub(super) ended: Vec<SyscallCount>,
-    /// Calls in progress, with their time so far.
     pub(super) under_way: Vec<SyscallCount>,
 }
 
-/// One count per slot, with the latest known names of its thread and process.
 pub(super) fn counts(ended: &[Slot], under_way: &[Slot], subjects: &[Subject]) -> Counts {
     let all: Vec<&Slot> = ended.iter().chain(under_way).collect();
     let (threads, processes) = (thread_names(&all), process_names(&all));
@@ -37,7 +34,6 @@ pub(super) fn counts(ended: &[Slot], under_way: &[Slot], subjects: &[Subject]) -
     Counts { ended: sorted(ended), under_way: sorted(under_way) }
 }
 
-/// Without names.
 fn numbers(slot: &Slot) -> SyscallCount {
     let call = name(slot.number);
     // A call in progress may end during the reading.
@@ -59,7 +55,6 @@ fn numbers(slot: &Slot) -> SyscallCount {
     }
 }
 
-/// The latest slot of each thread, which has its latest name.
 fn thread_names<'a>(slots: &[&'a Slot]) -> HashMap<u32, &'a Slot> {
     let mut latest: HashMap<u32, &'a Slot> = HashMap::new();
     for slot in slots {
@@ -71,7 +66,6 @@ fn thread_names<'a>(slots: &[&'a Slot]) -> HashMap<u32, &'a Slot> {
     latest
 }
 
-/// Name of each process: the latest of its first thread, otherwise the latest seen by another thread.
 fn process_names<'a>(slots: &[&'a Slot]) -> HashMap<u32, ((bool, u64), &'a str)> {
     let mut names = HashMap::new();
     for slot in slots {

@@ -5,8 +5,7 @@ use std::collections::HashMap;
 use samples::{CallTimes, SyscallCount};
 use units::{Bytes, Nanos};
 
-/// Returns few counts unchanged. Otherwise merges all threads of a process by call and name, without thread ids;
-/// longest total time first.
+/// Few counts stay unchanged. Otherwise merges all threads of a process by call and name; longest total time first.
 pub(super) fn fold(counts: Vec<SyscallCount>, most: usize) -> Vec<SyscallCount> {
     if counts.len() <= most {
         return counts;

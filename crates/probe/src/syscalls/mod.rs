@@ -1,5 +1,4 @@
-//! System calls of chosen processes by thread and call: number, duration, and time running, waiting or executing a
-//! guest. Counted in the kernel by programs at tracepoints.
+//! System calls of chosen processes by thread and call.
 
 mod counts;
 mod fold;
@@ -19,10 +18,9 @@ use crate::{
 };
 use slot::{Slot, Words};
 
-/// Number of (thread, call) pairs, 280 bytes each; calls beyond that are reported as overflow.
+/// Pairs of thread and call, 280 bytes each; further calls are reported as overflow.
 const SLOTS: u32 = 65_536;
 
-/// With more rows, threads of equal name are merged.
 const ROWS: usize = 10_000;
 
 static OBJECT: &[u8] = aya::include_bytes_aligned!(concat!(env!("OUT_DIR"), "/syscalls.bpf.o"));
@@ -38,7 +36,6 @@ const HOOKS: [Hook; 7] = [
     Hook::needed("enter", "sys_enter"),
 ];
 
-/// Loads the programs.
 pub(crate) fn probe() -> Result<Box<dyn Probe>, ProbeError> {
     Ok(Box::new(Syscalls::new(SLOTS)?))
 }
@@ -46,10 +43,8 @@ pub(crate) fn probe() -> Result<Box<dyn Probe>, ProbeError> {
 struct Syscalls {
     loaded: BpfObject,
     slots: u32,
-    /// Counts the starts.
     epoch: u32,
     subjects: Vec<Subject>,
-    /// Calls in progress when it was stopped.
     stopped: Option<Vec<Slot>>,
 }
 
@@ -60,7 +55,6 @@ impl Syscalls {
         Ok(Self { loaded, slots, epoch: 0, subjects: Vec::new(), stopped: Some(Vec::new()) })
     }
 
-    /// The first `taken` slots, except those being initialized.
     fn slots(&mut self, taken: u32) -> Result<Vec<Slot>, ProbeError> {
         let array = self.loaded.array::<Words>("slots")?;
         let read = (0..taken).map(|index| array.get(&index, 0).map(|words| Slot::of(&words)));

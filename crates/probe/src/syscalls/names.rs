@@ -2,7 +2,6 @@
 
 use syscalls::Sysno;
 
-/// Name of a call; `syscall 4242` for numbers newer than the table.
 pub(crate) fn name(number: u32) -> String {
     match Sysno::new(number as usize) {
         Some(call) => call.name().to_owned(),
@@ -10,7 +9,6 @@ pub(crate) fn name(number: u32) -> String {
     }
 }
 
-/// Whether the call returns the number of bytes transferred.
 pub(crate) fn returns_bytes(call: &str) -> bool {
     MOVERS.binary_search(&call).is_ok()
 }
@@ -20,7 +18,6 @@ pub(crate) fn returns_anything(call: &str) -> bool {
     matches!(call, "rt_sigreturn" | "sigreturn")
 }
 
-/// From section 2 of the manual, sorted.
 const MOVERS: [&str; 25] = [
     "copy_file_range",
     "getrandom",

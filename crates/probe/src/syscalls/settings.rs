@@ -5,7 +5,7 @@ use crate::{
     observe::{ProbeError, Watch},
 };
 
-/// The structure in 8-byte words: epoch and slots, taken, overflowed.
+/// 8-byte words: epoch and slots, taken, overflowed.
 type Words = [u64; 3];
 /// One bit per process, by the low bits of its PID.
 type Marks = [u64; 8192];
@@ -13,16 +13,12 @@ type Marks = [u64; 8192];
 const SETTINGS: &str = ".data.settings";
 const MARKS: &str = ".bss";
 
-/// Counters since a start.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Counters {
-    /// Slots in use.
     pub(super) taken: u32,
-    /// Calls without a slot.
     pub(super) overflowed: u64,
 }
 
-/// Sets the processes to observe and clears the counters. The program must not be attached.
 pub(super) fn begin(loaded: &mut BpfObject, watch: &Watch, epoch: u32, slots: u32) -> Result<(), ProbeError> {
     let subjects = (1..).zip(&watch.subjects).filter(|(_, subject)| subject.syscalls);
     let subjects = Subjects::of(subjects);
@@ -48,7 +44,6 @@ fn marks(pids: impl IntoIterator<Item = u32>) -> Box<Marks> {
     marks
 }
 
-/// Two adjacent 32-bit fields as a word.
 fn join(first: u32, second: u32) -> u64 {
     let (first, second) = (first.to_ne_bytes(), second.to_ne_bytes());
     u64::from_ne_bytes([first[0], first[1], first[2], first[3], second[0], second[1], second[2], second[3]])

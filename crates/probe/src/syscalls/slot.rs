@@ -6,7 +6,6 @@ pub(super) type Words = [u64; 35];
 /// Words before the histogram, whose counters have 32 bits.
 const HEAD: usize = 15;
 
-/// Calls of a kind by one thread. Times in nanoseconds.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Slot {
     /// 0 for a call in progress.
@@ -15,9 +14,8 @@ pub(super) struct Slot {
     pub(super) total: u64,
     pub(super) waiting: u64,
     pub(super) guest: u64,
-    /// Sum of the return values of successful calls.
     pub(super) returned: u64,
-    /// Latest time of the thread in this call.
+    /// Nanoseconds.
     pub(super) seen: u64,
     pub(super) tid: u32,
     pub(super) tgid: u32,
@@ -26,11 +24,8 @@ pub(super) struct Slot {
     pub(super) subject: u32,
     /// Distinguishes threads with a reused id.
     pub(super) thread: u32,
-    /// Thread name at the latest call.
     pub(super) comm: String,
-    /// Process name at the first call.
     pub(super) process: String,
-    /// The start it belongs to.
     pub(super) epoch: u32,
     /// Number of calls of at least 2^i ns, up to the longest.
     pub(super) times: Vec<u64>,
@@ -63,14 +58,12 @@ impl Slot {
     }
 }
 
-/// The two 32-bit fields in a word, in order of the structure.
 pub(super) fn halves(word: u64) -> (u32, u32) {
     let bytes = word.to_ne_bytes();
     let half = |at: usize| u32::from_ne_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]]);
     (half(0), half(4))
 }
 
-/// A name of at most 15 bytes, up to its zero.
 pub(super) fn text(words: &[u64]) -> String {
     let bytes: Vec<u8> =
         words.iter().flat_map(|word| word.to_ne_bytes()).take_while(|byte| *byte != 0).collect();

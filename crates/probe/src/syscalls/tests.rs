@@ -4,7 +4,6 @@ use samples::CpuConsumer;
 
 use super::*;
 
-/// `None` on machines without eBPF.
 fn with_room_for(slots: u32) -> Option<Syscalls> {
     match Syscalls::new(slots) {
         Ok(probe) => Some(probe),

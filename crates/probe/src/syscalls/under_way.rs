@@ -14,7 +14,6 @@ const PROGRAM: &str = "each_task";
 /// `struct under_way` of records.h in words.
 const WORDS: usize = 11;
 
-/// Loads the iterator program.
 pub(super) fn load(loaded: &mut BpfObject) -> Result<(), ProbeError> {
     let btf = Btf::from_sys_fs().map_err(|_| unreadable("BTF is no longer available"))?;
     program(loaded)?.load("task", &btf).map_err(|_| unreadable("the kernel rejects the iterator program"))
@@ -23,7 +22,6 @@ pub(super) fn load(loaded: &mut BpfObject) -> Result<(), ProbeError> {
 /// No call, -1 in the kernel's registers.
 const NONE: u32 = u32::MAX;
 
-/// One slot without count per call in progress, with its time so far.
 pub(super) fn calls(loaded: &mut BpfObject) -> Result<Vec<Slot>, ProbeError> {
     let program = program(loaded)?;
     let link = program.attach().and_then(|id| program.take_link(id));

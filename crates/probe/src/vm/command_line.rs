@@ -1,28 +1,23 @@
-//! Traffic-related options of QEMU's command line (qemu(1) of QEMU 7.2). Secrets on it are not stored.
+//! Traffic-related options of QEMU's command line (qemu(1) of QEMU 7.2).
 
 use units::Bytes;
 
-/// QEMU's options.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct CommandLine {
     pub(super) board: Option<String>,
     pub(super) cpu: Option<String>,
     pub(super) cpus: Option<u32>,
     pub(super) memory: Option<Bytes>,
-    /// `Some(true)` for KVM, `Some(false)` for emulation.
     pub(super) kvm: Option<bool>,
     pub(super) libvirt: bool,
     pub(super) netdevs: Vec<Netdev>,
 }
 
-/// Host side of a network device.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Netdev {
     pub(super) id: Option<String>,
     pub(super) backend: String,
-    /// Name of the tap device.
     pub(super) interface: Option<String>,
-    /// Descriptors of its inherited queues.
     pub(super) descriptors: Vec<i32>,
     pub(super) vhost: Option<bool>,
     pub(super) model: Option<String>,
@@ -64,7 +59,6 @@ impl CommandLine {
     }
 }
 
-/// Options with their values; empty if there is none.
 fn options(words: &[String]) -> impl Iterator<Item = (&str, &str)> {
     words.iter().enumerate().skip(1).filter_map(|(at, word)| {
         let flag = word.strip_prefix("--").or_else(|| word.strip_prefix('-'))?;
@@ -139,7 +133,6 @@ fn of_json(value: &str) -> Option<Netdev> {
     })
 }
 
-/// A value in a flat JSON object as libvirt writes it: without spaces, and without escapes in these values.
 fn json_value<'a>(object: &'a str, name: &str) -> Option<&'a str> {
     let begins = format!("\"{name}\":");
     let rest = &object[object.find(&begins)? + begins.len()..];
@@ -157,7 +150,6 @@ fn switch(word: &str) -> Option<bool> {
     }
 }
 
-/// The host side that a guest device refers to, and its model.
 fn model(value: &str) -> Option<(String, String)> {
     if value.starts_with('{') {
         return Some((json_value(value, "netdev")?.to_owned(), json_value(value, "driver")?.to_owned()));

@@ -8,14 +8,12 @@ use crate::{file::line, target};
 
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(super) struct ControlGroup {
-    /// As in /proc/PID/cgroup.
     pub(super) path: String,
     pub(super) limit: Option<f64>,
     /// Microseconds throttled since its creation.
     pub(super) throttled: Option<u64>,
 }
 
-/// The group of a process; `None` without a version 2 group below the root.
 pub(super) fn read(process: &Process) -> Option<ControlGroup> {
     let groups = process.cgroups().ok()?;
     let path = groups.into_iter().find(|group| group.hierarchy == 0)?.pathname;

@@ -1,22 +1,18 @@
-//! Traffic-related descriptors of a QEMU: tap queues, vhost, KVM (proc_pid_fd(5), proc_pid_fdinfo(5)). `iff:` is the
-//! device name of a tap queue (drivers/net/tun.c).
+//! Traffic-related descriptors of a QEMU (proc_pid_fd(5), proc_pid_fdinfo(5)). `iff:` is the device name of a tap queue
+//! (drivers/net/tun.c).
 
 use std::{fs, io};
 
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Descriptors {
-    /// Descriptor number and device name of each tap queue.
     pub(super) queues: Vec<(i32, String)>,
     /// Detached queues, which the guest does not use (`IFF_DETACH_QUEUE` of linux/if_tun.h).
     pub(super) detached: Vec<i32>,
-    /// Number of vhost-net descriptors, one per queue.
     pub(super) vhost: usize,
-    /// Whether it has a KVM VM.
     pub(super) kvm: bool,
 }
 
 impl Descriptors {
-    /// Reads them; fails if the kernel denies access.
     pub(super) fn of(pid: u32) -> io::Result<Self> {
         let mut found = Self::default();
         for entry in fs::read_dir(format!("/proc/{pid}/fd"))? {
@@ -46,7 +42,6 @@ impl Descriptors {
     }
 }
 
-/// Device name; `None` for a detached queue.
 fn interface(info: &str) -> Option<String> {
     let name = info.lines().find_map(|line| line.strip_prefix("iff:"))?.trim();
     (!name.is_empty()).then(|| name.to_owned())

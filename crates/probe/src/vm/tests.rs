@@ -20,7 +20,6 @@ fn reading(line: &str, queues: &[(i32, &str)], vhost: usize) -> VmReading {
     }
 }
 
-/// Id on the command line, tap device, queues in use, and vhost.
 type Device = (Option<String>, Option<String>, u32, Option<bool>);
 
 fn devices(reading: &VmReading) -> Vec<Device> {

@@ -9,7 +9,6 @@ use units::Nanos;
 
 use crate::target::{is_vcpu, is_vhost, vhost_workers};
 
-/// A thread with its times since its creation.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Reading {
     tid: u32,
@@ -21,7 +20,6 @@ pub(super) struct Reading {
     guest: u64,
 }
 
-/// All threads of a process, and the vhost workers of its guest that are kernel threads.
 pub(super) fn read(process: &Process) -> Vec<Reading> {
     let pid = process.pid;
     let own = process.tasks().into_iter().flatten().filter_map(Result::ok);
@@ -49,8 +47,8 @@ fn reading(task: &Task, pid: i32) -> Option<Reading> {
     })
 }
 
-/// QEMU names its threads with `-name ...,debug-threads=on`, which libvirt and Proxmox set. Otherwise all have the
-/// process's name, and only threads that have run a guest are known to be vCPUs.
+/// QEMU names its threads with `-name ...,debug-threads=on`, which libvirt and Proxmox set. Otherwise only threads that have
+/// run a guest are known to be vCPUs.
 fn role(name: &str, is_first: bool, guest: u64) -> VmRole {
     if is_first {
         VmRole::Main
@@ -65,7 +63,7 @@ fn role(name: &str, is_first: bool, guest: u64) -> VmRole {
     }
 }
 
-/// Activity between two readings; new threads started at zero, and exited ones are omitted.
+/// New threads started at zero, and exited ones are omitted.
 pub(super) fn between(before: &[Reading], now: &[Reading]) -> Vec<VmThread> {
     let before: BTreeMap<u32, &Reading> = before.iter().map(|thread| (thread.tid, thread)).collect();
     let thread = |now: &Reading| {

@@ -1,6 +1,5 @@
-//! Overhead of an observed system call, compared with the minimum of any system call probe. Ignored by default: it
-//! measures time and needs a quiet machine and a release build: `cargo test --release -p probe --test syscalls --
-//! --ignored --nocapture`
+//! Overhead of an observed system call, on a quiet machine: `cargo test --release -p probe --test syscalls -- --ignored
+//! --nocapture`
 
 use aya::Ebpf;
 use aya::programs::{Program, RawTracePoint};
@@ -10,7 +9,6 @@ use samples::ProbeKind;
 
 use crate::watched::{pids, probe_or_skip};
 
-/// Calls per measurement, measurements per round, rounds.
 const CALLS: u32 = 1000;
 const REPEATS: usize = 200;
 const ROUNDS: usize = 15;
@@ -50,7 +48,6 @@ fn watching(probe: &mut dyn Probe, pid: u32) -> f64 {
     nanos
 }
 
-/// The 10 % quantile, as slower measurements were disturbed.
 fn nanos_per_call() -> f64 {
     let mut measured: Vec<u64> = (0..REPEATS)
         .map(|_| {

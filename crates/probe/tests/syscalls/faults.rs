@@ -64,7 +64,6 @@ pub(crate) fn killed() -> Result<(), Failed> {
     Ok(())
 }
 
-/// Ids of all programs in the kernel.
 fn programs() -> BTreeSet<u32> {
     // A program may be unloaded during the listing.
     loaded_programs().filter_map(Result::ok).map(|program| program.id()).collect()

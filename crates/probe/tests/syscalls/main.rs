@@ -1,7 +1,5 @@
-//! The system call probe on this kernel, compared with programs whose calls are known, and with strace and perf.
-//!
-//! The test program runs itself in the roles of roles.rs, each of which makes known calls; with any other argument it
-//! is a test harness.
+//! Compares the system call probe with programs whose calls are known, and with strace and perf. The test program runs itself
+//! in the roles of roles.rs.
 #![expect(clippy::disallowed_methods, clippy::disallowed_macros, reason = "tests wait, read and print")]
 
 mod cost;

@@ -47,7 +47,6 @@ pub(crate) fn control_group() -> Result<(), Failed> {
     Ok(())
 }
 
-/// A group with a child group, removed on drop.
 struct Group(PathBuf);
 
 impl Group {

@@ -13,7 +13,6 @@ use samples::ProbeKind;
 
 use crate::watched::pids;
 
-/// Calls of the first thread, of each of the four others, and of each of the three children of [`KNOWN`].
 pub(crate) const KNOWN_CALLS: [u64; 3] = [1000, 2000, 700];
 pub(crate) const KNOWN: &str = "role-known";
 pub(crate) const CHILD: &str = "role-child";
@@ -93,7 +92,6 @@ fn open(path: &str) -> File {
     File::open(path).expect("Linux")
 }
 
-/// Waits and runs in calls; prints for each kind its duration and CPU time as measured by the thread.
 fn split() {
     wait_for_go();
     let mut output = String::new();
@@ -129,7 +127,6 @@ fn split() {
     print!("{output}");
 }
 
-/// Concurrent threads that make ten calls each.
 fn crowd(threads: u64) {
     wait_for_go();
     let all = Arc::new(Barrier::new(threads as usize));
@@ -148,7 +145,6 @@ fn crowd(threads: u64) {
     }
 }
 
-/// Consecutive threads that make ten calls each.
 fn come_and_go(threads: u64) {
     wait_for_go();
     for _ in 0..threads {
@@ -156,7 +152,6 @@ fn come_and_go(threads: u64) {
     }
 }
 
-/// Traces a process, prints the ids of the programs used, and waits to be killed.
 fn trace(pid: u64) {
     let mut probe = probe(ProbeKind::Syscalls).expect("tried by the test");
     probe.start(&pids(&[pid as u32])).expect("loaded");

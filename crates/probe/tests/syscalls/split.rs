@@ -12,14 +12,13 @@ use crate::roles::{CALLS, GUEST, SPLIT};
 use crate::tracers::{reads_its_input, until};
 use crate::watched::{finish, observe, pids, probe_or_skip, seen, waiting};
 
-/// Durations measured by the program around its calls, so slightly longer.
+/// Slightly longer than the calls.
 struct Reported {
     wall: u64,
     cpu: u64,
 }
 
-/// Interrupts and the hypervisor take time that no clock of the thread counts, so one of these attempts must be
-/// undisturbed.
+/// Interrupts and the hypervisor take time that no clock of the thread counts.
 const ATTEMPTS: usize = 5;
 
 pub(crate) fn split() -> Result<(), Failed> {
@@ -34,7 +33,6 @@ pub(crate) fn split() -> Result<(), Failed> {
     Err(format!("{ATTEMPTS} times in a row: {off:#?}").into())
 }
 
-/// Wrong durations, if any.
 fn split_once(probe: &mut dyn Probe) -> Vec<String> {
     let child = waiting(SPLIT, &[]);
     let pid = child.id();
@@ -50,7 +48,6 @@ fn split_once(probe: &mut dyn Probe) -> Vec<String> {
     .concat()
 }
 
-/// A process that sleeps since after the start, and one that waits since before it.
 pub(crate) fn under_way() -> Result<(), Failed> {
     let Some(mut probe) = probe_or_skip("calls under way") else { return Ok(()) };
     let mut sleeper = Command::new("sh");
@@ -82,7 +79,6 @@ pub(crate) fn under_way() -> Result<(), Failed> {
     Ok(())
 }
 
-/// Small guests, if the kernel can run them and has the tracepoints.
 pub(crate) fn guest() -> Result<(), Failed> {
     let Some(mut probe) = probe_or_skip("guest time") else { return Ok(()) };
     let seen = observe(&mut *probe, GUEST, &[]);
@@ -101,14 +97,13 @@ fn reported(output: &str, kind: &str) -> Reported {
     Reported { wall: number(1), cpu: number(2) }
 }
 
-/// The count of the first thread.
 fn longest(seen: &ProbeResults, pid: u32, names: &[&str]) -> SyscallCount {
     let mut counts =
         seen.syscalls.iter().filter(|count| count.tid == Some(pid) && names.contains(&count.call.as_str()));
     counts.next().unwrap_or_else(|| panic!("no {names:?}: {:#?}", seen.syscalls)).clone()
 }
 
-/// Values that differ by more than 5 % of the total, to allow for the program's work around its calls.
+/// Differ by more than 5 % of the total, to allow for the program's work around its calls.
 fn check(kind: &str, reported: &Reported, count: &SyscallCount) -> Vec<String> {
     let nanos = |part: Option<Nanos>| part.expect("measured").0;
     let (total, running, waiting) = (nanos(count.total), nanos(count.running), nanos(count.waiting));

@@ -1,4 +1,4 @@
-//! The ptrace probe, compared with programs' own counts and with strace, and its effect on the traced processes.
+//! Compares the ptrace probe with programs' own counts and with strace.
 
 use std::{
     io::{Read, Write},
@@ -21,12 +21,10 @@ type Done = Result<(), Failed>;
 /// Calls whose number depends on timing: lock contention, and reuse of freed memory.
 const BY_CHANCE: [&str; 6] = ["futex", "read", "restart_syscall", "sched_yield", "mmap", "munmap"];
 
-/// Counts everything, without pauses.
 fn whole() -> Box<dyn Probe> {
     ptrace_counter(None)
 }
 
-/// Lets it start and end. The tracer thread waits for a traced child, so this does not.
 fn finish(mut child: Child) {
     go(&mut child);
     let mut output = Vec::new();
@@ -72,7 +70,6 @@ pub(crate) fn counts() -> Done {
     Ok(())
 }
 
-/// A program of known calls that has finished its startup calls: it reads its input (proc_pid_syscall(5)).
 fn at_its_gate() -> Child {
     let child = waiting(KNOWN, &[]);
     assert!(until(|| reads_its_input(child.id())), "waits for input");
@@ -123,7 +120,6 @@ pub(crate) fn come_and_go() -> Done {
     Ok(())
 }
 
-/// A program that copies bytes one at a time until its input ends.
 fn copier() -> Child {
     let mut command = Command::new("cat");
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().expect("coreutils")

@@ -12,13 +12,11 @@ use crate::roles::KNOWN;
 use crate::watched::{finish, pids, probe_or_skip, seen, waiting};
 
 const PATIENCE: Duration = Duration::from_secs(20);
-/// Calls of perf's child between fork and execve, where perf does not count yet.
+/// Calls of perf's child between fork and execve, which perf does not count.
 const BEFORE_THE_PROGRAM: &[&str] =
     &["close", "execve", "fcntl", "prctl", "read", "rt_sigaction", "set_robust_list"];
 
-/// Calls and errors by name.
 pub(crate) type Table = BTreeMap<String, (u64, u64)>;
-/// Name, calls and errors.
 pub(crate) type Row = (String, u64, u64);
 
 pub(crate) fn strace() -> Result<(), Failed> {
@@ -40,11 +38,8 @@ pub(crate) fn strace() -> Result<(), Failed> {
     Ok(())
 }
 
-/// Calls of every thread by id. perf starts the program and follows its children; the probe observes perf from before
-/// that, and so all of them.
-///
-/// perf sometimes loses calls silently, more often on a busy machine: it must see all calls in one of several
-/// attempts, otherwise the result is undecided. Calls that only perf sees always fail the test.
+/// perf starts the program; the probe observes perf from before that. perf sometimes loses calls silently: it must see all
+/// calls in one of several attempts. Calls that only perf sees always fail the test.
 pub(crate) fn perf() -> Result<(), Failed> {
     let Some(mut probe) = probe_or_skip("perf trace") else { return Ok(()) };
     let mut lost = String::new();
@@ -63,9 +58,7 @@ pub(crate) fn perf() -> Result<(), Failed> {
 }
 
 enum PerfResult {
-    /// The same as the probe.
     All,
-    /// Fewer calls than the probe.
     Less(String),
     Nothing(String),
 }
@@ -77,7 +70,6 @@ fn perf_once(probe: &mut dyn probe::Probe) -> Result<PerfResult, Failed> {
     let mut tracer = shell.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::piped()).spawn()?;
     let started = tracer.id();
     probe.start(&pids(&[started])).expect("loaded");
-    // A line for the shell, and a byte for the program.
     tracer.stdin.take().expect("piped").write_all(b"\ng")?;
     let output = end(tracer);
     let mut perf_table = tables_of_perf(&output);
@@ -116,7 +108,6 @@ fn perf_once(probe: &mut dyn probe::Probe) -> Result<PerfResult, Failed> {
     Ok(lost.map_or(PerfResult::All, PerfResult::Less))
 }
 
-/// Equal except for calls that only one of them saw start or end: the first read, and the tracer's own stop.
 fn compare(perf_table: Table, ours: Table) {
     let (perf_table, ours) = (without_edges(perf_table), without_edges(ours));
     assert!(perf_table.len() > 5, "{perf_table:?}");
@@ -139,15 +130,13 @@ pub(crate) fn ours(probe: &mut dyn probe::Probe, of: impl Fn(&SyscallCount) -> b
     table
 }
 
-/// Rows of strace's table: name, calls, and errors if any.
 pub(crate) fn of_strace(words: &[&str]) -> Option<Row> {
     let [name, calls, errors @ ..] = words else { return None };
     let errors = errors.first().map_or(Some(0), |text| text.parse().ok())?;
     (*name != "total").then_some(((*name).to_owned(), calls.parse().ok()?, errors))
 }
 
-/// Tables of perf, one per thread: ` name (number), ...`, then one line per call with name, calls, errors and five
-/// times.
+/// One table per thread: ` name (number), ...`, then one line per call with name, calls, errors and five times.
 fn tables_of_perf(output: &str) -> BTreeMap<u32, Table> {
     let mut tables: BTreeMap<u32, Table> = BTreeMap::new();
     let mut thread = None;
@@ -193,7 +182,6 @@ pub(crate) fn begin(mut command: Command, name: &str) -> Option<Child> {
     child.ok()
 }
 
-/// Its output; it exits with the traced process.
 pub(crate) fn end(mut tracer: Child) -> String {
     let mut output = String::new();
     tracer.stderr.take().expect("piped").read_to_string(&mut output).expect("text");
@@ -222,7 +210,6 @@ pub(crate) fn until(done: impl Fn() -> bool) -> bool {
     true
 }
 
-/// Whether it is in `read` of its standard input.
 pub(crate) fn reads_its_input(pid: u32) -> bool {
     let call = std::fs::read_to_string(format!("/proc/{pid}/syscall"));
     call.is_ok_and(|call| call.starts_with("0 0x0 "))

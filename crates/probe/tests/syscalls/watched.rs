@@ -7,7 +7,6 @@ use probe::{Probe, ProbeError, Watch};
 use protocol::Subject;
 use samples::{CpuConsumer, ProbeKind, ProbeResults, SyscallCount};
 
-/// The probe; `None`, with a message, on machines without it.
 pub(crate) fn probe_or_skip(test: &str) -> Option<Box<dyn Probe>> {
     match probe::probe(ProbeKind::Syscalls) {
         Ok(probe) => Some(probe),
@@ -19,24 +18,20 @@ pub(crate) fn probe_or_skip(test: &str) -> Option<Box<dyn Probe>> {
     }
 }
 
-/// A program that waits for [`go`] before it runs its role.
 pub(crate) fn waiting(role: &str, arguments: &[&str]) -> Child {
     command(role, arguments).spawn().expect("own executable")
 }
 
-/// The same, not yet started.
 pub(crate) fn command(role: &str, arguments: &[&str]) -> Command {
     let mut command = Command::new(std::env::current_exe().expect("Linux"));
     command.arg(role).args(arguments).stdin(Stdio::piped()).stdout(Stdio::piped());
     command
 }
 
-/// Lets a waiting program start.
 pub(crate) fn go(child: &mut Child) {
     child.stdin.as_mut().expect("piped").write_all(b"g").expect("waiting for input");
 }
 
-/// Lets it start and end; returns its output.
 pub(crate) fn finish(mut child: Child) -> String {
     go(&mut child);
     let output = child.wait_with_output().expect("own child");
@@ -44,7 +39,6 @@ pub(crate) fn finish(mut child: Child) -> String {
     String::from_utf8(output.stdout).expect("prints text")
 }
 
-/// Observes these processes as the client's.
 pub(crate) fn pids(pids: &[u32]) -> Watch {
     subject(Subject { pids: pids.to_vec(), ..nobody() })
 }
@@ -53,7 +47,6 @@ pub(crate) fn subject(subject: Subject) -> Watch {
     Watch { subjects: vec![subject], latency_breakdown: None }
 }
 
-/// A template for a subject of the client.
 pub(crate) fn nobody() -> Subject {
     Subject::of(CpuConsumer::Client, vec![], true)
 }
@@ -64,7 +57,6 @@ pub(crate) fn seen(probe: &mut dyn Probe) -> ProbeResults {
     seen
 }
 
-/// Runs a role to its end under the probe.
 pub(crate) fn observe(probe: &mut dyn Probe, role: &str, arguments: &[&str]) -> ProbeResults {
     let child = waiting(role, arguments);
     probe.start(&pids(&[child.id()])).expect("loaded");

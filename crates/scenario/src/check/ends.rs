@@ -1,4 +1,4 @@
-//! Resolves the ends of a path (`host:device`, or a host with a single addressed device) to a device and address.
+//! Resolves the ends of a path, written `host:device` or `host`.
 
 use toml::Spanned;
 

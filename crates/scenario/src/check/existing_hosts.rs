@@ -106,7 +106,6 @@ fn access(entry: &Entry<HostTable>, problems: &mut Vec<Problem>) {
     }
 }
 
-/// Keys that apply only to existing hosts.
 fn without_effect(entry: &Entry<HostTable>, problems: &mut Vec<Problem>) {
     let table = &entry.table;
     let places = [
@@ -150,7 +149,6 @@ fn traffic(entry: &Entry<HostTable>, problems: &mut Vec<Problem>) {
     }
 }
 
-/// Thread placement needs both ends on the CPUs of one kernel.
 pub(crate) fn fit(document: &Document, scenario: &Scenario) -> Vec<Problem> {
     let exists = |path: &&crate::path::Path| scenario.lab.seat(&path.from.host).is_some();
     let placed = scenario.workloads.iter().filter(|workload| workload.placement != Placement::Free);

@@ -1,4 +1,4 @@
-//! Factors: valid values, devices where required, no two factors for the same setting, and no factor without effect.
+//! Checks the values and devices of factors.
 
 mod fit;
 mod multiples;
@@ -107,7 +107,7 @@ fn devices(entry: &Entry<FactorTable>, vary: Vary, problems: &mut Vec<Problem>) 
     }
 }
 
-/// Rejects two factors for the same setting: the later one would override the earlier one.
+/// The later one would override the earlier one.
 fn rivals(factors: &[WrittenFactor<'_>], problems: &mut Vec<Problem>) {
     for (index, one) in factors.iter().enumerate() {
         if let Some(rival) = factors[..index].iter().find(|other| same_thing(other, one)) {
@@ -141,7 +141,6 @@ fn same_thing(one: &WrittenFactor<'_>, other: &WrittenFactor<'_>) -> bool {
     }
 }
 
-/// Whether two restrictions overlap; an empty list is unrestricted.
 fn meet(one: &[Spanned<String>], other: &[Spanned<String>]) -> bool {
     one.is_empty()
         || other.is_empty()

@@ -20,7 +20,6 @@ pub(super) fn check(document: &Document, draft: &Draft, problems: &mut Vec<Probl
     }
 }
 
-/// Rejects a prefix with host bits set.
 pub(super) fn host_bits(prefix: &Spanned<As<Ipv4Net>>) -> Option<Problem> {
     let written = prefix.get_ref().0;
     let message = format!("{written} has host bits set");

@@ -9,7 +9,6 @@ use crate::{
     resolve::Draft,
 };
 
-/// Rejects guests attached to a bridge inside themselves.
 pub(super) fn hosts(document: &Document, problems: &mut Vec<Problem>) {
     for guest in document.attached() {
         if let Some(chain) = chain_back_to(document, guest) {
@@ -24,7 +23,6 @@ pub(super) fn hosts(document: &Document, problems: &mut Vec<Problem>) {
     }
 }
 
-/// The chain of hosts from the guest back to itself, if there is one.
 fn chain_back_to(document: &Document, guest: &Entry<GuestTable>) -> Option<Vec<String>> {
     let mut chain = vec![format!("`{}`", guest.name())];
     let mut at = guest;
@@ -39,7 +37,6 @@ fn chain_back_to(document: &Document, guest: &Entry<GuestTable>) -> Option<Vec<S
     None
 }
 
-/// Rejects layer-2 loops.
 pub(super) fn segments(draft: &Draft, problems: &mut Vec<Problem>) {
     let mut groups = Groups::default();
     for (port, bridge, place) in edges(draft) {
@@ -52,8 +49,6 @@ pub(super) fn segments(draft: &Draft, problems: &mut Vec<Problem>) {
     }
 }
 
-/// Pairs of devices that share a network segment, with the place to report: the devices of a link, and each device with
-/// the one below it.
 fn edges(draft: &Draft) -> Vec<(String, String, std::ops::Range<usize>)> {
     let place = |at: &DeviceRef| draft.places.segments.get(at).cloned().unwrap_or(0..0);
     let mut edges = Vec::new();
@@ -75,7 +70,6 @@ struct Groups {
 }
 
 impl Groups {
-    /// Merges two sets. Returns false if they were already the same set.
     fn join(&mut self, one: &str, other: &str) -> bool {
         let (one, other) = (self.leader(one), self.leader(other));
         let differ = one != other;

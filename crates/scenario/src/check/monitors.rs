@@ -1,5 +1,5 @@
-//! Settings that Firecracker does not support: it has one board and one kind of network device. Source: docs/design.md
-//! and src/firecracker/swagger/firecracker.yaml of Firecracker.
+//! Rejects settings that Firecracker does not support. Source: docs/design.md and src/firecracker/swagger/firecracker.yaml of
+//! Firecracker.
 
 use std::ops::Range;
 
@@ -25,7 +25,6 @@ pub(super) fn check(document: &Document, problems: &mut Vec<Problem>) {
     }
 }
 
-/// Rejects factors that give Firecracker guests more than one queue.
 pub(crate) fn fit(document: &Document, scenario: &Scenario) -> Vec<Problem> {
     let vms = scenario.lab.hosts.iter().filter_map(|host| Some((&host.name, host.vm.as_ref()?)));
     let too_many = vms.filter(|(_, vm)| vm.monitor == Monitor::Firecracker && vm.queues > 1);

@@ -1,5 +1,4 @@
-//! MTUs: in range, equal within each network segment, and small enough for tunnels. Used for the lab as created and for
-//! each level of a factor that changes MTUs.
+//! Checks MTUs within network segments and tunnels, for the lab as created and for each level of a factor.
 
 use std::collections::BTreeMap;
 
@@ -14,7 +13,6 @@ use crate::{
     resolve::Draft,
 };
 
-/// Mismatched MTUs, reported at one device.
 pub(crate) struct Misfit {
     pub(crate) blamed: DeviceRef,
     pub(crate) message: String,
@@ -45,7 +43,6 @@ fn written(document: &Document) -> impl Iterator<Item = &Spanned<u32>> {
     document.links.all().filter_map(LinkTable::mtu)
 }
 
-/// All MTU mismatches under `settings`.
 pub(crate) fn misfits(lab: &Lab, settings: &BTreeMap<DeviceRef, DeviceSettings>) -> Vec<Misfit> {
     let set = |at| settings.get(at).and_then(|settings: &DeviceSettings| settings.mtu);
     let created = lab.link_devices().map(|device| (device.at.clone(), set(device.at).unwrap_or(device.mtu)));
@@ -57,16 +54,14 @@ pub(crate) fn misfits(lab: &Lab, settings: &BTreeMap<DeviceRef, DeviceSettings>)
     lab.links.iter().flat_map(|link| link.kind().misfits(&mtus)).collect()
 }
 
-/// MTUs by device.
 pub(crate) struct Fits(BTreeMap<DeviceRef, u32>);
 
 impl Fits {
-    /// `None` for unknown devices and unknown MTUs.
     pub(crate) fn of(&self, device: &DeviceRef) -> Option<u32> {
         self.0.get(device).copied()
     }
 
-    /// Devices of a network segment need one MTU: oversized packets are dropped silently.
+    /// Oversized packets within a network segment are dropped silently.
     pub(crate) fn differ(&self, one: &DeviceRef, other: &DeviceRef, what: &str) -> Option<Misfit> {
         let (first, second) = (self.of(one)?, self.of(other)?);
         let message =

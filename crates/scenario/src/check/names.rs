@@ -47,7 +47,6 @@ fn head(document: &Document, problems: &mut Vec<Problem>) {
     }
 }
 
-/// Whether `name` is a valid scenario name.
 pub(super) fn is_slug(name: &str) -> bool {
     let slug = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
     !name.is_empty() && name.len() <= NAME && name.chars().all(slug)

@@ -62,7 +62,7 @@ fn one(
     }
 }
 
-/// Both directions of all pairs. The first is the baseline unless the document declares paths.
+/// The first is the baseline unless the document declares paths.
 pub(super) fn paths(document: &Document, draft: &Draft) -> Vec<Path> {
     let written = !document.paths.0.is_empty();
     let ways = document.pair_ways();

@@ -1,4 +1,4 @@
-//! Paths: ends that reach each other in both directions through exactly the declared layers, and a single baseline.
+//! Checks that the ends of paths reach each other through exactly the declared layers.
 
 use std::ops::Range;
 
@@ -15,7 +15,6 @@ use crate::{
     resolve::{Draft, Places},
 };
 
-/// Resolves the document's paths and traces each through the lab.
 pub(crate) fn paths(document: &Document, draft: &Draft) -> Result<Vec<Path>, Vec<Problem>> {
     let world = World::new(&draft.lab);
     let mut problems = baseline(document);
@@ -94,7 +93,7 @@ fn path(entry: &Entry<PathTable>, draft: &Draft, world: &World<'_>) -> Result<Pa
     })
 }
 
-/// Traces a packet and its reply. The flag is true if only the reply fails.
+/// The flag is true if only the reply fails.
 fn both_ways(world: &World<'_>, from: &PathEnd, to: &PathEnd) -> Result<Trip, (bool, Stop)> {
     let trip = world.there(from, to).map_err(|stop| (false, stop))?;
     world.back(from, to, &trip).map_err(|stop| (true, stop))?;
@@ -126,7 +125,6 @@ fn unreachable(
     Problem::new(place.span(), message, "unreachable").help(format!("following {which}, {stop}"))
 }
 
-/// The far end's address and a suggested one, if both ends share a network segment but not a subnet.
 fn in_another_network(
     stop: &Stop,
     (near, far): (&PathEnd, &PathEnd),

@@ -26,7 +26,6 @@ pub(crate) fn probes(document: &Document) -> Result<Probes, Vec<Problem>> {
     if problems.is_empty() { Ok(Probes { kinds, trials }) } else { Err(problems) }
 }
 
-/// Checks the probes of an otherwise valid scenario.
 pub(crate) fn fit(document: &Document, scenario: &Scenario) -> Vec<Problem> {
     let Some(table) = &document.probes else { return Vec::new() };
     let blocks = scenario.schedule.trials;
@@ -68,7 +67,6 @@ fn kinds(table: &ProbesTable, problems: &mut Vec<Problem>) -> Vec<ProbeKind> {
     ProbeKind::ALL.into_iter().filter(named).collect()
 }
 
-/// Probes listed by name, with their places.
 fn places(table: &ProbesTable) -> Vec<(ProbeKind, Range<usize>)> {
     match table.kinds.as_ref().map(Spanned::get_ref) {
         Some(Kinds::These(words)) => words.iter().map(|word| (*word.get_ref(), word.span())).collect(),

@@ -25,7 +25,6 @@ pub(super) fn check(document: &Document, draft: &Draft, problems: &mut Vec<Probl
     checker.devices();
 }
 
-/// Looks up names and reports unknown ones.
 pub(crate) struct Checker<'c> {
     pub(crate) document: &'c Document,
     pub(crate) draft: &'c Draft,
@@ -43,7 +42,6 @@ fn unknown<'a>(
 }
 
 impl<'c> Checker<'c> {
-    /// Reports a device that is not the end of a wire. Returns whether it is one.
     pub(crate) fn wire_end(&mut self, host: &str, device: &Spanned<String>, help: &str) -> bool {
         let at = DeviceRef::named_in(host, device.get_ref());
         let wired = self.document.links.wires.iter().flat_map(|wire| &wire.table.between);
@@ -61,8 +59,7 @@ impl<'c> Checker<'c> {
         false
     }
 
-    /// Reports a bridge port: the kernel does not allow a macvlan on it, and a device on top of it would take packets
-    /// away from the bridge.
+    /// The kernel allows no macvlan on a bridge port, and a device on top of it would take packets away from the bridge.
     pub(crate) fn free_wire_end(&mut self, host: &str, device: &Spanned<String>) {
         let at = DeviceRef::named_in(host, device.get_ref());
         let bridges = self.document.links.bridges.iter().filter(|bridge| bridge.device().host == at.host);
@@ -74,7 +71,6 @@ impl<'c> Checker<'c> {
         self.wire_end(host, device, "use a device that is the end of a wire");
     }
 
-    /// Checks that the device named at `place` has either an address or a bridge.
     pub(crate) fn address_or_bridge(
         &mut self,
         (who, place): (&str, &Spanned<String>),
@@ -234,7 +230,6 @@ impl<'c> Checker<'c> {
         }
     }
 
-    /// Checks the underlay device of a tunnel. On an existing host it is implied and must not be named.
     pub(crate) fn underlay(&mut self, host: &str, place: &Spanned<String>, over: Option<&Spanned<String>>) {
         match (self.document.existing(host).is_some(), over) {
             (true, Some(over)) => {

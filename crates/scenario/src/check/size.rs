@@ -1,4 +1,4 @@
-//! The size of a plan, counted before it is expanded: 12 KB of text can ask for millions of trials.
+//! Counts a plan before it is expanded: 12 KB of text can ask for millions of trials.
 
 use crate::{
     diagnosis::Problem,
@@ -6,8 +6,6 @@ use crate::{
     plan_size::PlanSize,
 };
 
-/// Refuses a document with too many trials, counted from its workloads, paths and hosts. The check of the factors counts their
-/// levels.
 pub(crate) fn size(document: &Document, trials: u32) -> Option<Problem> {
     let paths = document.paths.0.len() + pair_ways(document);
     let results = document.workloads.iter().map(|entry| results(entry, paths)).fold(0, usize::saturating_add);

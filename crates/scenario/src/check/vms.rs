@@ -73,7 +73,6 @@ fn too_many_queues(place: &Spanned<u32>, vm: &Vm) -> Problem {
     Problem::new(place.span(), message, "too many").help(help)
 }
 
-/// Checks that the machines support ballooning and keep enough memory.
 fn balloons(document: &Document, scenario: &Scenario) -> Vec<Problem> {
     let of_workload = |workload: &crate::workload::Workload| -> Vec<Problem> {
         let Some(load) = BalloonSettings::of(&workload.load) else { return Vec::new() };
@@ -102,7 +101,6 @@ fn balloons(document: &Document, scenario: &Scenario) -> Vec<Problem> {
     scenario.workloads.iter().flat_map(of_workload).collect()
 }
 
-/// Checks thread placement, which needs both ends on one kernel, and queue counts set by factors.
 pub(crate) fn fit(document: &Document, scenario: &Scenario) -> Vec<Problem> {
     let in_vm = |path: &&crate::path::Path| {
         [&path.from.host, &path.to.host].into_iter().any(|host| scenario.lab.vm(host).is_some())

@@ -28,14 +28,10 @@ use crate::{
     workload::Workload,
 };
 
-/// The settings that only some kinds have.
 struct Keys {
-    /// As in "it is a setting of a stream".
     owner: &'static str,
-    /// As in "this is a stream".
     this: &'static str,
     own: &'static [&'static str],
-    /// A specific reason why another kind's setting does not apply.
     reason: fn(&str) -> Option<&'static str>,
 }
 
@@ -92,7 +88,6 @@ fn without_path(document: &Document, entry: &Entry<WorkloadTable>) -> Option<Pro
     })
 }
 
-/// The workload's paths, in document order.
 fn paths(document: &Document, table: &WorkloadTable) -> Vec<PathName> {
     let wanted =
         |name: &String| table.paths.is_empty() || table.paths.iter().any(|path| path.get_ref() == name);
@@ -110,7 +105,6 @@ fn without_baseline(document: &Document, entry: &Entry<WorkloadTable>) -> Option
     missing.then(|| Problem::new(place, message, "baseline missing").help(help))
 }
 
-/// Reports settings of other kinds.
 fn inapplicable(table: &WorkloadTable) -> Vec<Problem> {
     let keys = keys(*table.kind.get_ref());
     let others = table.of_kinds().into_iter().filter(|(key, _)| !keys.own.contains(key));
@@ -125,7 +119,6 @@ fn inapplicable(table: &WorkloadTable) -> Vec<Problem> {
     others.map(problem).collect()
 }
 
-/// Reports a setting that has no effect on this workload.
 fn refuse<T>(setting: &Option<Spanned<T>>, name: &str, reason: &str, problems: &mut Vec<Problem>) {
     if let Some(setting) = setting {
         let message = format!("`{name}` has no effect here: {reason}");
@@ -133,7 +126,6 @@ fn refuse<T>(setting: &Option<Spanned<T>>, name: &str, reason: &str, problems: &
     }
 }
 
-/// The written value, or the default.
 fn or<T: Clone>(setting: &Option<Spanned<T>>, default: T) -> T {
     setting.as_ref().map_or(default, |setting| setting.get_ref().clone())
 }

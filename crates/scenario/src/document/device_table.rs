@@ -8,10 +8,8 @@ use toml::Spanned;
 
 use super::written::{As, Value};
 
-/// Settings of a device. Others keep the kernel's default.
 #[derive(Debug, Clone)]
 pub(crate) struct DeviceTable {
-    /// Keys and values, with their places.
     pub(crate) settings: Vec<(Spanned<String>, Spanned<As<Value>>)>,
 }
 
@@ -42,7 +40,6 @@ impl JsonSchema for DeviceTable {
         "DeviceTable".into()
     }
 
-    /// [`crate::schema`] adds the keys.
     fn json_schema(_: &mut SchemaGenerator) -> Schema {
         json_schema!({
             "type": "object",
@@ -51,7 +48,6 @@ impl JsonSchema for DeviceTable {
     }
 }
 
-/// The schema of a factor's `vary`.
 pub(crate) struct Vary;
 
 impl JsonSchema for Vary {
@@ -59,7 +55,6 @@ impl JsonSchema for Vary {
         "VaryWord".into()
     }
 
-    /// [`crate::schema`] adds the values.
     fn json_schema(_: &mut SchemaGenerator) -> Schema {
         json_schema!({ "type": "string", "description": "The setting to vary." })
     }

@@ -1,4 +1,4 @@
-//! The tables that describe the lab, except links, as written. Field docs are the descriptions in the JSON schema.
+//! The tables that describe the lab, except links. Field docs are the descriptions in the JSON schema.
 
 use std::{net::Ipv4Addr, ops::Range};
 
@@ -43,7 +43,6 @@ pub(crate) struct HostTable {
 }
 
 impl HostTable {
-    /// The access keys that are set, with their places: none for a namespace, more than one by mistake.
     pub(crate) fn ways(&self) -> Vec<(&'static str, Range<usize>)> {
         let local = self.local.as_ref().filter(|local| *local.get_ref());
         let ways = [

@@ -11,14 +11,12 @@ use super::Document;
 /// `"all"`, `"ring"` or `[["a", "b"], ...]`.
 #[derive(Debug, Clone)]
 pub(crate) enum Pairs {
-    /// All pairs of hosts.
     All,
     /// Each host with the next, and the last with the first.
     Ring,
     List(Vec<Vec<Spanned<String>>>),
 }
 
-/// One direction of a pair.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct PairWay<'d> {
     pub(crate) from: &'d str,
@@ -31,7 +29,6 @@ impl<'d> PairWay<'d> {
         [(one, other), (other, one)].map(|(from, to)| Self { from, to, place: place.clone() })
     }
 
-    /// The name of its path.
     pub(crate) fn name(&self) -> String {
         format!("{}-to-{}", self.from, self.to)
     }
@@ -43,7 +40,6 @@ impl Document {
         exists.map(|entry| entry.name()).collect()
     }
 
-    /// Both directions of all pairs, in document order.
     pub(crate) fn pair_ways(&self) -> Vec<PairWay<'_>> {
         let Some(pairs) = &self.pairs else { return Vec::new() };
         let (hosts, place) = (self.existing_hosts(), pairs.span());
@@ -73,7 +69,6 @@ impl Document {
         pairs.into_iter().flat_map(|(one, other, place)| PairWay::both(one, other, &place)).collect()
     }
 
-    /// The names of all paths, including those of pairs.
     pub(crate) fn path_names(&self) -> Vec<String> {
         let written = self.paths.names().map(str::to_owned);
         written.chain(self.pair_ways().iter().map(PairWay::name)).collect()

@@ -1,5 +1,4 @@
-//! Reads TOML text into a [`Document`]. Continues after a problem: each table is read separately, so that one mistake
-//! does not hide the next.
+//! Reads TOML text into a [`Document`], each table separately, so that one mistake does not hide the next.
 
 use std::ops::Range;
 
@@ -12,25 +11,19 @@ use toml::{
 use super::{Broken, Document, Entry, LinkTables, ScheduleTable, Section, VERSION};
 use crate::{diagnosis::Problem, nearest, variant};
 
-/// All top-level keys.
 pub(crate) fn keys() -> impl Iterator<Item = &'static str> + Clone {
     let others = ["paths", "pairs", "workloads", "factors", "schedule", "probes", variant::KEY];
     ["schema", "name", "title", "about"].into_iter().chain(lab_keys()).chain(others)
 }
 
-/// The top-level keys that describe the lab.
 pub(crate) fn lab_keys() -> impl Iterator<Item = &'static str> + Clone {
     let others = ["vms", "gateways", "routes", "devices"];
     ["hosts"].into_iter().chain(LinkTables::KEYS.iter().copied()).chain(others)
 }
 
-/// The top-level keys that a variant cannot change.
 pub(crate) const FIXED: &[&str] = &["schema", "name", variant::KEY];
 
-/// Reads a document. Unreadable parts are reported, left out, and recorded in [`Document::broken`].
-///
-/// # Errors
-/// The first syntax error.
+/// Unreadable parts are reported, left out, and recorded in [`Document::broken`]. Fails on a syntax error.
 pub(crate) fn read(text: &str) -> Result<(Document, Vec<Problem>), Vec<Problem>> {
     let (root, errors) = DeTable::parse_recoverable(text);
     if !errors.is_empty() {
@@ -49,7 +42,6 @@ fn syntax(error: &Error) -> Problem {
 }
 
 pub(crate) trait ReadSection {
-    /// Reads the section under `key`; reports and leaves out unreadable tables.
     fn section<T: DeserializeOwned>(&mut self, key: &str) -> Section<T>;
 }
 
@@ -93,7 +85,6 @@ impl<'t> Reader<'t> {
         }
     }
 
-    /// Whether an unknown top-level key is probably a misspelling of this one, which is reported anyway.
     fn is_misspelt(&self, key: &str) -> bool {
         let mut typed = self.root.keys().map(|typed| typed.get_ref());
         typed.any(|typed| keys().all(|known| known != typed) && nearest::word(typed, keys()) == Some(key))
@@ -163,8 +154,7 @@ impl<'t> Reader<'t> {
         read
     }
 
-    /// Reads one value. After an unknown key it reads again without that key to find further problems. A misspelled key
-    /// is not also reported as missing.
+    /// Reads again without an unknown key to find further problems.
     fn value<T: Deserialize<'t>>(&mut self, mut value: Spanned<DeValue<'t>>) -> Option<T> {
         let mut clean = true;
         let mut misspelled: Vec<String> = Vec::new();
@@ -201,7 +191,6 @@ impl<'t> ReadSection for Reader<'t> {
     }
 }
 
-/// Removes the key at `span`, at any depth. Returns false if there is none.
 fn without_key_at(value: &mut Spanned<DeValue<'_>>, span: Option<Range<usize>>) -> bool {
     let Some(span) = span else { return false };
     let DeValue::Table(table) = value.get_mut() else { return false };
@@ -216,16 +205,13 @@ fn not_a_section(span: Range<usize>, key: &str) -> Problem {
     problem.help(format!("write `[{key}.NAME]` before the settings of each"))
 }
 
-/// The start of serde's messages for missing and unknown keys.
 const MISSING: &str = "missing field";
 const UNKNOWN: &str = "unknown field";
 
-/// The parts in backticks.
 fn quoted(message: &str) -> Vec<&str> {
     message.split('`').skip(1).step_by(2).collect()
 }
 
-/// Rewords serde's error for a table.
 fn shape(error: &Error, table: &Range<usize>) -> Problem {
     let span = error.span().unwrap_or_else(|| table.clone());
     let message = error.message();

@@ -70,14 +70,12 @@ pub(crate) struct FactorTable {
 }
 
 impl FactorTable {
-    /// The places of its values, in level order.
     pub(crate) fn places(&self) -> Vec<Range<usize>> {
         let values = self.values.iter().flat_map(|values| values.get_ref()).map(Spanned::span);
         let times = self.times.iter().flat_map(|times| times.get_ref()).map(Spanned::span);
         values.chain(times).collect()
     }
 
-    /// The place of the list of values.
     pub(crate) fn values_place(&self) -> Range<usize> {
         let values = self.values.as_ref().map(Spanned::span);
         values.or_else(|| self.times.as_ref().map(Spanned::span)).unwrap_or_else(|| self.vary.span())

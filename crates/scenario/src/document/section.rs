@@ -6,7 +6,6 @@ use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::{Deserialize, Deserializer, de};
 use toml::Spanned;
 
-/// Named entries, e.g. `[hosts.node1]`.
 #[derive(Debug, Clone)]
 pub(crate) struct Section<T>(pub(crate) Vec<Entry<T>>);
 
@@ -17,7 +16,6 @@ pub(crate) struct Entry<T> {
 }
 
 impl<T> Section<T> {
-    /// Sorts the entries into document order.
     pub(crate) fn new(mut entries: Vec<Entry<T>>) -> Self {
         entries.sort_by_key(|entry| entry.name.span().start);
         Self(entries)

@@ -1,4 +1,4 @@
-//! A variant as written: the sections that it merges into the document. Their contents are read when it is applied.
+//! The sections that a variant merges into the document.
 
 use std::borrow::Cow;
 
@@ -6,7 +6,6 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer, de};
 use toml::Spanned;
 
-/// Tables merged into those of the document, e.g. `[variants.vm.guests.client]`.
 #[derive(Debug, Clone)]
 pub(crate) struct VariantTable {
     pub(crate) sections: Vec<Spanned<String>>,
@@ -39,7 +38,6 @@ impl JsonSchema for VariantTable {
         "Variant".into()
     }
 
-    /// [`crate::schema`] adds the keys, which are those of the document.
     fn json_schema(_: &mut SchemaGenerator) -> Schema {
         json_schema!({
             "type": "object",

@@ -135,7 +135,6 @@ pub(crate) struct WorkloadTable {
 }
 
 impl WorkloadTable {
-    /// The keys that only some kinds of workload have, with their places.
     pub(crate) fn of_kinds(&self) -> Vec<(&'static str, Range<usize>)> {
         fn place<T>(setting: &Option<Spanned<T>>) -> Option<Range<usize>> {
             setting.as_ref().map(Spanned::span)
@@ -199,16 +198,11 @@ pub(crate) enum Loop {
     Open,
 }
 
-/// Where the two ends run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum PlacementValue {
-    /// The scheduler decides.
     Free,
-    /// Both on the same CPU.
     SameCpu,
-    /// On different CPUs.
     CrossCpu,
-    /// On listed CPUs.
     Cpus(CpusTable),
 }
 

@@ -1,5 +1,4 @@
-//! Quantities and addresses as written: text (or an integer) parsed into a value, with the error messages. Independent
-//! of the tables of the document.
+//! Quantities and addresses as written.
 
 use std::{borrow::Cow, fmt, marker::PhantomData, net::Ipv4Addr};
 
@@ -11,13 +10,9 @@ use units::{BitRate, Bytes, Nanos, Share};
 use crate::names::DeviceRef;
 
 pub(crate) trait TextValue: Sized {
-    /// The kind of value, for type errors.
     const WHAT: &'static str;
-    /// Valid examples, for the JSON schema.
     const EXAMPLES: &'static [&'static str];
-    /// Parses the text. The error includes what to write.
     fn from_text(text: &str) -> Result<Self, String>;
-    /// Converts a bare integer, if the type allows one.
     fn from_number(_number: u64) -> Option<Self> {
         None
     }
@@ -155,7 +150,6 @@ impl TextValue for Option<Ipv4Net> {
     }
 }
 
-/// One value of a factor, as written. Its meaning depends on the varied setting.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Value(pub(crate) String);
 

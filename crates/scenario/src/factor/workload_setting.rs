@@ -12,35 +12,24 @@ use crate::{names::FactorName, workload::Workload};
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum WorkloadSetting {
-    /// Parallel connections of a stream.
     Streams(u32),
-    /// Parallel connections of a stream, as a multiple of another factor's value.
     StreamsPer {
         of: FactorName,
         times: u32,
-        /// Upper limit.
         most: u32,
     },
-    /// Direction of a stream.
     Direction(Direction),
-    /// Message size of a stream or ping-pong.
     Message(Bytes),
-    /// TCP congestion control; `kernel` selects the host's default.
+    /// `kernel` selects the host's default.
     Congestion(String),
-    /// Where the two ends run.
     Placement(Placement),
-    /// How a stream sends and receives. Also selects the default message size.
     Mode(Mode),
-    /// Rate limit per connection of a stream; `None` is unlimited.
     Rate(Option<BitRate>),
-    /// How both ends of a ping-pong wait.
     Waiting(Waiting),
-    /// Whether a ping-pong uses the schedule of its workload, or a closed loop.
     Open(bool),
 }
 
 impl WorkloadSetting {
-    /// Applies the setting. Returns false if the workload does not have it.
     pub(crate) fn put(&self, workload: &mut Workload) -> bool {
         let load = &mut workload.load;
         match self {
@@ -95,7 +84,6 @@ fn tcp(load: &mut WorkloadSettings) -> Option<&mut SocketSettings> {
     load.kind_mut().socket_mut().filter(|_| is_tcp)
 }
 
-/// Parses a congestion control; `kernel` selects the host's default.
 pub(crate) fn congestion(word: &str) -> Option<String> {
     (word != "kernel").then(|| word.to_owned())
 }

@@ -1,5 +1,4 @@
-//! Resolved device settings, one file per kind: its keys and values, and what the lab needs so that it can be set
-//! later. `topology` applies the settings.
+//! Resolved device settings, one file per kind. `topology` applies them.
 
 mod big_tcp;
 mod coalescing;
@@ -23,17 +22,15 @@ pub(crate) use mtu::RANGE as MTUS;
 pub use offloads::Offloads;
 use rings::RingSizes;
 
-/// Settings of a device. `None` keeps the kernel's default.
+/// `None` keeps the kernel's default.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DeviceSettings {
-    /// The MTU, if it differs from the one at creation.
     pub mtu: Option<u32>,
     pub offloads: Offloads,
     /// The largest packet that segmentation and receive offload may build (BIG TCP above 64 KiB).
     pub big_tcp: Option<Bytes>,
     /// Queues per direction. In the lab's own settings, the number at creation, which is the maximum.
     pub queues: Option<u32>,
-    /// Entries per ring.
     #[serde(default)]
     pub rings: RingSizes,
     #[serde(default)]
@@ -66,13 +63,11 @@ impl DeviceSettingKind {
         }
     }
 
-    /// For messages: `MTU`, `queues`.
     #[must_use]
     pub fn noun(self) -> &'static str {
         self.setting().noun()
     }
 
-    /// Whether `settings` include this kind.
     #[must_use]
     pub fn is_in(self, settings: &DeviceSettings) -> bool {
         let mut without = settings.clone();
@@ -80,57 +75,48 @@ impl DeviceSettingKind {
         without != *settings
     }
 
-    /// Removes this kind from `settings`.
     pub fn take_out(self, settings: &mut DeviceSettings) {
         self.setting().take_out(settings);
     }
 
-    /// The keys of this kind; later keys override earlier ones.
+    /// Later keys override earlier ones.
     pub(crate) fn words(self) -> &'static [Word<DeviceSettings>] {
         self.setting().words()
     }
 
-    /// Whether two settings of this kind overlap.
     pub(crate) fn meet(self, one: &DeviceSettings, other: &DeviceSettings) -> bool {
         self.setting().meet(one, other)
     }
 
-    /// The value that other factors can use multiples of.
     pub(crate) fn count(self, settings: &DeviceSettings) -> Option<u32> {
         self.setting().count()?(settings)
     }
 
-    /// Whether there is such a value.
     pub(crate) fn is_counted(self) -> bool {
         self.setting().count().is_some()
     }
 }
 
 impl DeviceSettings {
-    /// Merges `other`, which takes precedence.
+    /// `other` takes precedence.
     pub(crate) fn put(&mut self, other: &Self) {
         DeviceSettingKind::ALL.into_iter().for_each(|kind| kind.setting().put(self, other));
     }
 }
 
-/// A kind of device setting.
 trait DeviceSetting: Sync {
     fn noun(&self) -> &'static str;
 
-    /// The keys, most general first.
     fn words(&self) -> &'static [Word<DeviceSettings>];
 
-    /// Overrides this kind with the value in `other`, if set.
     fn put(&self, settings: &mut DeviceSettings, other: &DeviceSettings);
 
     fn take_out(&self, settings: &mut DeviceSettings);
 
-    /// Whether two settings of this kind overlap.
     fn meet(&self, _one: &DeviceSettings, _other: &DeviceSettings) -> bool {
         true
     }
 
-    /// The value that other factors can use multiples of.
     fn count(&self) -> Option<fn(&DeviceSettings) -> Option<u32>> {
         None
     }
@@ -139,7 +125,6 @@ trait DeviceSetting: Sync {
     fn make_room(&self, _lab: &mut Lab, _device: &DeviceRef, _settings: &DeviceSettings) {}
 }
 
-/// Prepares the lab for its own settings and for those in `later`.
 pub(crate) fn make_room<'s>(
     mut lab: Lab,
     later: impl Iterator<Item = (&'s DeviceRef, &'s DeviceSettings)>,
@@ -166,7 +151,6 @@ pub(super) fn settings_of_host(
 mod tests {
     use super::*;
 
-    /// An example value of each key.
     fn valid(word: &Word<DeviceSettings>) -> DeviceSettings {
         let schema = word.schema();
         let first = |list: &str| schema[list][0].as_str().map(str::to_owned);

@@ -1,5 +1,4 @@
-//! Attachments: the veth pair of a guest or pod in a namespace, and the tables of guests and pods. Virtual machines
-//! have a `Nic` instead.
+//! The veth pair of a guest or pod in a namespace. Virtual machines have a `Nic` instead.
 
 use std::net::Ipv4Addr;
 
@@ -17,7 +16,6 @@ use crate::{
     resolve::{Mtus, Resolver, vm_of},
 };
 
-/// The device of a guest or pod.
 const DEVICE: &str = "eth0";
 
 /// A guest or pod on a bridge. Its device is `eth0`; the bridge port is named after the guest.
@@ -46,7 +44,6 @@ impl Entry<GuestTable> {
         DeviceRef::new(self.name(), DEVICE)
     }
 
-    /// The bridge port, if the bridge exists.
     fn port(&self, document: &Document) -> Option<DeviceRef> {
         let bridge = document.links.bridges.get(self.table.bridge.get_ref())?;
         Some(DeviceRef::new(bridge.table.host.get_ref(), self.name()))
@@ -109,14 +106,11 @@ impl LinkTable for Entry<GuestTable> {
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Attachment {
-    /// The name of the guest or pod.
     pub name: String,
-    /// The device in the guest or pod.
     pub at: DeviceRef,
-    /// The far end, which is the bridge port.
     pub port: DeviceRef,
     pub address: Ipv4Net,
-    /// MTU of both ends, in bytes of IP packet.
+    /// Bytes of IP packet.
     pub mtu: u32,
 }
 

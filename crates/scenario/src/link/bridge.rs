@@ -43,7 +43,6 @@ impl Entry<BridgeTable> {
         DeviceRef::new(self.table.host.get_ref(), device)
     }
 
-    /// Ports listed by the bridge itself.
     pub(crate) fn listed(&self) -> impl Iterator<Item = DeviceName> {
         let host = self.table.host.get_ref();
         self.table.ports.iter().map(move |port| DeviceRef::named_in(host, port.get_ref()).device)
@@ -122,15 +121,13 @@ impl LinkTable for Entry<BridgeTable> {
 pub struct Bridge {
     pub name: String,
     pub at: DeviceRef,
-    /// Ports: devices of the same host, created by other links.
+    /// Devices of the same host, created by other links.
     pub ports: Vec<DeviceName>,
-    /// The host's address on the bridge.
     pub address: Option<Ipv4Net>,
     pub mtu: u32,
 }
 
 impl Bridge {
-    /// A bridge without an address.
     pub fn new(name: impl Into<String>, at: DeviceRef, ports: Vec<DeviceName>, mtu: u32) -> Self {
         Self { name: name.into(), at, ports, address: None, mtu }
     }

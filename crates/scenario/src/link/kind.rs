@@ -1,5 +1,4 @@
-//! The interfaces of a link, as written and as resolved. Code that handles all links uses these instead of matching on
-//! kinds.
+//! The interfaces of a link, as written and as resolved, for code that handles all kinds.
 
 use std::{net::Ipv4Addr, ops::Range};
 
@@ -17,7 +16,6 @@ use crate::{
     resolve::{Draft, Mtus, Resolver},
 };
 
-/// A link as written: an entry in its section of the document.
 pub(crate) trait LinkTable {
     /// The noun for messages about its name; `None` if the name is also that of its devices, which are checked
     /// separately.
@@ -25,45 +23,34 @@ pub(crate) trait LinkTable {
         None
     }
     fn name(&self) -> &Spanned<String>;
-    /// The MTU written for its devices.
     fn mtu(&self) -> Option<&Spanned<u32>> {
         None
     }
-    /// The devices that it creates.
     fn devices(&self, document: &Document) -> Vec<WrittenDevice>;
-    /// The MTU of its devices at creation, if it can be derived from `mtus`.
+    /// The MTU at creation, if it can be derived from `mtus`.
     fn made_mtu(&self, document: &Document, mtus: &Mtus) -> Option<u32>;
-    /// Whether that MTU follows from its bridge, and so does not count for the bridge's default.
     fn follows_bridge(&self) -> bool {
         false
     }
-    /// The device that it adds to the bridge as a port.
     fn port_of(&self, _bridge: &Entry<BridgeTable>) -> Option<DeviceName> {
         None
     }
-    /// Whether its devices can be created in a separate namespace on an existing host.
+    /// Whether it fits an existing host, where its devices are in a separate namespace.
     fn fits_existing(&self) -> bool {
         false
     }
-    /// The resolved link; `None` if a name does not resolve.
     fn link(&self, resolver: &Resolver<'_>) -> Option<Link>;
-    /// Reports unknown names and references of the wrong kind.
     fn references(&self, checker: &mut Checker<'_>);
-    /// Reports problems in a lab in which all names resolve.
     fn check(&self, _document: &Document, _draft: &Draft, _problems: &mut Vec<Problem>) {}
     /// Reports packets sent by the link itself that do not arrive. All links have passed their own checks.
     fn walk(&self, _world: &World<'_>, _draft: &Draft, _problems: &mut Vec<Problem>) {}
 }
 
-/// A device that a table creates, with source positions.
 #[derive(Debug, Clone)]
 pub(crate) struct WrittenDevice {
     pub(crate) at: DeviceRef,
-    /// Where its name is written.
     pub(crate) place: Range<usize>,
-    /// Where it joins its network segment.
     pub(crate) segment: Range<usize>,
-    /// Its address and where that is written.
     pub(crate) address: Option<(Ipv4Net, Range<usize>)>,
 }
 
@@ -77,49 +64,40 @@ impl WrittenDevice {
     }
 }
 
-/// A resolved link.
 pub(crate) trait LinkKind {
     fn name(&self) -> &str;
     fn layer(&self) -> Layer;
-    /// The devices that it creates, which share a network segment.
     fn devices(&self) -> Vec<LinkDevice<'_>>;
     /// Pairs of a device and the device on top of it that receives its frames.
     fn above(&self) -> Vec<(DeviceRef, &DeviceRef)> {
         Vec::new()
     }
-    /// Where a frame can go when it is sent from `out`.
     fn sent(&self, out: &DeviceRef) -> Vec<Way<'_>>;
     /// Whether a received frame is forwarded like a sent one.
     fn passes_on(&self) -> bool {
         false
     }
-    /// The VLAN ID of frames below its device.
     fn tag(&self) -> Option<u16> {
         None
     }
-    /// Whether the kernel of the virtual machine `host` creates it.
     fn is_inside(&self, _host: &HostName) -> bool {
         false
     }
-    /// Fills in reports of existing hosts.
     fn locate(&mut self, _lab: &Lab) {}
-    /// MTU mismatches within the link or with the devices under it.
     fn misfits(&self, mtus: &Fits) -> Vec<Misfit>;
 }
 
-/// A device that a link creates.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LinkDevice<'l> {
     pub at: &'l DeviceRef,
     /// MTU at creation, in bytes of IP packet.
     pub mtu: u32,
     pub address: Option<Ipv4Net>,
-    /// The device of the same host under it.
+    /// The device under it, in the same host.
     pub over: Option<&'l DeviceName>,
 }
 
 impl LinkDevice<'_> {
-    /// The device under it.
     #[must_use]
     pub fn under(&self) -> Option<DeviceRef> {
         Some(DeviceRef { host: self.at.host.clone(), device: self.over?.clone() })
@@ -128,20 +106,7 @@ impl LinkDevice<'_> {
 
 /// The next step of a frame.
 pub(crate) enum Way<'l> {
-    /// Received by the device at the other end.
     In(&'l DeviceRef),
-    /// Sent by another device of the same host.
     Out(DeviceRef),
-    /// Received by the device at the other end of a tunnel.
-    Tunnel {
-        over: DeviceRef,
-        /// The near end.
-        local: Ipv4Addr,
-        /// The far end.
-        remote: Ipv4Addr,
-        /// The device under the tunnel at the far end.
-        far: DeviceRef,
-        /// The device at the far end.
-        to: &'l DeviceRef,
-    },
+    Tunnel { over: DeviceRef, local: Ipv4Addr, remote: Ipv4Addr, far: DeviceRef, to: &'l DeviceRef },
 }

@@ -1,4 +1,4 @@
-//! Macvlans in bridge mode: a device with its own MAC and IP address on the end of a wire.
+//! Macvlans in bridge mode on the end of a wire.
 
 use ipnet::Ipv4Net;
 use schemars::JsonSchema;
@@ -69,13 +69,11 @@ impl LinkTable for Entry<MacvlanTable> {
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Macvlan {
-    /// Also the name of its device.
     pub name: String,
     pub at: DeviceRef,
-    /// The device under it, in the same host.
     pub over: DeviceName,
     pub address: Ipv4Net,
-    /// MTU, in bytes of IP packet.
+    /// Bytes of IP packet.
     pub mtu: u32,
 }
 

@@ -1,4 +1,4 @@
-//! Network devices of virtual machines: virtio in the guest, a tap device on the host of its bridge. Written as guests.
+//! Network devices of virtual machines: virtio in the guest, a tap device on the host of its bridge.
 
 use ipnet::Ipv4Net;
 use serde::{Deserialize, Serialize};
@@ -13,19 +13,14 @@ use crate::{
 /// Maximum MTU of a tap device: 65535 minus the Ethernet header (tun_net_initialize in drivers/net/tun.c).
 const MOST_OF_TAP: u32 = *MTUS.end() - 14;
 
-/// The network device of a virtual machine: virtio in the guest, a tap device on the host of its bridge.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Nic {
-    /// The guest's name.
     pub name: String,
-    /// The device in the guest.
     pub at: DeviceRef,
     /// The tap device, which is the bridge port.
     pub port: DeviceRef,
     pub address: Ipv4Net,
-    /// MTU of both, in bytes of IP packet.
     pub mtu: u32,
-    /// Queues per direction at creation.
     pub queues: u32,
 }
 

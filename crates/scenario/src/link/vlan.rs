@@ -107,16 +107,14 @@ impl LinkTable for Entry<VlanTable> {
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Vlan {
-    /// Also the name of its device.
     pub name: String,
     pub at: DeviceRef,
-    /// The device under it, in the same host.
     pub over: DeviceName,
     /// The VLAN ID, 1 to 4094.
     pub id: u16,
     /// `None` for a bridge port.
     pub address: Option<Ipv4Net>,
-    /// MTU, in bytes of IP packet, without the tag.
+    /// Bytes of IP packet, without the tag.
     pub mtu: u32,
 }
 

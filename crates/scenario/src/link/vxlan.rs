@@ -246,7 +246,6 @@ impl LinkTable for Entry<VxlanTable> {
         self.duplicates(document, problems);
     }
 
-    /// Checks that all members reach each other over the underlay.
     fn walk(&self, world: &World<'_>, draft: &Draft, problems: &mut Vec<Problem>) {
         let Some(vxlan) = resolved(draft, self.name()) else { return };
         // The network between existing hosts is unknown.
@@ -263,7 +262,6 @@ impl LinkTable for Entry<VxlanTable> {
 }
 
 impl Entry<MemberTable> {
-    /// The device under it, in a host of the lab.
     fn over(&self) -> DeviceRef {
         DeviceRef::named_in(self.name(), self.table.over.as_ref().map_or("", |over| over.get_ref()))
     }
@@ -291,33 +289,24 @@ pub enum Forwarding {
     Learning,
 }
 
-/// A VXLAN overlay (RFC 7348).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Vxlan {
-    /// Also the name of its devices.
     pub name: String,
     /// The VNI, below 2^24.
     pub vni: u32,
-    /// The UDP port.
     pub port: u16,
     pub forwarding: Forwarding,
-    /// MTU of its devices.
     pub mtu: u32,
-    /// One device per host.
     pub members: Vec<VxlanMember>,
 }
 
-/// The overlay's device in a host.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct VxlanMember {
     pub at: DeviceRef,
-    /// The host's device that carries the encapsulated packets.
     pub underlay: DeviceName,
-    /// The tunnel endpoint: the host's address on the underlay.
     pub local: Ipv4Addr,
-    /// The device's address inside the overlay; `None` for a bridge port.
     pub address: Option<Ipv4Net>,
-    /// Whether the underlay is the network of an existing host. The device is then in a separate namespace there.
+    /// Whether the device is in a separate namespace on an existing host.
     #[serde(default)]
     pub existing: bool,
 }

@@ -114,21 +114,17 @@ fn rate_out_of(written: &Spanned<As<BitRate>>) -> Option<Problem> {
     out.then(|| problem.help(format!("use {SLOWEST} to {FASTEST}")))
 }
 
-/// A wire: a veth pair.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Wire {
     pub name: String,
     pub ends: [LinkEnd; 2],
-    /// MTU of both ends, in bytes of IP packet.
+    /// Bytes of IP packet.
     pub mtu: u32,
-    /// Rate limit for each direction.
     pub rate: Option<BitRate>,
 }
 
-/// One end of a wire.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LinkEnd {
-    /// The device, created for this wire.
     pub at: DeviceRef,
     pub address: Option<Ipv4Net>,
 }
@@ -141,7 +137,6 @@ impl LinkEnd {
 }
 
 impl Wire {
-    /// A wire without a rate limit.
     pub fn new(name: impl Into<String>, ends: [LinkEnd; 2], mtu: u32) -> Self {
         Self { name: name.into(), ends, mtu, rate: None }
     }

@@ -11,22 +11,13 @@ use crate::{
     names::DeviceRef,
 };
 
-/// A step of a frame.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Step<'l> {
     Device(&'l DeviceRef),
     Layer(Layer),
-    /// A tunnel's underlay, traced as a separate packet.
-    Tunnel {
-        over: DeviceRef,
-        local: Ipv4Addr,
-        remote: Ipv4Addr,
-        /// The underlay device at the far end.
-        far: DeviceRef,
-    },
+    Tunnel { over: DeviceRef, local: Ipv4Addr, remote: Ipv4Addr, far: DeviceRef },
 }
 
-/// Links by device, and links on top of each device.
 pub(super) struct Segments<'l> {
     devices: BTreeMap<DeviceRef, (&'l DeviceRef, &'l dyn LinkKind)>,
     above: BTreeMap<DeviceRef, Vec<(&'l DeviceRef, &'l dyn LinkKind)>>,
@@ -44,7 +35,6 @@ impl<'l> Segments<'l> {
         Self { devices, above }
     }
 
-    /// The path of a frame from `out` to a device that satisfies `wanted`.
     pub(super) fn route(
         &self,
         out: &DeviceRef,
@@ -66,7 +56,6 @@ struct Search<'s, 'l, W> {
 }
 
 impl<'l, W: Fn(&DeviceRef) -> bool> Search<'_, 'l, W> {
-    /// Sends a frame from a device. Returns whether it reaches the wanted one.
     fn send(&mut self, out: &DeviceRef) -> bool {
         let Some((at, link)) = self.segments.devices.get(out).copied() else { return false };
         if !self.seen.insert(at) {
@@ -79,7 +68,6 @@ impl<'l, W: Fn(&DeviceRef) -> bool> Search<'_, 'l, W> {
         })
     }
 
-    /// Follows a frame that leaves through a link's device.
     fn leave(&mut self, at: &DeviceRef, link: &'l dyn LinkKind) -> bool {
         self.or_undo(|search| {
             search.way.push(Step::Layer(link.layer()));
@@ -123,7 +111,6 @@ impl<'l, W: Fn(&DeviceRef) -> bool> Search<'_, 'l, W> {
         link.filter(|link| link.passes_on()).is_some_and(|link| self.leave(at, link))
     }
 
-    /// Runs `step`, and restores everything but `seen` if the frame does not arrive.
     fn or_undo(&mut self, step: impl FnOnce(&mut Self) -> bool) -> bool {
         let (mark, tags) = (self.way.len(), self.tags.clone());
         let arrived = step(self);

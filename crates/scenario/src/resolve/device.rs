@@ -9,7 +9,6 @@ use crate::{
     nearest,
 };
 
-/// The settings in the table, with specific keys overriding general ones, and its problems.
 pub(crate) fn device_settings(table: &DeviceTable) -> (DeviceSettings, Vec<Problem>) {
     let (mut settings, mut problems) = (DeviceSettings::default(), Vec::new());
     let words = || DeviceSettingKind::ALL.into_iter().flat_map(DeviceSettingKind::words);
@@ -29,7 +28,6 @@ pub(crate) fn device_settings(table: &DeviceTable) -> (DeviceSettings, Vec<Probl
     (settings, problems)
 }
 
-/// Where the table sets this kind.
 pub(super) fn place(table: &DeviceTable, kind: DeviceSettingKind) -> Option<Range<usize>> {
     let sets = |key: &str| kind.words().iter().any(|word| word.word == key);
     table.settings.iter().rfind(|(key, _)| sets(key.get_ref())).map(|(_, value)| value.span())

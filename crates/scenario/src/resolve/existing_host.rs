@@ -6,7 +6,6 @@ use crate::{
     names::DeviceName,
 };
 
-/// `None` for a host that the lab creates.
 pub(crate) fn existing_host(table: &HostTable) -> Option<ExistingHost> {
     let local = table.local.as_ref().is_some_and(|local| *local.get_ref());
     let access = match (&table.ssh, &table.member) {

@@ -5,7 +5,6 @@ use std::collections::BTreeMap;
 use super::device_settings;
 use crate::{document::Document, link::LinkTable, names::DeviceRef};
 
-/// Maximum nesting of links for derived MTUs.
 const DEPTH: usize = 8;
 
 pub(crate) struct Mtus {
@@ -41,12 +40,10 @@ impl Mtus {
         self.at_creation.get(device).copied().unwrap_or(Self::DEFAULT)
     }
 
-    /// From a device setting.
     pub(crate) fn set(&self, device: &DeviceRef) -> Option<u32> {
         self.set.get(device).copied()
     }
 
-    /// The final MTU, if known yet.
     pub(crate) fn effective(&self, device: &DeviceRef) -> Option<u32> {
         self.set(device).or_else(|| self.at_creation.get(device).copied())
     }

@@ -1,14 +1,12 @@
-//! Edge colouring with at most one colour more than the maximum degree (Misra & Gries, Information Processing Letters
-//! 41, 1992).
+//! Edge colouring with at most one colour more than the maximum degree (Misra & Gries, Information Processing Letters 41,
+//! 1992).
 
-/// Assigns each edge of a simple graph a colour below `colours`, which must exceed the maximum degree.
 pub(super) fn colours(edges: &[[usize; 2]], vertices: usize, colours: usize) -> Vec<usize> {
     let mut graph = Colouring { at: vec![vec![None; colours]; vertices] };
     edges.iter().for_each(|[one, other]| graph.add(*one, *other));
     edges.iter().map(|[one, other]| graph.colour(*one, *other).expect("all edges are coloured")).collect()
 }
 
-/// For each vertex, the neighbour reached by each colour.
 struct Colouring {
     at: Vec<Vec<Option<usize>>>,
 }

@@ -48,7 +48,7 @@ fn builtins_have_documented_duration() {
     }
 }
 
-/// The grid of the write-up on a smaller scale, with its cap on streams.
+/// The grid of the write-up on a smaller scale.
 #[test]
 fn multiplies_streams_by_queues_and_labels_cap() {
     let (scenario, plan) = (builtin("bridge-queues"), plan("bridge-queues"));
@@ -77,7 +77,6 @@ fn multiplies_streams_by_queues_and_labels_cap() {
     assert_eq!(capped.id.as_str(), "guest-to-guest/throughput/queues=4,streams=4x");
 }
 
-/// A guest's device has the largest number of queues of any result, in its virtual machine and in the bridge's host.
 #[test]
 fn virtual_machine_has_queues_for_each_level() {
     let lab = builtin("bridge-multiqueue").lab;
@@ -90,7 +89,6 @@ fn virtual_machine_has_queues_for_each_level() {
     assert_eq!(nics().count(), 2);
 }
 
-/// Compared paths end in guests that differ only in vhost, and each has a counterpart.
 #[test]
 fn matched_guests_differ_only_in_vhost() {
     for (name, suffix, pairs) in [("vhost", "-vhost", 2), ("four-configurations", "-vhost", 1)] {
@@ -116,7 +114,6 @@ fn matched_guests_differ_only_in_vhost() {
     }
 }
 
-/// Checks that the name and the text differ from the original's.
 #[test]
 fn parses_each_variant_under_its_own_name() {
     for builtin_scenario in builtin::all() {
@@ -163,7 +160,6 @@ fn full_grid_matches_write_up() {
     assert_eq!(most.max(), Some(128));
 }
 
-/// In the order in which a packet passes them.
 #[test]
 fn traced_layers_match_declared_ones() {
     for builtin_scenario in builtin::all() {

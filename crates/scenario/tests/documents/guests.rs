@@ -6,7 +6,6 @@ const CHANGED: &str = "[[routes]]\nhost = \"client\"\nto = \"0.0.0.0/0\"\nvia = 
                        [devices.\"client:eth0\"]\nmtu = 4000\n\n\
                        [devices.\"pve:server\"]\ngro = \"off\"\n\n[paths.guest-to-guest]";
 
-/// Two virtual machines on a bridge, with a route in the client and settings for its device and the server's port.
 fn lab() -> Lab {
     let text = builtin::find("bridge-multiqueue").expect("built in").text;
     let text = text

@@ -33,7 +33,6 @@ fn fragments_of_guide_parse() {
     assert!(scenario.schedule.design.is_adaptive());
 }
 
-/// The guide's table of factors lists all device settings and factors.
 #[test]
 fn guide_lists_all_factors() {
     let table = GUIDE.split("| `vary` | values | set on |").nth(1).expect("the guide has the table");

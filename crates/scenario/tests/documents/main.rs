@@ -1,5 +1,4 @@
-//! Integration tests of scenario documents: plans of valid ones, and diagnostics of invalid ones. A single program,
-//! because linking takes as long as running the tests.
+//! Tests of plans and diagnostics. A single program, since linking takes as long as running the tests.
 
 mod builtins;
 mod guests;

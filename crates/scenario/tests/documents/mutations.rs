@@ -4,7 +4,7 @@ use miette::{GraphicalReportHandler, GraphicalTheme};
 use proptest::prelude::*;
 use scenario::{Plan, PlanOptions, Scenario, builtin};
 
-/// A mutation. Positions are shares of the text, so that they apply to any text.
+/// Positions are shares of the text, so that they apply to any text.
 #[derive(Debug, Clone)]
 enum Mistake {
     DeleteLine(f64),
@@ -148,7 +148,6 @@ impl Mistake {
     }
 }
 
-/// Applies `change` to the right-hand sides of ` = `.
 fn with_values(lines: Vec<String>, change: impl FnOnce(&mut Vec<String>)) -> String {
     let (places, mut values): (Vec<usize>, Vec<String>) = lines
         .iter()
@@ -168,7 +167,6 @@ fn byte(text: &str, at: f64) -> usize {
     (text.len() as f64 * at) as usize
 }
 
-/// Splits into words, quoted texts, brackets and separators.
 fn tokens(text: &str) -> Vec<String> {
     let mut tokens: Vec<String> = vec![String::new()];
     let mut quoted = false;
@@ -211,7 +209,6 @@ fn swapped(mut parts: Vec<String>, one: f64, other: f64) -> String {
     parts.concat()
 }
 
-/// Checks that the text plans, or that its problems have valid positions. Returns whether it plans.
 fn check(text: &str) -> Result<bool, TestCaseError> {
     let diagnosis = match Scenario::parse("mutated", text) {
         Ok(scenario) => {

@@ -150,7 +150,6 @@ fn device_is_created_with_largest_queue_count() {
     assert!(results.iter().all(|result| matches!(of_result(result), Some(1 | 2))));
 }
 
-/// What the monitor must create so that a factor can be applied later.
 #[test]
 fn guest_receive_ring_fits_largest_level() {
     let factor = |word: &str, values: &str| {
@@ -229,7 +228,6 @@ fn estimate_includes_warmup_and_overhead() {
     assert!(seconds > traffic && seconds < traffic * 1.2, "{seconds} s in total, {traffic} s of traffic");
 }
 
-/// A wire with these workloads and factors.
 fn wire(rest: &str) -> Scenario {
     let text = format!(
         "schema = 1\nname = \"t\"\ntitle = \"t\"\n[hosts.a]\n[hosts.b]\n[wires.w]\nbetween = [\"a:eth0\", \"b:eth0\"]\n\

@@ -14,7 +14,7 @@ impl Cpu {
         Self { at: monotonic(), total: process_cpu(), parts: parts().unwrap_or_default() }
     }
 
-    /// CPU use since the reading, in percent of one CPU: total, user, system.
+    /// Percent of one CPU: total, user, system.
     pub(super) fn until_now(&self) -> [f64; 3] {
         let now = Self::now();
         let percent = (now.total - self.total) as f64 * 100.0 / (now.at - self.at).max(1) as f64;

@@ -1,6 +1,5 @@
-//! The plumb extension of iperf3's results: all intervals of all connections, and thread CPU times.
-//! iperf3 ignores it. Records too long for the peer are omitted. Received records are rejected if they exceed what the
-//! test could have produced. Pure.
+//! The plumb extension of iperf3's results: all intervals, and thread CPU times. Received records are rejected if they exceed
+//! what the test could have produced.
 
 use std::{
     fmt,
@@ -16,16 +15,14 @@ use serde::{
 use traffic::StreamOutcome;
 use workload::{DatagramSample, Direction, FlowEnd, Interval, StreamEnd};
 
-/// Maximum length sent and accepted, in bytes of JSON.
+/// Bytes of JSON.
 pub(super) const LONGEST: usize = 4 << 20;
 
 const VERSION: u32 = 1;
-/// Maximum connections of a test.
 const FLOWS: usize = 256;
-/// Maximum intervals accepted, over all connections. Each takes a few hundred bytes; records within [`LONGEST`] hold
-/// fewer.
+/// The limit over all connections. Each takes a few hundred bytes; records within [`LONGEST`] hold fewer.
 const INTERVALS: usize = 50_000;
-/// Maximum duration (in ns: 39 hours), amount or count of an interval, so that sums do not overflow.
+/// Duration (in ns: 39 hours), amount or count of an interval, so that sums do not overflow.
 const MOST: u64 = 1 << 47;
 
 #[derive(Serialize)]
@@ -43,7 +40,7 @@ struct ReceivedRecord {
     threads: Vec<ThreadCpu>,
 }
 
-/// Returns `None` if the result would exceed `limit`, without building it first.
+/// `None` if the result would exceed `limit`, without building it first.
 pub(crate) fn encode(outcome: &StreamOutcome, limit: usize) -> Option<Unread> {
     let record = SentRecord { version: VERSION, flows: &outcome.measured.flows, threads: &outcome.threads };
     let mut text = Bounded { bytes: Vec::new(), limit };
@@ -51,7 +48,7 @@ pub(crate) fn encode(outcome: &StreamOutcome, limit: usize) -> Option<Unread> {
     Unread::new(String::from_utf8(text.bytes).ok()?)
 }
 
-/// Returns `None` for records that this version could not have sent for the plan.
+/// `None` for records that this version could not have sent for the plan.
 pub(crate) fn decode(record: &Unread, plan: &[PlannedStream]) -> Option<StreamOutcome> {
     // Plumb's own records need no escapes; others could reach a terminal.
     if record.text().len() > LONGEST || record.text().contains(|sign: char| sign == '\\' || sign.is_control())
@@ -73,7 +70,6 @@ pub(crate) fn decode(record: &Unread, plan: &[PlannedStream]) -> Option<StreamOu
     Some(StreamOutcome { measured: StreamEnd { flows }, threads })
 }
 
-/// Whether the values are within the limits.
 fn is_possible(interval: &Interval) -> bool {
     let DatagramSample { count, lost, reordered, duplicates, strays, .. } =
         interval.datagrams.unwrap_or_default();
@@ -82,7 +78,6 @@ fn is_possible(interval: &Interval) -> bool {
     interval.start <= interval.end && numbers.into_iter().all(|number| number <= MOST)
 }
 
-/// Deserializes up to [`FLOWS`] connections.
 fn few<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<FlowEnd>, D::Error> {
     struct Few;
     impl<'de> Visitor<'de> for Few {
@@ -106,7 +101,6 @@ fn few<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<FlowEnd>, D::Error> {
     from.deserialize_seq(Few)
 }
 
-/// A writer with a size limit.
 struct Bounded {
     bytes: Vec<u8>,
     limit: usize,

@@ -1,5 +1,4 @@
-//! iperf3's protocol over sockets, for client and server. The shared engine moves the data.
-//! `codecs` encodes and decodes messages. This module sends, receives and compares them with measurements.
+//! iperf3's protocol over sockets, for client and server. Compares messages with measurements.
 
 mod client;
 mod cpu;

@@ -1,11 +1,10 @@
-//! Local measurements in the format of iperf3's results exchange. Pure.
+//! Local measurements in the format of iperf3's results exchange.
 
 use codecs::iperf3::{PlannedStream, Results, StreamResults};
 use traffic::StreamOutcome;
 use workload::{DatagramSample, Direction, EndSeries, Interval};
 
-/// Builds the results. `outcome` has its flows in plan order; this end sends those in direction `sent`; `cpu` is total,
-/// user and system in percent.
+/// `cpu` is total, user and system in percent.
 pub(super) fn results(
     outcome: &StreamOutcome,
     plan: &[PlannedStream],
@@ -56,7 +55,7 @@ fn datagrams<'a>(intervals: impl Iterator<Item = &'a Interval>) -> DatagramSampl
     samples.reduce(|before, after| before.and(&after)).unwrap_or_default()
 }
 
-/// Highest datagram number known to both ends: received plus missing before the last received.
+/// Received plus missing before the last received.
 fn highest(sample: &DatagramSample) -> i64 {
     whole(sample.count).saturating_add(sample.lost).max(0)
 }

@@ -1,5 +1,4 @@
-//! Runs the server side of one iperf3 test, from checked parameters to the exchanged results.
-//! The event loop supplies the data connections. Engine threads move the data while this thread talks to the client.
+//! The server side of one iperf3 test. Engine threads move the data while this thread talks to the client.
 
 mod control;
 mod prepare;
@@ -36,7 +35,6 @@ use super::{
 };
 use crate::{Limits, Report};
 
-/// A data connection with its arrival number.
 #[derive(Debug)]
 pub(crate) enum DataConnection {
     Tcp { order: u64, socket: TcpStream },
@@ -46,15 +44,12 @@ pub(crate) enum DataConnection {
 pub(crate) struct AdmittedTest {
     pub(crate) control: TcpStream,
     pub(crate) cookie: Cookie,
-    /// Waiting for the decision on the parameters.
     pub(crate) machine: Box<Machine>,
     pub(crate) params: Box<Params>,
     pub(crate) load: StreamSettings,
     pub(crate) memory: Memory,
     pub(crate) arriving: Receiver<DataConnection>,
-    /// Idle timeout.
     pub(crate) patience: Nanos,
-    /// Called when all data connections have arrived.
     pub(crate) gathered: Box<dyn FnOnce() + Send>,
 }
 
@@ -113,7 +108,6 @@ impl Test<'_> {
         }
     }
 
-    /// Runs the streams until the client ends the test or another condition does.
     fn flow(
         &self,
         control: &mut Control,
@@ -204,7 +198,6 @@ impl Test<'_> {
     }
 }
 
-/// The iperf3 error code for a stream failure.
 fn code_of(error: &Error) -> ErrorCode {
     match error {
         Error::System(error) if error.operation.starts_with("pin ") => ErrorCode::AFFINITY,
@@ -212,7 +205,6 @@ fn code_of(error: &Error) -> ErrorCode {
     }
 }
 
-/// Addresses of all flows, from their sockets.
 fn connections(outcome: &StreamOutcome) -> Vec<Connection> {
     let addresses = outcome.measured.flows.iter().map(|flow| flow.series.socket.addresses.as_deref());
     let both = addresses.filter_map(|pair| {
@@ -258,5 +250,5 @@ fn copy(socket: &FlowSocket) -> Option<TcpStream> {
     }
 }
 
-/// Interval length of the server's output, as in iperf3.
+/// The interval of iperf3's server output.
 const EVERY: Nanos = Nanos::from_secs(1);

@@ -1,4 +1,4 @@
-//! Text report of the server for `--get-server-output`, in iperf3's format. Pure.
+//! Text report of the server for `--get-server-output`, in iperf3's format.
 
 use std::fmt::Write;
 
@@ -8,7 +8,6 @@ use workload::{Direction, EndSeries, Interval, StreamSettings};
 
 const RULE: &str = "- - - - - - - - - - - - - - - - - - - - - - - - -\n";
 
-/// All intervals and a summary per stream.
 pub(super) fn report(outcome: &StreamOutcome, plan: &[PlannedStream], load: &StreamSettings) -> String {
     let mut text = String::new();
     for (planned, flow) in plan.iter().zip(&outcome.measured.flows) {
@@ -92,7 +91,6 @@ fn line(text: &mut String, content: std::fmt::Arguments<'_>) {
     writeln!(text, "{content}").expect("text in memory");
 }
 
-/// `198.18.0.1 port 5201`, like iperf3.
 fn endpoint(address: &str) -> String {
     address.rsplit_once(':').map_or_else(
         || address.to_owned(),
@@ -100,7 +98,7 @@ fn endpoint(address: &str) -> String {
     )
 }
 
-/// In powers of 1024, like iperf3.
+/// Prints powers of 1024, like iperf3.
 fn amount(bytes: f64) -> String {
     let units = ["Bytes", "KBytes", "MBytes", "GBytes", "TBytes"];
     let place = units

@@ -13,28 +13,22 @@ use traffic::{
 };
 use units::Nanos;
 
-/// Read buffer size, in bytes.
+/// Bytes.
 const CHUNK: usize = 16 << 10;
-/// How long a write may block on the peer.
 const PATIENCE: Nanos = Nanos::from_secs(10);
 
-/// A protocol state machine: bytes in, bytes out.
 pub(super) trait Machine {
     fn receive(&mut self, bytes: &[u8], now: Nanos);
-    /// The peer closed the connection.
     fn closed(&mut self);
     fn tick(&mut self, now: Nanos);
-    /// The next bytes to send.
     fn poll_transmit(&mut self) -> Option<Vec<u8>>;
 }
 
-/// A control connection and its state machine.
 pub(super) struct Transport<M> {
     pub(super) socket: TcpStream,
     pub(super) machine: Box<M>,
-    /// For error messages.
     pub(super) name: String,
-    /// Whether the connection timed out in the kernel instead of being closed by the peer.
+    /// The connection timed out in the kernel instead of being closed by the peer.
     pub(super) is_given_up: bool,
 }
 
@@ -47,7 +41,6 @@ impl<M: Machine> Transport<M> {
         Ok(Self { socket, machine, name, is_given_up: false })
     }
 
-    /// Receives available data. Waits briefly unless `at_once`.
     pub(super) fn receive_available(&mut self, at_once: bool) {
         let mut bytes = [0; CHUNK];
         let read = if at_once {
@@ -85,7 +78,6 @@ impl<M: Machine> Transport<M> {
     }
 }
 
-/// Clock of the state machines.
 pub(super) fn now() -> Nanos {
     Nanos(monotonic())
 }

@@ -1,6 +1,4 @@
-//! Client for stock `sockperf server`; every message requests a reply.
-//! Sockperf has no greeting, so an initial message checks that the server replies. It is missing from the results but
-//! included in the server's count.
+//! The client for stock `sockperf server`. An initial message checks that the server replies; only the server counts it.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
@@ -15,31 +13,24 @@ use traffic::{
 use units::{Bytes, Nanos};
 use workload::{PingPongEnd, PingPongSettings, Transport};
 
-/// Sequence number of the initial message; the exchange continues after it.
+/// The exchange continues after it.
 const GREETING: u64 = 1;
-/// Attempts of the initial message over UDP.
 const GREETINGS: u32 = 15;
-/// Timeout of each attempt.
 const REPLY_TIMEOUT: Nanos = Nanos::from_millis(200);
 
-/// A sockperf client test.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ClientSpec {
-    /// Address of `sockperf server`. Its default port is 11111, and it serves either TCP or UDP.
+    /// The default port is 11111. The server uses either TCP or UDP.
     pub server: SocketAddr,
-    /// Source address; `None` lets the kernel choose.
     pub bind: Option<IpAddr>,
-    /// The workload. The open loop equals sockperf's `under-load` with replies to all messages, the closed loop its
-    /// `ping-pong`. Messages have 14 to 65,507 bytes; parallel streams are not supported.
+    /// The open loop equals sockperf's `under-load` with replies to all messages, the closed loop its `ping-pong`. Messages
+    /// have 14 to 65,507 bytes; parallel streams are not supported.
     pub load: PingPongSettings,
-    /// CPUs of the threads, assigned by thread number.
+    /// Assigned by thread number.
     pub cpus: Option<Vec<u32>>,
 }
 
-/// Measures round trips to a sockperf server. The server's own measurements remain unknown.
-///
-/// # Errors
-/// If a setting is invalid, the server does not reply, or it ends early.
+/// The server's own measurements remain unknown.
 pub fn run_client(spec: &ClientSpec, stop: &Stop, observer: &dyn Observer) -> Result<Outcome<PingPongEnd>> {
     let messages = check(&spec.load)?;
     let socket = match spec.load.transport {
@@ -50,7 +41,6 @@ pub fn run_client(spec: &ClientSpec, stop: &Stop, observer: &dyn Observer) -> Re
     exchange(&socket, &messages, &spec.load, spec.cpus.as_deref(), stop, observer)
 }
 
-/// Validates the settings.
 fn check(load: &PingPongSettings) -> Result<Messages> {
     let length = usize::try_from(load.message.0).unwrap_or(usize::MAX);
     let question = Question::new(length).map_err(|_| Error::Setting {
@@ -93,7 +83,6 @@ fn from(spec: &ClientSpec) -> IpAddr {
     spec.bind.unwrap_or(any)
 }
 
-/// Sends the initial message until a reply arrives; over TCP only once.
 fn greet(socket: &MessageSocket, mut messages: Messages, stop: &Stop) -> Result<()> {
     let started = monotonic();
     let until = started + REPLY_TIMEOUT.0 * u64::from(GREETINGS);
@@ -131,7 +120,7 @@ fn silent(socket: &MessageSocket) -> Error {
     Error::Silent { object: socket.name().to_owned(), missing: "a sockperf reply".into(), waited }
 }
 
-/// Sockperf messages for the shared loops, which count from 0.
+/// The shared loops count from 0.
 #[derive(Debug, Clone)]
 struct Messages(Question);
 

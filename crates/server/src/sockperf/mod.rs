@@ -1,5 +1,4 @@
 //! The sockperf protocol: a client for its servers, and sessions for its clients.
-//! `codecs::sockperf` parses messages; sockets, timeouts and limits are here.
 
 mod client;
 mod served;

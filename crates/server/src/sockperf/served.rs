@@ -11,18 +11,15 @@ use traffic::{
 use units::{Bytes, Nanos};
 use workload::{Direction, EndSeries, FlowEnd, Interval, MessagesEnd, PingPongEnd, SocketFacts, StreamEnd};
 
-/// Results of an ended client.
 #[derive(Debug)]
 pub(crate) struct SessionOutcome {
-    /// Messages, counted like sockperf's server.
     pub(crate) counts: Counts,
-    /// Why it ended.
     pub(crate) ended: EndReason,
-    /// Thread, socket and bytes as a flow. A server measures no round trips.
+    /// A server measures no round trips.
     pub(crate) outcome: Outcome<PingPongEnd>,
 }
 
-/// Messages of a client handled outside its session, before or during it.
+/// Handled outside the client's session, before or during it.
 #[derive(Debug, Default)]
 pub(crate) struct SharedCounts {
     received: AtomicU64,
@@ -50,7 +47,6 @@ impl SessionOutcome {
 }
 
 impl SharedCounts {
-    /// Counts a message and its outcome.
     pub(crate) fn note(&self, reply: Reply, length: usize) {
         let mut one = Counts::default();
         one.note(reply, length);
@@ -59,7 +55,6 @@ impl SharedCounts {
         self.bytes.fetch_add(one.bytes, Ordering::Relaxed);
     }
 
-    /// Sum with a session's own counts.
     pub(super) fn and(&self, own: Counts) -> Counts {
         Counts {
             received: own.received + self.received.load(Ordering::Relaxed),

@@ -18,10 +18,7 @@ use workload::SocketFacts;
 
 use super::SessionOutcome;
 
-/// Serves a connection until it ends; `first` holds the bytes read earlier.
-///
-/// # Errors
-/// If the connection fails, the client sends an invalid message, or a stop is requested.
+/// `first` holds the bytes read earlier. Fails if the client sends an invalid message.
 pub(crate) fn serve_tcp(
     socket: &TcpStream,
     first: &[u8],
@@ -52,7 +49,7 @@ struct Session<'a> {
     stream: ServerStream,
     guard: Guard<'a>,
     name: String,
-    /// The client reads no more replies; earlier messages still count.
+    /// Earlier messages still count.
     closed_reading: bool,
 }
 
@@ -75,7 +72,6 @@ impl Session<'_> {
         Ok(ended.expect("the loop ends with a reason"))
     }
 
-    /// Replies to all received messages.
     #[inline]
     fn answer(&mut self) -> Result<Option<EndReason>> {
         let Self { socket, stream, guard, name, closed_reading } = self;

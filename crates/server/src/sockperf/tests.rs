@@ -24,10 +24,8 @@ use crate::testing::HERE;
 
 const PATIENT: Bounds =
     Bounds { idle: Nanos::from_secs(5), duration: Some(Nanos::from_secs(20)), bytes: None, rate: None };
-/// For UDP, which ends by idling.
 const SOON: Bounds = Bounds { idle: Nanos::from_millis(700), ..PATIENT };
 
-/// Serves a connection driven by `client`.
 fn over_tcp(bounds: Bounds, stop: &Stop, client: impl FnOnce(TcpStream) + Send) -> Result<SessionOutcome> {
     let listener = TcpListener::bind((HERE, 0)).expect("loopback");
     let address = listener.local_addr().expect("bound");

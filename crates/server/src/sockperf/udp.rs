@@ -15,20 +15,16 @@ use traffic::{
 use super::{SessionOutcome, SharedCounts};
 use crate::ledger::Meter;
 
-/// Packet overhead: Ethernet, IPv4 and UDP headers, rounded up.
+/// Ethernet, IPv4 and UDP headers, rounded up.
 const HEADS: u64 = 64;
 
-/// Cost of a reply to an unverified address, in bytes of its rate limit.
+/// The tokens of unverified addresses that a reply of `length` bytes takes.
 pub(crate) const fn cost(length: usize) -> u64 {
     length as u64 + HEADS
 }
 
-/// Serves the connected peer of `socket` until it is idle; invalid datagrams are dropped. `first` is a datagram
-/// received elsewhere and answered here. `beside` counts datagrams answered elsewhere. Replies beyond `rate` are
-/// dropped.
-///
-/// # Errors
-/// If the socket fails or a stop is requested.
+/// Serves the connected peer of `socket` until it is idle; invalid datagrams are dropped. `first` is a datagram received
+/// elsewhere and answered here. `beside` counts datagrams answered elsewhere.
 pub(crate) fn serve_udp_beside(
     beside: &SharedCounts,
     socket: &UdpSocket,
@@ -90,7 +86,7 @@ fn answer(
     }
 }
 
-/// ECONNREFUSED, reported by the next call after the client closed its socket.
+/// Reported by the next call after the client closed its socket.
 fn is_gone(error: &io::Error) -> bool {
     error.kind() == io::ErrorKind::ConnectionRefused
 }

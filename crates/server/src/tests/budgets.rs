@@ -1,5 +1,4 @@
-//! Clients that exhaust resources: slots held by occasional bytes, and connection floods, alone or next to honest
-//! clients of other addresses.
+//! Clients that exhaust resources, next to honest clients of other addresses.
 
 use std::{
     io::{ErrorKind, Read, Write},
@@ -20,7 +19,6 @@ use super::{
 };
 use crate::{Config, Refusal};
 
-/// A connection from another loopback address.
 fn from(server: &TestServer, last: u8) -> TcpStream {
     let socket = Socket::new(Domain::IPV4, Type::STREAM, None).expect("a descriptor");
     socket.bind(&SocketAddr::from((Ipv4Addr::new(127, 0, 1, last), 0)).into()).expect("loopback is a /8");
@@ -30,10 +28,9 @@ fn from(server: &TestServer, last: u8) -> TcpStream {
     socket
 }
 
-/// A sockperf message that requests a reply.
+/// Requests a reply.
 const SOCKPERF: [u8; 14] = [0, 0, 0, 0, 0, 0, 0, 1, 0, 3, 0, 0, 0, 14];
 
-/// A unique cookie.
 fn cookie() -> Cookie {
     static USED: AtomicU8 = AtomicU8::new(0);
     let number = USED.fetch_add(1, Ordering::Relaxed);
@@ -45,7 +42,6 @@ fn next(socket: &mut TcpStream) -> Option<u8> {
     socket.read_exact(&mut state).ok().map(|()| state[0])
 }
 
-/// Starts an iperf3 client up to the stream request. Returns the first reply.
 fn asks_for(server: &TestServer, last: u8, params: &Params) -> (TcpStream, Cookie, Option<u8>) {
     let cookie =
         Cookie::from_entropy(std::array::from_fn(|byte| last.wrapping_mul(31).wrapping_add(byte as u8)));
@@ -59,7 +55,6 @@ fn asks_for(server: &TestServer, last: u8, params: &Params) -> (TcpStream, Cooki
     (control, cookie, reply)
 }
 
-/// A plumb ping over TCP. Returns whether it started.
 fn pings(server: &TestServer, last: u8, token: u64) -> (TcpStream, bool) {
     let mut socket = from(server, last);
     let handshake = Handshake { token, purpose: Purpose::PingPong, number: 0 };
@@ -101,13 +96,11 @@ fn limits_slots_per_address_for_all_protocols() {
     }
 }
 
-/// Whether the connection is open and silent.
 fn is_open(socket: &mut TcpStream) -> bool {
     socket.set_nonblocking(true).expect("a socket");
     matches!(socket.read(&mut [0]), Err(error) if error.kind() == ErrorKind::WouldBlock)
 }
 
-/// Whether the connection is closed.
 fn is_closed(socket: &mut TcpStream) -> bool {
     !matches!(socket.read(&mut [0]), Err(error) if error.kind() == ErrorKind::WouldBlock)
 }
@@ -118,7 +111,6 @@ fn busy_addresses_lose_their_newest_clients_to_other_addresses() {
     with_server(&config, |server| {
         let mut clients: Vec<_> = (0..8).map(|n: u8| pings(server, 66 + n / 4, n.into())).collect();
         assert!(clients.iter().all(|(_, started)| *started));
-        // Each from a new address, over all protocols, until everyone has one slot.
         let (mut honest, started) = pings(server, 1, 100);
         assert!(started, "an address without a slot gets one");
         let failure = server.ended().1.failure.expect("it was ended by the server");
@@ -220,7 +212,6 @@ fn connection_flood_does_not_drop_silent_client_of_another_address() {
     });
 }
 
-/// Bytes in the server's send buffers (proc_net_tcp).
 fn unsent(server: &TestServer) -> u64 {
     let sockets = std::fs::read_to_string("/proc/thread-self/net/tcp").expect("the kernel has TCP");
     let port = format!(":{:04X}", server.address.port());

@@ -26,7 +26,6 @@ pub(super) fn with(limits: impl FnOnce(&mut Limits)) -> Config {
     config
 }
 
-/// Starts a client in the background.
 pub(super) fn start(server: &TestServer, options: &[&str]) -> Child {
     command(server, options)
         .stdout(Stdio::piped())
@@ -40,7 +39,7 @@ pub(super) fn succeeds(client: Child) {
     assert!(output.status.success(), "{output:?}");
 }
 
-/// A client is refused with this message; the next one, within the limits, is served.
+/// The next client, within the limits, is served.
 fn refused(config: &Config, options: &[&str], words: &str, reason: Option<Refusal>) {
     with_server(config, |server| {
         let output = run(server, options);
@@ -56,7 +55,6 @@ fn refused(config: &Config, options: &[&str], words: &str, reason: Option<Refusa
     });
 }
 
-/// A client that follows the protocol up to the streams.
 fn client_without_streams(server: &TestServer, number: u8) -> (TcpStream, Cookie) {
     let cookie = Cookie::from_entropy([number; 36]);
     let mut control = TcpStream::connect(server.address).expect("the server listens");
@@ -164,7 +162,6 @@ fn ends_running_test_that_exceeds_a_limit() {
 
 #[test]
 fn refuses_wrong_password() {
-    // Of `alice` with `secret`.
     let digest = "{alice}secret";
     let hash =
         Command::new("sha256sum").stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().and_then(|mut sum| {
@@ -286,6 +283,5 @@ fn closes_connections_from_disallowed_addresses() {
 
 #[test]
 fn error_codes_match_iperf3() {
-    // Codes of the messages in the tests above.
     assert_eq!((ErrorCode::TOTAL_RATE.0, ErrorCode::AUTHORIZATION.0), (27, 142));
 }

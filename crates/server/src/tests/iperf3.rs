@@ -17,15 +17,14 @@ use crate::{
     iperf3::{ClientSpec, Options, run_client},
 };
 
-/// Options of a client, and an additional check of its output and the server's record.
+/// Options, and a check of the output and the server's record.
 type Case = (&'static [&'static str], fn(&Value, &Outcome) -> bool);
 
 const ANY: fn(&Value, &Outcome) -> bool = |_, _| true;
-/// Bytes of a nominal second at 50 Mbit/s on a busy machine. Unlimited tests move a hundred times as much.
+/// Bytes in a nominal second at 50 Mbit/s on a busy machine. Unlimited tests move a hundred times as much.
 const LIMITED: Range<u64> = 1_000_000..20_000_000;
 const BOTH: &[Direction] = &[Direction::Forward, Direction::Reverse];
 
-/// Output of a stock client with `-J` and these options.
 fn client(server: &TestServer, options: &[&str]) -> Value {
     let output = run(server, &[options, &["-J"]].concat());
     let text = String::from_utf8_lossy(&output.stdout);
@@ -44,7 +43,7 @@ pub(super) fn command(server: &TestServer, options: &[&str]) -> Command {
     command
 }
 
-/// A number at a JSON pointer.
+/// JSON pointer.
 fn number(json: &Value, path: &str) -> u64 {
     json.pointer(path).and_then(Value::as_f64).unwrap_or_else(|| panic!("{path} in {json:#}")) as u64
 }
@@ -57,7 +56,6 @@ fn bytes(outcome: &Outcome, direction: Direction) -> u64 {
     flows(outcome, direction).iter().map(|flow| flow.series.bytes().0).sum()
 }
 
-/// Both ends agree on sent and received bytes.
 fn agree(options: &[&str], json: &Value, ended: &ClientEnd, dropped: u64) {
     assert_eq!(ended.failure, None, "{options:?}");
     let here = ended.here.as_ref().expect("completed tests have a record");
@@ -75,8 +73,7 @@ fn agree(options: &[&str], json: &Value, ended: &ClientEnd, dropped: u64) {
     }
 }
 
-/// One end's sent datagrams equal the other's received ones, apart from kernel drops. A receiver only counts gaps as
-/// lost, not the tail. The server sends until the client ends.
+/// Ignores datagrams that the kernel dropped. A receiver counts gaps as lost, but not the tail.
 fn agree_on_datagrams(options: &[&str], json: &Value, ended: &ClientEnd, direction: Direction, dropped: u64) {
     let here = ended.here.as_ref().expect("checked before");
     let theirs = &ended.results.as_ref().expect("checked before").streams;
@@ -101,7 +98,6 @@ fn agree_on_datagrams(options: &[&str], json: &Value, ended: &ClientEnd, directi
     }
 }
 
-/// Whether only the first second was omitted, on a machine of any speed.
 fn is_after_the_first_second(series: &EndSeries) -> bool {
     let Some(first) = series.measured().next() else { return false };
     let last = series.intervals.last().expect("the first, at least");
@@ -109,7 +105,6 @@ fn is_after_the_first_second(series: &EndSeries) -> bool {
     begins && series.elapsed() == last.end - first.start && series.intervals[0].warmup
 }
 
-/// The server's `--json` output exists and belongs to the same test.
 fn is_like_a_stock_server_s(ended: &ClientEnd, client: &Value) -> bool {
     let output = ended.output.as_ref().map(|output| serde_json::to_value(output).expect("JSON"));
     output.is_some_and(|output| {

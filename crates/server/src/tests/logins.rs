@@ -28,7 +28,6 @@ const USERS: &str = include_str!("../../../codecs/tests/captures/iperf3/users.cs
 /// SERVER_ERROR with iperf3's code for a failed login.
 const REFUSED: [u8; 5] = [0xfe, 0, 0, 0, 142];
 
-/// Sends these parameters and returns the reply.
 fn answer(server: &TestServer, number: u8, params: &str) -> Vec<u8> {
     let mut socket = TcpStream::connect(server.address).expect("the server listens");
     socket.set_read_timeout(Some(Duration::from_secs(10))).expect("a timeout");
@@ -67,7 +66,6 @@ fn limits_rate_of_login_attempts() {
     });
 }
 
-/// Sends parameters with this title and token and returns the first byte of the reply.
 fn first_byte(server: &TestServer, number: u8, title: &str, token: &str) -> u8 {
     let params =
         format!(r#"{{"tcp":true,"time":1,"parallel":1,"len":1000,"title":"{title}","authtoken":"{token}"}}"#);
@@ -82,7 +80,6 @@ fn first_byte(server: &TestServer, number: u8, title: &str, token: &str) -> u8 {
     byte[0]
 }
 
-/// A valid login.
 fn token(padding: Padding) -> String {
     let key = PublicKey::from_pem(PUBLIC).expect("a key");
     let credentials = auth::Credentials { user: "mario".into(), password: "rossi".into() };

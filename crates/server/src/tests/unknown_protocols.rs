@@ -30,10 +30,9 @@ use crate::{
 
 const HERE: IpAddr = IpAddr::V4(std::net::Ipv4Addr::LOCALHOST);
 const ASKS: Greeting = Greeting::asking(Handshake { token: 7, purpose: Purpose::PingPong, number: 0 });
-/// A sockperf message that requests a reply.
+/// Requests a reply.
 const PING: [u8; 14] = [0, 0, 0, 0, 0, 0, 0, 1, 0, 3, 0, 0, 0, 14];
 
-/// A UDP peer of the server.
 struct Peer(UdpSocket);
 
 impl Peer {
@@ -44,7 +43,6 @@ impl Peer {
         Self(socket)
     }
 
-    /// Whether sending this gets no reply.
     fn is_ignored(&self, bytes: &[u8]) -> bool {
         self.0.set_read_timeout(Some(Duration::from_millis(300))).expect("a socket");
         let answer = self.send(bytes);
@@ -52,7 +50,6 @@ impl Peer {
         answer.is_none()
     }
 
-    /// Sends and waits for a reply.
     fn send(&self, bytes: &[u8]) -> Option<Vec<u8>> {
         self.0.send(bytes).expect("loopback");
         let mut answer = [0; 256];

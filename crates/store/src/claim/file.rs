@@ -1,4 +1,4 @@
-//! Claims next to an SQLite file: a lock file per run, unlocked by the kernel when its owner ends.
+//! Claims next to an SQLite file: a lock file per run.
 
 use std::{
     ffi::OsStr,
@@ -13,17 +13,14 @@ use sys::output_file;
 
 use crate::error::StoreError;
 
-/// Suffix of lock files.
 const LOCK: &str = ".lock";
 
 #[derive(Debug)]
 pub(super) struct FileClaim {
     path: PathBuf,
-    /// Keeps the lock.
     _file: File,
 }
 
-/// Claims a run of the database at this path.
 pub(super) fn claim(database: &Path, run: &RunId) -> Result<FileClaim, StoreError> {
     remove_left_locks(database);
     let path = lock_path(database, &run.0);
@@ -47,7 +44,6 @@ pub(super) fn claim(database: &Path, run: &RunId) -> Result<FileClaim, StoreErro
     }
 }
 
-/// Whether a process has claimed the run.
 pub(super) fn is_claimed(database: &Path, run: &RunId) -> bool {
     let Ok(lock) = output_file::open_existing(&lock_path(database, &run.0)) else { return false };
     matches!(lock.try_lock_shared(), Err(TryLockError::WouldBlock))
@@ -59,7 +55,7 @@ pub(crate) fn lock_path(database: &Path, run: &str) -> PathBuf {
     PathBuf::from(name)
 }
 
-/// Removes unlocked lock files left by killed processes.
+/// Left by killed processes.
 fn remove_left_locks(database: &Path) {
     let Some(name) = database.file_name().and_then(OsStr::to_str) else { return };
     let folder = database.parent().filter(|folder| !folder.as_os_str().is_empty());
@@ -76,14 +72,13 @@ fn remove_left_locks(database: &Path) {
     }
 }
 
-/// Whether `path` still refers to this file.
 fn is_at(file: &File, path: &Path) -> bool {
     let identity = |metadata: fs::Metadata| (metadata.dev(), metadata.ino());
     let at_path = fs::symlink_metadata(path).map(identity);
     at_path.is_ok_and(|at_path| file.metadata().is_ok_and(|file| identity(file) == at_path))
 }
 
-/// Describes the owner of a lock: `process 4711 (plumb run quick)`.
+/// E.g. `process 4711 (plumb run quick)`.
 fn owner(mut file: File) -> String {
     let mut pid = String::new();
     if file.read_to_string(&mut pid).is_err() || pid.parse::<u32>().is_err() {

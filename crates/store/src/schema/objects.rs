@@ -1,19 +1,15 @@
-//! Rejects SQLite files with other tables, indexes, views or triggers than plumb creates: a trigger could delete rows,
-//! and a view could be an endless query.
+//! Rejects SQLite files with other tables, indexes, views or triggers than plumb creates: a trigger could delete rows, and a
+//! view could be an endless query.
 
 use std::path::Path;
 
 use rusqlite::Connection;
 
 use super::{MIGRATION_TABLE, OF_FILES};
-use crate::{
-    database::{Database, DatabaseError},
-    error::StoreError,
-    store::WriteError,
-};
+use crate::{database::Database, database_error::DatabaseError, error::StoreError, insert::WriteError};
 
 const ALL: &str = "SELECT type, name, coalesce(sql, '') FROM sqlite_schema";
-/// Prefix of SQLite's own objects: indexes of constraints, and the statistics of ANALYZE.
+/// Indexes of constraints, and the statistics of ANALYZE.
 const RESERVED: &str = "sqlite_";
 
 #[derive(Debug, PartialEq, Eq)]
@@ -33,12 +29,10 @@ impl SchemaObject {
     }
 }
 
-/// Rejects a modified migration table, which stores the format.
 pub(super) fn refuse_unknown_migrations(database: &Database, path: &Path) -> Result<(), WriteError> {
     refuse(database, path, 1, |object| object.name.eq_ignore_ascii_case(MIGRATION_TABLE))
 }
 
-/// Rejects objects that do not belong to this format.
 pub(super) fn refuse_unknown(database: &Database, path: &Path, format: u32) -> Result<(), WriteError> {
     refuse(database, path, format, |object| !object.is_reserved())
 }
@@ -50,9 +44,8 @@ fn refuse(
     concerns: impl Fn(&SchemaObject) -> bool,
 ) -> Result<(), WriteError> {
     let known = created(format)?;
-    let row = |row: &crate::database::Row<'_>| {
-        Ok(SchemaObject::new(row.get(0)?, row.get(1)?, &row.get::<String>(2)?))
-    };
+    let row =
+        |row: &crate::value::Row<'_>| Ok(SchemaObject::new(row.get(0)?, row.get(1)?, &row.get::<String>(2)?));
     let found = database.query(ALL, &[], row)?;
     match found.into_iter().find(|object| concerns(object) && !known.contains(object)) {
         Some(SchemaObject { kind, name, .. }) => {
@@ -62,7 +55,6 @@ fn refuse(
     }
 }
 
-/// Lists the objects of a format.
 fn created(format: u32) -> Result<Vec<SchemaObject>, DatabaseError> {
     let empty = Connection::open_in_memory()?;
     for step in &OF_FILES[..format as usize] {
@@ -74,8 +66,7 @@ fn created(format: u32) -> Result<Vec<SchemaObject>, DatabaseError> {
     Ok(statement.query_map([], row)?.collect::<Result<_, _>>()?)
 }
 
-/// Splits a statement into lower-case words and punctuation, without comments. The migrations contain no quotes, so a
-/// quote never matches.
+/// Lower-case words and punctuation, without comments. The migrations contain no quotes, so a quote never matches.
 fn tokens(sql: &str) -> Vec<String> {
     let mut tokens = Vec::new();
     let mut rest = sql;

@@ -13,7 +13,6 @@ use workload::{
     StreamSettings, TcpSample, Until, WorkloadSettings,
 };
 
-/// A temporary folder, and an unused path in it.
 pub(crate) fn place() -> (TempDir, PathBuf) {
     let folder = tempfile::tempdir().expect("a folder for the test");
     let path = folder.path().join("kept").join("runs.db");
@@ -79,7 +78,6 @@ fn result() -> ResultRecord {
     }
 }
 
-/// A trial: even ones are streams, odd ones are ping-pongs.
 pub(crate) fn trial(index: u32) -> Trial {
     Trial {
         index,

@@ -8,7 +8,6 @@ use crate::{
     record::{header, trial},
 };
 
-/// A run with five trials.
 fn stored_run(place: &Place) -> (Store, RunHeader) {
     let mut store = place.open();
     let header = header("quick-20261121-1", 1);
@@ -19,7 +18,6 @@ fn stored_run(place: &Place) -> (Store, RunHeader) {
     (store, header)
 }
 
-/// Alters the store by SQL and checks which parts are omitted, and why.
 fn check(place: &Place, sql: &str, omitted: &[&str], reason: &str) {
     let (mut store, header) = stored_run(place);
     assert!(place.other().change(sql) > 0, "{sql}");

@@ -30,7 +30,6 @@ pub(crate) fn baseline_name_can_move_to_another_run(place: &Place) {
     assert_eq!(store.set_baseline("main", &two).expect("sets"), Some(one.clone()));
     assert_eq!(store.baseline("main").expect("is set"), two);
     assert_eq!(store.baselines().expect("lists"), [Baseline { name: "main".into(), run: two.clone() }]);
-    // A run's own name takes precedence.
     store.set_baseline("quick-20261121-1", &two).expect("sets");
     assert_eq!(store.resolve("quick-20261121-1").expect("exists"), one);
 }

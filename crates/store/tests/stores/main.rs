@@ -1,5 +1,4 @@
-//! Tests of both kinds of stores: an SQLite file and a PostgreSQL database, for which this program starts a server.
-//! Tests for only one kind come last.
+//! Tests of both kinds of stores, with a PostgreSQL server of their own. Tests for only one kind come last.
 
 mod altered;
 mod baselines;
@@ -21,7 +20,6 @@ use plumb_tests::{Need, PostgresServer};
 
 type Test<F> = (&'static str, F);
 
-/// Pairs test functions with their names.
 macro_rules! tests {
     ($($module:ident::$name:ident,)*) => { &[$((stringify!($name), $module::$name)),*] };
 }
@@ -69,7 +67,6 @@ const OF_A_SERVER: &[Test<fn(&PostgresServer)>] = tests![
     server::denied_access_error_has_a_remedy,
 ];
 
-/// Tests that start their own server.
 const OF_OWN_SERVERS: &[Test<fn()>] = tests![
     server::checks_password_and_certificate_without_showing_passwords,
     server::retries_unreachable_server_without_loss,

@@ -16,7 +16,6 @@ use crate::{
 
 const SHORT: Duration = Duration::from_millis(20);
 
-/// The other program locks it beyond the lock timeout, until the wait is reported.
 pub(crate) fn retries_locked_store_with_one_notice_and_without_loss(place: &Place) {
     for (index, lock) in (0..).zip(place.locks()) {
         let mut store = place.open_with_patience(SHORT);
@@ -77,7 +76,6 @@ pub(crate) fn recreates_deleted_file_and_reports_it(place: &Place) {
     assert_eq!(reopened.trials, [trial(0), trial(1)]);
 }
 
-/// An invalid value fails immediately.
 pub(crate) fn fails_immediately_on_permanent_errors(place: &Place) {
     let mut store = place.open();
     let header = header("quick-20261121-1", 1);

@@ -16,11 +16,9 @@ use crate::record;
 
 pub(crate) struct Place {
     path: PathBuf,
-    /// For a file.
     folder: Option<TempDir>,
 }
 
-/// A connection of another program.
 pub(crate) enum OtherProgram {
     File(Box<Connection>),
     Server(Box<Client>),
@@ -36,7 +34,6 @@ impl Place {
         Self { path: server.database().into(), folder: None }
     }
 
-    /// A path or an address.
     pub(crate) fn path(&self) -> &Path {
         &self.path
     }
@@ -53,12 +50,10 @@ impl Place {
         Store::open_with_patience(&self.path, patience).expect("opens")
     }
 
-    /// Size of the file in bytes.
     pub(crate) fn size(&self) -> Option<u64> {
         self.is_file().then(|| fs::metadata(&self.path).expect("exists").len())
     }
 
-    /// SQL by which another program blocks writes of trials.
     pub(crate) const fn locks(&self) -> &'static [&'static str] {
         match self.is_file() {
             true => &["BEGIN EXCLUSIVE", "BEGIN IMMEDIATE", "BEGIN; SELECT count(*) FROM run"],
@@ -66,7 +61,6 @@ impl Place {
         }
     }
 
-    /// Resets it to an empty store.
     pub(crate) fn empty(&self) {
         if self.is_file() {
             // It may not exist yet.
@@ -94,7 +88,6 @@ impl OtherProgram {
         }
     }
 
-    /// Number of rows changed by a statement.
     pub(crate) fn change(&mut self, sql: &str) -> u64 {
         match self {
             Self::File(connection) => connection.execute(sql, []).expect("succeeds") as u64,
@@ -102,7 +95,6 @@ impl OtherProgram {
         }
     }
 
-    /// Whether a statement is valid.
     pub(crate) fn can(&mut self, sql: &str) -> bool {
         match self {
             Self::File(connection) => connection.execute_batch(sql).is_ok(),

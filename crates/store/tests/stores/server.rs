@@ -17,12 +17,10 @@ use crate::{
     record::{header, trial},
 };
 
-/// The database name in the address.
 fn name(place: &Place) -> &str {
     place.path().file_name().and_then(|name| name.to_str()).expect("the address ends with the name")
 }
 
-/// Terminates all connections to a database and waits for their end.
 fn break_connections(server: &PostgresServer, place: &Place) {
     let condition = format!("FROM pg_stat_activity WHERE datname = '{}'", name(place));
     let _ = server.sql("postgres", &format!("SELECT pg_terminate_backend(pid) {condition}"));
@@ -94,7 +92,7 @@ pub(crate) fn denied_access_error_has_a_remedy(server: &PostgresServer) {
     refused(server.database().replace("plumb@", "guest@"), "permission denied for schema public");
 }
 
-/// The server stops twice, once by a crash, and restarts after a trial was tried three times.
+/// The first stop is a crash; the server restarts after a trial was tried three times.
 pub(crate) fn retries_unreachable_server_without_loss() {
     let server = PostgresServer::new();
     let place = Place::database(&server);
@@ -132,7 +130,6 @@ pub(crate) fn retries_unreachable_server_without_loss() {
     assert!(matches!(error, StoreError::Away { .. }) && error.may_pass(), "{error:?}");
 }
 
-/// By name and by number, with right and wrong passwords, with and without TLS.
 pub(crate) fn checks_password_and_certificate_without_showing_passwords() {
     let server = PostgresServer::new();
     let [authority, other] = ["authority", "other"].map(|name| authority(&server, name));
@@ -189,7 +186,7 @@ fn shows_nothing(value: &impl Debug) {
     assert!(!shown.contains("s3cret"), "{shown}");
 }
 
-/// A CA certificate as PEM, with its key in the same folder.
+/// PEM, with its key in the same folder.
 fn authority(server: &PostgresServer, name: &str) -> PathBuf {
     let file = server.file(&format!("{name}.pem"), b"");
     let key = file.with_extension("key");
@@ -197,7 +194,6 @@ fn authority(server: &PostgresServer, name: &str) -> PathBuf {
     file
 }
 
-/// The server's certificate, for its host name only.
 fn signed(server: &PostgresServer, authority: &Path) -> PathBuf {
     let (key, names) =
         (server.file("server.key", b""), server.file("names", b"subjectAltName=DNS:localhost\n"));

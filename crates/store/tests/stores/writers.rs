@@ -1,5 +1,5 @@
-//! Concurrent processes and threads, some of them killed.
-//! Child processes run this test program, controlled by STORE_CHILD (the action), STORE_PATH and STORE_RUN.
+//! Concurrent processes and threads, some of them killed. Child processes run this program, controlled by STORE_CHILD (the
+//! action), STORE_PATH and STORE_RUN.
 
 use std::{
     env,
@@ -62,7 +62,7 @@ pub(crate) fn processes_can_write_different_runs_concurrently(place: &Place) {
     assert_eq!(store.runs().expect("lists").len(), ids.len());
 }
 
-/// Each writes all trials, with different offsets: most exist already or are just being written.
+/// Each writer starts at another offset, so most trials exist already or are just being written.
 pub(crate) fn concurrent_writers_store_each_trial_once(place: &Place) {
     const TRIALS: u32 = 40;
     let header = header("quick-20261121-1", 1);
@@ -87,7 +87,7 @@ pub(crate) fn concurrent_writers_store_each_trial_once(place: &Place) {
     assert!(matches!(refused, StoreError::TrialExists { index: 3, .. }), "{refused:?}");
 }
 
-/// Two controllers that want the same run.
+/// Two controllers want the same run.
 pub(crate) fn run_has_one_owner_until_its_process_ends(place: &Place) {
     let run = RunId("quick-20261121-1".to_owned());
     let store = place.open();
@@ -107,7 +107,6 @@ pub(crate) fn run_has_one_owner_until_its_process_ends(place: &Place) {
     assert!(!store.is_under_way(&run));
 }
 
-/// Runs the child's action. Returns whether this is a child.
 pub(crate) fn is_child() -> bool {
     let variable = |name: &str| env::var(name).ok();
     let Some(action) = variable("STORE_CHILD") else { return false };
@@ -140,7 +139,6 @@ fn report(text: &str) {
     println!("{text}");
 }
 
-/// Starts this program as a child.
 fn child(action: &str, place: &Place, run: &str) -> (Child, Lines<BufReader<ChildStdout>>) {
     let mut child = Command::new(env::current_exe().expect("known"))
         .env("STORE_CHILD", action)

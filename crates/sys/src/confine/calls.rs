@@ -1,18 +1,14 @@
-//! Groups of system calls by purpose, combined into filters. All calls are used by some server test (tests/compat),
-//! except those of [`RARE`].
+//! Groups of system calls by purpose. All calls are used by some server test (tests/compat), except those of [`RARE`].
 
 use super::seccomp::Call::{self, Any, Bit, With};
 
 pub const MEMORY: &[Call] = &[Any(libc::SYS_mmap), Any(libc::SYS_mprotect), Any(libc::SYS_munmap)];
 
-/// Clocks and sleeping.
 pub const TIME: &[Call] = &[Any(libc::SYS_clock_gettime), Any(libc::SYS_clock_nanosleep)];
 
-/// Properties of the calling thread.
 pub const OWN: &[Call] =
     &[With(libc::SYS_prctl, 0, &[libc::PR_SET_NAME as u32, libc::PR_SET_TIMERSLACK as u32, PR_GET_AUXV])];
 
-/// Threads and CPU affinity.
 pub const THREADS: &[Call] = &[
     Bit(libc::SYS_clone, 0, libc::CLONE_THREAD as u32),
     Any(libc::SYS_futex),
@@ -20,7 +16,6 @@ pub const THREADS: &[Call] = &[
     Any(libc::SYS_sched_setaffinity),
 ];
 
-/// Signals and exit.
 pub const SIGNALS: &[Call] = &[
     Any(libc::SYS_exit),
     Any(libc::SYS_exit_group),
@@ -30,7 +25,6 @@ pub const SIGNALS: &[Call] = &[
     Any(libc::SYS_sigaltstack),
 ];
 
-/// Operations on any descriptor.
 pub const DESCRIPTORS: &[Call] = &[
     Any(libc::SYS_read),
     Any(libc::SYS_write),
@@ -40,7 +34,6 @@ pub const DESCRIPTORS: &[Call] = &[
     With(libc::SYS_ioctl, 1, &[FIONBIO, libc::TIOCGWINSZ as u32]),
 ];
 
-/// Waiting for several descriptors.
 pub const POLLING: &[Call] = &[
     Any(libc::SYS_ppoll),
     Any(libc::SYS_epoll_create1),
@@ -49,10 +42,9 @@ pub const POLLING: &[Call] = &[
     Any(libc::SYS_eventfd2),
 ];
 
-/// Opening files by name, further restricted by Landlock.
+/// Landlock restricts the files.
 pub const FILES: &[Call] = &[Any(libc::SYS_open)];
 
-/// Sockets: IPv4, IPv6 and netlink (devices and routes).
 pub const SOCKETS: &[Call] = &[
     Any(libc::SYS_recvfrom),
     Any(libc::SYS_recvmsg),
@@ -72,13 +64,11 @@ pub const SOCKETS: &[Call] = &[
     Any(libc::SYS_socketpair),
 ];
 
-/// Zero-copy transfers.
 pub const PIPES: &[Call] = &[Any(libc::SYS_pipe2), Any(libc::SYS_splice), Any(libc::SYS_vmsplice)];
 
-/// Machine information.
 pub const MACHINE: &[Call] = &[Any(libc::SYS_getrandom), Any(libc::SYS_uname)];
 
-/// Calls that tests cannot trigger on demand.
+/// Tests cannot trigger these on demand.
 pub const RARE: &[Call] = &[
     // C library allocator: growing its heap.
     Any(libc::SYS_brk),
@@ -93,7 +83,7 @@ pub const RARE: &[Call] = &[
     Any(libc::SYS_tkill),
 ];
 
-/// From linux/prctl.h: reads the auxiliary vector.
+/// linux/prctl.h; reads the auxiliary vector.
 const PR_GET_AUXV: u32 = 0x4155_5856;
-/// From asm-generic/ioctls.h.
+/// asm-generic/ioctls.h.
 const FIONBIO: u32 = 0x5421;

@@ -13,9 +13,8 @@ use crate::error::{Context, Error, Result};
 
 const READ_FILE: u64 = 1 << 2;
 const READ_DIR: u64 = 1 << 3;
-/// File access rights by Landlock version.
 const FILES: [u64; 5] = [(1 << 13) - 1, (1 << 14) - 1, (1 << 15) - 1, (1 << 15) - 1, (1 << 16) - 1];
-/// TCP bind and connect, since version 4.
+/// Bind and connect, since version 4.
 const TCP: u64 = 3;
 /// Abstract sockets and signals to other processes, since version 6.
 const OTHERS: u64 = 3;
@@ -36,12 +35,9 @@ struct Beneath {
     folder: i32,
 }
 
-/// Landlock support of the kernel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Landlock {
-    /// Applied, with this ABI version.
     Version(u32),
-    /// Missing or disabled.
     Absent,
 }
 
@@ -54,11 +50,7 @@ impl fmt::Display for Landlock {
     }
 }
 
-/// Restricts the process to reading files below `readable`, and forbids binding and connecting TCP sockets. Requires
-/// `no_new_privs`.
-///
-/// # Errors
-/// When the kernel supports Landlock but rejects the rules.
+/// Reading below `readable` only, and no binding or connecting of TCP sockets. Requires `no_new_privs`.
 pub fn restrict_files(readable: &[&Path]) -> Result<Landlock> {
     // SAFETY: without attributes and with this flag, the call only returns a version.
     let version = unsafe { libc::syscall(libc::SYS_landlock_create_ruleset, 0_usize, 0_usize, VERSION) };

@@ -1,5 +1,5 @@
-//! System call filters. A call outside the filter ends the process with a message, because it is either a bug in the
-//! list or an attack. See seccomp(2), linux/filter.h, linux/seccomp.h.
+//! System call filters. A call outside the filter ends the process: it is either a bug in the list or an attack. See
+//! seccomp(2), linux/filter.h, linux/seccomp.h.
 #![expect(unsafe_code, reason = "installs a filter and a signal handler that only makes system calls")]
 
 use std::mem::offset_of;
@@ -8,14 +8,13 @@ use crate::error::{Error, Result};
 
 /// `AUDIT_ARCH_X86_64` of linux/audit.h.
 const X86_64: u32 = 0xc000_003e;
-/// Start of the x32 ABI's numbers, all of which are forbidden.
+/// The x32 ABI is forbidden.
 const X32: u32 = 0x4000_0000;
 const LOAD: u16 = (libc::BPF_LD | libc::BPF_W | libc::BPF_ABS) as u16;
 const IF_EQUAL: u16 = (libc::BPF_JMP | libc::BPF_JEQ | libc::BPF_K) as u16;
 const IF_LEAST: u16 = (libc::BPF_JMP | libc::BPF_JGE | libc::BPF_K) as u16;
 const IF_ANY_BIT: u16 = (libc::BPF_JMP | libc::BPF_JSET | libc::BPF_K) as u16;
 const RETURN: u16 = (libc::BPF_RET | libc::BPF_K) as u16;
-/// Offset in `struct seccomp_data`.
 const NUMBER: u32 = offset_of!(libc::seccomp_data, nr) as u32;
 const ARCHITECTURE: u32 = offset_of!(libc::seccomp_data, arch) as u32;
 const ARGUMENTS: u32 = offset_of!(libc::seccomp_data, args) as u32;
@@ -23,17 +22,14 @@ const ARGUMENTS: u32 = offset_of!(libc::seccomp_data, args) as u32;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Call {
     Any(i64),
-    /// With one of these values (lower 32 bits) in the given argument, counted from 0.
+    /// One of these values (lower 32 bits) in the given argument, counted from 0.
     With(i64, u32, &'static [u32]),
-    /// With any of these bits in the given argument.
+    /// Any of these bits in the given argument.
     Bit(i64, u32, u32),
 }
 
-/// Permits only these calls, in this thread and in threads that it starts. Any other call ends the process with
-/// `message` and the call number on standard error. Requires `no_new_privs`.
-///
-/// # Errors
-/// When the kernel has no seccomp filters or rejects the filter.
+/// Applies to this thread and to threads that it starts. Any other call ends the process with `message` and the call number on
+/// standard error. Requires `no_new_privs`.
 pub fn filter_calls(groups: &[&[Call]], message: &'static str) -> Result<()> {
     install_handler(message)?;
     let mut filter = program(&groups.concat());
@@ -83,7 +79,7 @@ fn program(calls: &[Call]) -> Vec<libc::sock_filter> {
     all
 }
 
-/// Message of the handler; set once, before the handler is installed.
+/// Set once, before the handler is installed.
 static mut MESSAGE: &str = "";
 
 fn install_handler(message: &'static str) -> Result<()> {
@@ -98,7 +94,7 @@ fn install_handler(message: &'static str) -> Result<()> {
     if done < 0 { Err(Error::last("handle", "SIGSYS")) } else { Ok(()) }
 }
 
-/// Only writes and exits, because the interrupted code may be in any state.
+/// Only writes and exits: the interrupted code may be in any state.
 extern "C" fn denied(_signal: i32, about: *const libc::siginfo_t, _context: *const libc::c_void) {
     // linux/siginfo.h: three integers (and padding), then the call's address, number and architecture.
     const SYSCALL: usize = 24;
@@ -147,7 +143,7 @@ mod tests {
         assert_eq!(text, format!("denied: {}\n", libc::SYS_getppid));
     }
 
-    /// The filter's verdict on a call, computed by an interpreter for the used instructions.
+    /// Computed by an interpreter for the used instructions.
     fn run(calls: &[Call], number: i64, arguments: [u64; 6]) -> u32 {
         let program = program(calls);
         let (mut at, mut accumulator) = (0, 0);

@@ -15,7 +15,6 @@ use crate::error::{Context, Error, Result};
 
 const USERS: &str = "/etc/passwd";
 
-/// A user and its primary group.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct User {
     name: String,
@@ -24,14 +23,12 @@ pub struct User {
 }
 
 impl User {
-    /// The `nobody` user of all Linux systems, regardless of /etc/passwd.
     #[must_use]
     pub fn nobody() -> Self {
         Self { name: "nobody".to_owned(), uid: 65_534, gid: 65_534 }
     }
 
-    /// Returns one of the user IDs 60578 to 61183, which systemd and distributions leave unassigned (systemd,
-    /// docs/UIDS-GIDS.md).
+    /// 60578 to 61183, which systemd and distributions leave unassigned (systemd, docs/UIDS-GIDS.md).
     #[must_use]
     pub fn unassigned(number: u32) -> Self {
         const FIRST: u32 = 60_578;
@@ -40,10 +37,7 @@ impl User {
         Self { name: id.to_string(), uid: id, gid: id }
     }
 
-    /// Finds a user by name or number. Names are only looked up in /etc/passwd.
-    ///
-    /// # Errors
-    /// When the name is unknown.
+    /// Accepts a number, or a name in /etc/passwd.
     pub fn named(name: &str) -> Result<Self> {
         if let Ok(uid) = name.parse() {
             return Ok(Self { name: name.to_owned(), uid, gid: uid });
@@ -74,13 +68,12 @@ impl fmt::Display for User {
     }
 }
 
-/// Whether this process is user 0 of the machine or of a user namespace.
 #[must_use]
 pub fn is_root() -> bool {
     geteuid().is_root()
 }
 
-/// Whether the user exists in this user namespace; a process can only become such a user.
+/// A process can only become a user that exists in its user namespace.
 pub fn is_mapped(user: &User) -> Result<bool> {
     let has = |path: &str, id: u32| {
         let map = fs::read_to_string(path).named("read", || path)?;
@@ -93,12 +86,11 @@ pub fn is_mapped(user: &User) -> Result<bool> {
     Ok(has("/proc/self/uid_map", user.uid)? && has("/proc/self/gid_map", user.gid)?)
 }
 
-/// Permanently switches to this user and its primary group. A switch from root drops all capabilities.
+/// Takes the user's primary group as well. A switch from root drops all capabilities.
 pub fn become_user(user: &User) -> Result<()> {
     change_user(user, &[]).named("become", || format!("user {user}"))
 }
 
-/// The same, with supplementary groups. Only makes system calls.
 pub(crate) fn change_user(user: &User, groups: &[Gid]) -> rustix::io::Result<()> {
     let (uid, gid) = (Uid::from_raw(user.uid), Gid::from_raw(user.gid));
     set_thread_groups(groups)?;
@@ -110,10 +102,7 @@ pub(crate) fn groups(numbers: &[u32]) -> Vec<Gid> {
     numbers.iter().copied().map(Gid::from_raw).collect()
 }
 
-/// Groups that a user must be in to read and write these files; `None` if only their owners can.
-///
-/// # Errors
-/// When a file is missing.
+/// A user must be in these groups to read and write the files; `None` if only their owners can.
 pub fn groups_that_open(files: &[&Path]) -> Result<Option<Vec<u32>>> {
     let (mut groups, both) = (Vec::new(), 0o6);
     for file in files {
@@ -127,7 +116,7 @@ pub fn groups_that_open(files: &[&Path]) -> Result<Option<Vec<u32>>> {
     Ok(Some(groups))
 }
 
-/// Clears the capability bounding set. Call this before [`become_user`], which drops the required capability.
+/// Call this before [`become_user`], which drops the required capability.
 pub fn drop_bounds() {
     for capability in CapabilitySet::all() {
         // Without CAP_SETPCAP there is nothing to gain; older kernels lack some capabilities.
@@ -135,7 +124,6 @@ pub fn drop_bounds() {
     }
 }
 
-/// Drops all capabilities, except optionally CAP_NET_BIND_SERVICE.
 pub fn keep_capabilities(low_ports: bool) -> Result<()> {
     let none = CapabilitySet::empty();
     let remaining = if low_ports { CapabilitySet::NET_BIND_SERVICE } else { none };
@@ -143,7 +131,7 @@ pub fn keep_capabilities(low_ports: bool) -> Result<()> {
     set_capabilities(None, sets).named("give up", || "capabilities")
 }
 
-/// Sets `no_new_privs`: programs that it starts gain no privileges by their file attributes.
+/// Programs that it starts gain no privileges by their file attributes.
 pub fn forbid_new_privileges() -> Result<()> {
     set_no_new_privs(true).named("forbid", || "new privileges")
 }

@@ -16,9 +16,8 @@ use crate::error::{Context, Error, Result};
 struct Guest {
     description: &'static str,
     code: &'static [u8],
-    /// 64-bit mode with page tables; otherwise real mode.
     long: bool,
-    /// Expected RAX after it halts.
+    /// RAX after it halts.
     answer: u64,
 }
 
@@ -60,10 +59,10 @@ const LOOP: Guest = Guest {
     answer: 0,
 };
 const LOOP_AT_MOST: Duration = Duration::from_millis(200);
-/// Number of attempts, because other processes may use the CPU.
+/// Other processes may use the CPU.
 const LOOPS: u32 = 6;
 
-/// Guest-physical addresses. Each page table occupies a page.
+/// Guest-physical.
 const MEMORY: usize = 0x20_0000;
 const CODE: usize = 0x1000;
 const TABLES: [usize; 3] = [0x2000, 0x3000, 0x4000];
@@ -89,7 +88,6 @@ pub(super) fn run_all() -> Result<()> {
     Err(unfit(format!("{} took at least {took} ms: it is interpreted, not run by the CPU", LOOP.description)))
 }
 
-/// Runs a guest in a new VM until it halts, and returns its run time.
 fn run(kvm: &Kvm, guest: &Guest) -> Result<Duration> {
     let memory = Memory::new()?;
     memory.fill(guest);
@@ -160,7 +158,6 @@ fn refused(operation: &'static str, error: &kvm_ioctls::Error) -> Error {
     Error::new(operation, DEVICE, error.errno())
 }
 
-/// Guest memory: 2 MiB, shared with KVM.
 struct Memory {
     at: *mut libc::c_void,
 }
@@ -173,7 +170,7 @@ impl Memory {
         Ok(Self { at: at.named("map", || "the memory of a guest")? })
     }
 
-    /// Writes the code, and page tables that identity-map the 2 MiB with one large page.
+    /// Page tables identity-map the 2 MiB with one large page.
     fn fill(&self, guest: &Guest) {
         const PRESENT_WRITABLE: u64 = 0x3;
         const LARGE: u64 = 0x80;

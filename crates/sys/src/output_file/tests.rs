@@ -27,7 +27,6 @@ fn pipe(path: &Path) {
 
 type Writer = (&'static str, fn(&Path) -> Result<()>);
 
-/// All write functions.
 const WRITERS: &[Writer] = &[
     ("replace", |path| replace(path, b"new")),
     ("write_new", |path| write_new(path, b"new", 0o600)),

@@ -48,7 +48,7 @@ fn keeps_using_the_opened_folder_after_it_is_exchanged() {
     assert!(base.path().join("gone/labs/a").exists() && !path.join("a").exists());
 }
 
-/// A change to the folder `list/labs` below the path, and the expected error, if any.
+/// A change of the folder `list/labs` below the path, and the expected error.
 type Case = (fn(&Path), Option<&'static str>);
 
 const FOLDERS: &[Case] = &[
@@ -69,7 +69,6 @@ fn give(path: &Path) {
     lchown(path, Some(65_534), None).expect("root");
 }
 
-/// Moves `name` away and replaces it with a symlink to `to`.
 fn link(base: &Path, name: &str, to: &str) {
     fs::rename(base.join(name), base.join("moved")).expect("own folder");
     symlink(base.join(to), base.join(name)).expect("own folder");

@@ -1,6 +1,5 @@
-//! Datagrams on sockets bound to all addresses: the destination address of received ones, and the source address of
-//! sent ones. Otherwise the route selects the source, and peers drop replies from an unexpected address. See IP_PKTINFO
-//! in ip(7), IPV6_RECVPKTINFO in ipv6(7).
+//! The destination address of received datagrams, and the source address of sent ones, which the route would select otherwise.
+//! See IP_PKTINFO in ip(7), IPV6_RECVPKTINFO in ipv6(7).
 #![expect(unsafe_code, reason = "the standard library does not support control messages")]
 
 use std::io;
@@ -11,23 +10,22 @@ use std::os::fd::{AsFd, AsRawFd};
 use super::{integer, transfer::again};
 use crate::error::Result;
 
-/// Buffer for one control message of either family, with the required alignment.
 #[repr(C, align(8))]
 struct Control([u8; 64]);
 
-/// From linux/in6.h.
+/// The value of linux/in6.h.
 const IPV6_RECVPKTINFO: u32 = 49;
 const IP_PKTINFO: u32 = 8;
 
-/// Makes [`receive_addressed`] return destination addresses.
+/// Prepares a socket for [`receive_addressed`].
 pub fn set_destination_told(fd: impl AsFd, is_ipv6: bool) -> Result<()> {
     let (level, name) =
         if is_ipv6 { (libc::IPPROTO_IPV6, IPV6_RECVPKTINFO) } else { (libc::IPPROTO_IP, IP_PKTINFO) };
     integer::set(&fd, level, name, 1_i32, "set IP_PKTINFO on")
 }
 
-/// Receives a datagram: its length, source, and local destination address if enabled (see [`set_destination_told`]).
-/// Datagrams longer than `buffer` are truncated.
+/// Length, source, and local destination address if enabled (see [`set_destination_told`]). Truncates datagrams longer than
+/// `buffer`.
 pub fn receive_addressed(
     fd: impl AsFd,
     buffer: &mut [u8],
@@ -53,7 +51,7 @@ pub fn receive_addressed(
     Ok((length, from, destination_of(&message)))
 }
 
-/// Sends a datagram to `to` with source `from`, a local address of the same family.
+/// `from` is a local address of the same family.
 pub fn send_addressed(fd: impl AsFd, bytes: &[u8], to: SocketAddr, from: IpAddr) -> io::Result<usize> {
     let mut control = Control([0; 64]);
     // SAFETY: plain integers and pointers, for which zero is valid.
@@ -86,12 +84,11 @@ pub fn send_addressed(fd: impl AsFd, bytes: &[u8], to: SocketAddr, from: IpAddr)
     })
 }
 
-/// Size of `T`, a few bytes.
 const fn length_of<T>() -> libc::socklen_t {
     size_of::<T>() as libc::socklen_t
 }
 
-/// Writes `value` as the only control message of a header with a sufficient buffer.
+/// The control message must be the only one, and the buffer large enough.
 fn put<T>(message: &mut libc::msghdr, level: i32, kind: i32, value: T) {
     // SAFETY: `msg_control` refers to an aligned `Control`, larger than a header plus `in6_pktinfo`, the larger type;
     // CMSG_FIRSTHDR and CMSG_DATA stay inside.
@@ -105,7 +102,6 @@ fn put<T>(message: &mut libc::msghdr, level: i32, kind: i32, value: T) {
     }
 }
 
-/// Destination address reported by the kernel.
 fn destination_of(message: &libc::msghdr) -> Option<IpAddr> {
     // SAFETY: the kernel has filled the control buffer up to `msg_controllen` with messages of the given types; the
     // macros stay inside.
@@ -149,7 +145,6 @@ fn address(name: &libc::sockaddr_storage) -> Option<SocketAddr> {
     }
 }
 
-/// Writes an address and returns its length.
 fn fill(name: &mut libc::sockaddr_storage, address: SocketAddr) -> libc::socklen_t {
     let name = &raw mut *name;
     // SAFETY: it has the size and alignment of any address type.
@@ -182,7 +177,6 @@ mod tests {
 
     use super::*;
 
-    /// A datagram to a loopback address, and the reply.
     fn check(everywhere: &str, to: &str) {
         let to: IpAddr = to.parse().expect("an address");
         let Ok(server) = UdpSocket::bind((everywhere.parse::<IpAddr>().expect("an address"), 0)) else {

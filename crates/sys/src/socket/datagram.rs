@@ -12,7 +12,7 @@ use std::ptr::null_mut;
 
 use linux_raw_sys::net::{cmsghdr, mmsghdr, msghdr};
 
-/// A control message with space for the integer of UDP_SEGMENT (16 bits) or UDP_GRO (32 bits).
+/// Holds the integer of UDP_SEGMENT (16 bits) or UDP_GRO (32 bits).
 #[repr(C)]
 #[derive(Clone, Copy)]
 struct Control {
@@ -24,7 +24,6 @@ impl Control {
     const EMPTY: Self = Self { header: cmsghdr { cmsg_len: 0, cmsg_level: 0, cmsg_type: 0 }, value: [0; 8] };
 }
 
-/// From linux/udp.h.
 const UDP_SEGMENT: i32 = 103;
 const UDP_GRO: i32 = 104;
 

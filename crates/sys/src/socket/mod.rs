@@ -27,7 +27,6 @@ pub use zero_copy::ZeroCopySender;
 
 use std::os::fd::{AsFd, AsRawFd};
 
-/// Name of a socket in errors.
 fn named(fd: &impl AsFd) -> String {
     format!("socket {}", fd.as_fd().as_raw_fd())
 }
@@ -36,14 +35,13 @@ fn named(fd: &impl AsFd) -> String {
 mod testing {
     use std::net::{TcpListener, TcpStream};
 
-    /// A loopback connection in the namespace of the calling thread.
     pub(super) fn connected() -> (TcpStream, TcpStream) {
         let listener = TcpListener::bind("127.0.0.1:0").expect("loopback");
         let client = TcpStream::connect(listener.local_addr().expect("bound")).expect("loopback");
         (client, listener.accept().expect("just connected").0)
     }
 
-    /// Sets the MTU of `lo` in the calling thread's namespace, which must be private to the test.
+    /// The namespace must be private to the test.
     #[expect(unsafe_code, reason = "an ioctl without a rustix wrapper")]
     pub(super) fn set_loopback_mtu(bytes: i32) {
         use std::os::fd::AsRawFd;

@@ -10,11 +10,10 @@ use super::integer::{self, get_int};
 use super::named;
 use crate::error::{Context, Result};
 
-/// Minimum keepalive interval.
+/// Keepalive interval.
 const KEEPALIVE: Duration = Duration::from_secs(1);
 
-/// Sets the congestion control of a TCP socket. ENOENT: unknown to the kernel; EPERM: restricted to root
-/// (`net.ipv4.tcp_allowed_congestion_control`).
+/// ENOENT: unknown to the kernel; EPERM: restricted to root (`net.ipv4.tcp_allowed_congestion_control`).
 pub fn set_congestion(fd: impl AsFd, algorithm: &str) -> Result<()> {
     let set = sockopt::set_tcp_congestion(&fd, algorithm).named("set congestion control", || algorithm);
     set.map_err(|error| match error.is_permission() {
@@ -25,7 +24,6 @@ pub fn set_congestion(fd: impl AsFd, algorithm: &str) -> Result<()> {
     })
 }
 
-/// Whether the congestion control is available without loading a module.
 #[expect(clippy::disallowed_methods, reason = "reads /proc/sys")]
 #[must_use]
 pub fn has_congestion(algorithm: &str) -> bool {
@@ -33,28 +31,26 @@ pub fn has_congestion(algorithm: &str) -> bool {
     available.is_ok_and(|names| names.split_whitespace().any(|name| name == algorithm))
 }
 
-/// Congestion control of a TCP socket.
 pub fn congestion(fd: impl AsFd) -> Result<String> {
     sockopt::tcp_congestion(&fd).named("read congestion control of", || named(&fd))
 }
 
-/// Disables (true) or enables (false) Nagle's algorithm.
+/// True disables Nagle's algorithm.
 pub fn set_nodelay(fd: impl AsFd, on: bool) -> Result<()> {
     sockopt::set_tcp_nodelay(&fd, on).named("set TCP_NODELAY on", || named(&fd))
 }
 
-/// Whether Nagle's algorithm is disabled.
 pub fn nodelay(fd: impl AsFd) -> Result<bool> {
     sockopt::tcp_nodelay(&fd).named("read TCP_NODELAY of", || named(&fd))
 }
 
-/// Sets the send buffer size (SO_SNDBUF, socket(7)) and disables autotuning. The kernel silently limits it to
-/// `net.core.wmem_max` and doubles it; use [`send_buffer`] to read the result.
+/// Disables autotuning. The kernel silently limits the size to `net.core.wmem_max` and doubles it; use [`send_buffer`] to read
+/// the result.
 pub fn set_send_buffer(fd: impl AsFd, bytes: usize) -> Result<()> {
     sockopt::set_socket_send_buffer_size(&fd, bytes).named("set send buffer of", || named(&fd))
 }
 
-/// Maximum send buffer size of TCP autotuning in bytes (`net.ipv4.tcp_wmem`); the kernel's default if unreadable.
+/// Bytes (`net.ipv4.tcp_wmem`); the kernel's default if unreadable.
 #[expect(clippy::disallowed_methods, reason = "reads /proc/sys")]
 #[must_use]
 pub fn largest_send_buffer() -> usize {
@@ -63,57 +59,52 @@ pub fn largest_send_buffer() -> usize {
     sizes.ok().and_then(|sizes| sizes.split_whitespace().nth(2)?.parse().ok()).unwrap_or(DEFAULT)
 }
 
-/// Like [`set_send_buffer`], for receiving (SO_RCVBUF, `net.core.rmem_max`). For TCP, set it before connecting, so that
-/// the window can use it.
+/// Limited by `net.core.rmem_max`. A TCP socket needs it before connecting, so that the window can use it.
 pub fn set_receive_buffer(fd: impl AsFd, bytes: usize) -> Result<()> {
     sockopt::set_socket_recv_buffer_size(&fd, bytes).named("set receive buffer of", || named(&fd))
 }
 
-/// Send buffer size in bytes as accounted by the kernel: twice the requested size.
+/// Bytes as accounted by the kernel: twice the requested size.
 pub fn send_buffer(fd: impl AsFd) -> Result<usize> {
     sockopt::socket_send_buffer_size(&fd).named("read send buffer of", || named(&fd))
 }
 
-/// Like [`send_buffer`], for receiving.
+/// Bytes as in [`send_buffer`].
 pub fn receive_buffer(fd: impl AsFd) -> Result<usize> {
     sockopt::socket_recv_buffer_size(&fd).named("read receive buffer of", || named(&fd))
 }
 
-/// Segment size of a TCP sender, in bytes.
+/// Bytes.
 pub fn mss(fd: impl AsFd) -> Result<u32> {
     let value = get_int(&fd, libc::IPPROTO_TCP, linux_raw_sys::net::TCP_MAXSEG, "read TCP_MAXSEG of")?;
     Ok(value.unsigned_abs())
 }
 
-/// Limits the segment size of a TCP socket, in bytes (TCP_MAXSEG, tcp(7)), before connecting. EINVAL outside 88 to
-/// 32,767.
+/// Must precede connecting (TCP_MAXSEG, tcp(7)). EINVAL outside 88 to 32,767.
 pub fn set_mss(fd: impl AsFd, bytes: u32) -> Result<()> {
     let value = i32::try_from(bytes).unwrap_or(i32::MAX);
     integer::set(&fd, libc::IPPROTO_TCP, linux_raw_sys::net::TCP_MAXSEG, value, "set TCP_MAXSEG of")
 }
 
-/// Busy-polls the device queue for this many microseconds before a receive sleeps (SO_BUSY_POLL, socket(7)). EPERM: an
-/// increase requires CAP_NET_ADMIN.
+/// Busy-polls the device queue before a receive sleeps (SO_BUSY_POLL, socket(7)). EPERM: an increase requires CAP_NET_ADMIN.
 pub fn set_busy_poll(fd: impl AsFd, microseconds: u32) -> Result<()> {
     let value = i32::try_from(microseconds).unwrap_or(i32::MAX);
     integer::set(&fd, libc::SOL_SOCKET, linux_raw_sys::net::SO_BUSY_POLL, value, "set SO_BUSY_POLL on")
 }
 
-/// Busy-poll time in microseconds: see [`set_busy_poll`].
+/// Microseconds.
 pub fn busy_poll(fd: impl AsFd) -> Result<u32> {
     let name = linux_raw_sys::net::SO_BUSY_POLL;
     Ok(get_int(&fd, libc::SOL_SOCKET, name, "read SO_BUSY_POLL of")?.unsigned_abs())
 }
 
-/// Sets the type of service byte: DSCP in the upper six bits (IP_TOS, ip(7), or the IPv6 traffic class). TCP controls
-/// the lower two bits (ECN) itself.
+/// DSCP is in the upper six bits (IP_TOS, ip(7), or the IPv6 traffic class). TCP controls the lower two bits (ECN) itself.
 pub fn set_tos(fd: impl AsFd, tos: u8) -> Result<()> {
     let result =
         if is_ipv6(&fd) { sockopt::set_ipv6_tclass(&fd, tos.into()) } else { sockopt::set_ip_tos(&fd, tos) };
     result.named("set type of service of", || named(&fd))
 }
 
-/// Type of service byte: see [`set_tos`].
 pub fn tos(fd: impl AsFd) -> Result<u8> {
     if is_ipv6(&fd) {
         let class = sockopt::ipv6_tclass(&fd).named("read type of service of", || named(&fd))?;
@@ -122,20 +113,19 @@ pub fn tos(fd: impl AsFd) -> Result<u8> {
     sockopt::ip_tos(&fd).named("read type of service of", || named(&fd))
 }
 
-/// Allows binding an address with lingering connections (SO_REUSEADDR, socket(7)). For TCP only: it would share a UDP
-/// port with all users that set it.
+/// Allows binding an address with lingering TCP connections (socket(7)). Several users of a UDP port would share it.
 pub fn set_reuse_address(fd: impl AsFd, on: bool) -> Result<()> {
     sockopt::set_socket_reuseaddr(&fd, on).named("set SO_REUSEADDR on", || named(&fd))
 }
 
-/// Lets several sockets of one user bind the same address, with load balancing (SO_REUSEPORT, socket(7)). All need it
-/// before binding, except the first, which may set it later. The owner of a socket is the user who opened it.
+/// Sockets of one user can bind the same address, with load balancing (socket(7)). All need it before binding, except the
+/// first, which may set it later.
 pub fn set_reuse_port(fd: impl AsFd, on: bool) -> Result<()> {
     sockopt::set_socket_reuseport(&fd, on).named("set SO_REUSEPORT on", || named(&fd))
 }
 
-/// Fails a TCP connection with ETIMEDOUT when the peer acknowledges nothing for `limit`. Probes are sent after a second
-/// of silence, and every second from then on (SO_KEEPALIVE, TCP_USER_TIMEOUT, tcp(7)).
+/// Fails a TCP connection with ETIMEDOUT when the peer acknowledges nothing for `limit`. Probes are sent after a second of
+/// silence, and every second from then on (SO_KEEPALIVE, TCP_USER_TIMEOUT, tcp(7)).
 pub fn set_keepalive(fd: impl AsFd, limit: Duration) -> Result<()> {
     let milliseconds = u32::try_from(limit.as_millis()).unwrap_or(u32::MAX);
     sockopt::set_tcp_user_timeout(&fd, milliseconds).named("set TCP_USER_TIMEOUT on", || named(&fd))?;
@@ -144,14 +134,14 @@ pub fn set_keepalive(fd: impl AsFd, limit: Duration) -> Result<()> {
     sockopt::set_socket_keepalive(&fd, true).named("set SO_KEEPALIVE on", || named(&fd))
 }
 
-/// Sends a keepalive probe now if the peer has been silent for a second (see [`set_keepalive`]).
+/// Probes a peer that has been silent for a second (see [`set_keepalive`]).
 pub fn probe_keepalive(fd: impl AsFd) -> Result<()> {
     // Setting the option restarts the timer with the remaining time.
     sockopt::set_tcp_keepidle(&fd, KEEPALIVE).named("set TCP_KEEPIDLE on", || named(&fd))
 }
 
-/// Forbids fragmentation and ignores the cached path MTU, for MTU probes. Only packets larger than the MTU of the first
-/// device are rejected (EMSGSIZE).
+/// Forbids fragmentation and ignores the cached path MTU. Only packets larger than the MTU of the first device are rejected
+/// (EMSGSIZE).
 pub fn set_mtu_probe(fd: impl AsFd) -> Result<()> {
     let result = if is_ipv6(&fd) {
         sockopt::set_ipv6_mtu_discover(&fd, Ipv6PathMtuDiscovery::PROBE)
@@ -161,17 +151,17 @@ pub fn set_mtu_probe(fd: impl AsFd) -> Result<()> {
     result.named("forbid fragments on", || named(&fd))
 }
 
-/// Receive timeout; `None` waits forever. EAGAIN on expiry.
+/// `None` waits forever. EAGAIN on expiry.
 pub fn set_receive_timeout(fd: impl AsFd, limit: Option<Duration>) -> Result<()> {
     sockopt::set_socket_timeout(&fd, Timeout::Recv, limit).named("set receive timeout of", || named(&fd))
 }
 
-/// Send timeout; `None` waits forever. EAGAIN on expiry.
+/// `None` waits forever. EAGAIN on expiry.
 pub fn set_send_timeout(fd: impl AsFd, limit: Option<Duration>) -> Result<()> {
     sockopt::set_socket_timeout(&fd, Timeout::Send, limit).named("set send timeout of", || named(&fd))
 }
 
-/// Makes close reset the connection and discard unsent data, instead of entering TIME-WAIT.
+/// Close then resets the connection and discards unsent data, instead of entering TIME-WAIT.
 pub fn set_linger_zero(fd: impl AsFd) -> Result<()> {
     sockopt::set_socket_linger(&fd, Some(Duration::ZERO)).named("set SO_LINGER on", || named(&fd))
 }

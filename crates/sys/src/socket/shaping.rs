@@ -5,25 +5,23 @@ use std::os::fd::AsFd;
 use super::integer;
 use crate::error::Result;
 
-/// From linux/udp.h.
 const UDP_SEGMENT: u32 = 103;
 const UDP_GRO: u32 = 104;
 
-/// Segments larger messages of a UDP socket into datagrams with `bytes` of payload, as late as possible (GSO,
-/// UDP_SEGMENT of udp(7)); 0 disables it. Up to 64 datagrams and 65,507 bytes per message; each datagram must fit the
-/// MTU. A [`SendBatch`](super::SendBatch) sets this per message itself.
+/// Datagrams have `bytes` of payload (GSO, UDP_SEGMENT of udp(7)); 0 disables it. Up to 64 datagrams and 65,507 bytes per
+/// message; each datagram must fit the MTU. A [`SendBatch`](super::SendBatch) sets this per message itself.
 pub fn set_udp_segment(fd: impl AsFd, bytes: u16) -> Result<()> {
     integer::set(&fd, libc::IPPROTO_UDP, UDP_SEGMENT, i32::from(bytes), "set UDP_SEGMENT on")
 }
 
-/// Lets the kernel coalesce datagrams of a flow into one message (GRO, UDP_GRO of udp(7)), which only
-/// [`ReceiveBatch`](super::ReceiveBatch) can split.
+/// Coalesces datagrams of a flow into one message (GRO, UDP_GRO of udp(7)), which only [`ReceiveBatch`](super::ReceiveBatch)
+/// can split.
 pub fn set_udp_gro(fd: impl AsFd, on: bool) -> Result<()> {
     integer::set(&fd, libc::IPPROTO_UDP, UDP_GRO, i32::from(on), "set UDP_GRO on")
 }
 
-/// Limits the send rate of a TCP socket, in bytes of payload and headers per second; `u64::MAX` is unlimited. See
-/// SO_MAX_PACING_RATE in socket(7). TCP paces itself; for UDP it only works with the `fq` queueing discipline.
+/// Includes headers; `u64::MAX` is unlimited (SO_MAX_PACING_RATE in socket(7)). TCP paces itself; for UDP it only works with
+/// the `fq` queueing discipline.
 pub fn set_max_pacing_rate(fd: impl AsFd, bytes_per_second: u64) -> Result<()> {
     let name = linux_raw_sys::net::SO_MAX_PACING_RATE;
     integer::set(&fd, libc::SOL_SOCKET, name, bytes_per_second, "set SO_MAX_PACING_RATE on")

@@ -8,87 +8,72 @@ use linux_raw_sys::net::tcp_info as Raw;
 use super::named;
 use crate::error::{Error, Result};
 
-/// Snapshot of a TCP connection. Counters start at connection setup. Fields unknown to an older kernel are 0; see
-/// [`TcpInfo::length`].
+/// Counters start at connection setup. Fields unknown to an older kernel are 0; see [`TcpInfo::length`].
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct TcpInfo {
-    /// Number of bytes filled in by the kernel; older kernels fill in fewer fields.
+    /// Bytes filled in by the kernel; older kernels fill in fewer fields.
     pub length: usize,
-    /// Connection state: 1 is ESTABLISHED (net/tcp_states.h).
+    /// 1 is ESTABLISHED (net/tcp_states.h).
     pub state: u8,
-    /// Congestion control state: 0 open, 1 disorder, 2 CWR, 3 recovery, 4 loss.
+    /// 0 open, 1 disorder, 2 CWR, 3 recovery, 4 loss.
     pub ca_state: u8,
-    /// Whether the latest [`TcpInfo::delivery_rate`] was limited by the application.
+    /// The application limited the latest [`TcpInfo::delivery_rate`].
     pub delivery_rate_app_limited: bool,
-    /// Retransmission timeout, µs.
     pub rto_us: u32,
-    /// Estimated ACK delay, µs.
     pub ato_us: u32,
-    /// Send segment size, bytes.
+    /// Bytes.
     pub snd_mss: u32,
-    /// Receive segment size, bytes.
+    /// Bytes.
     pub rcv_mss: u32,
     /// Segments in flight.
     pub unacked: u32,
-    /// Segments in flight presumed lost.
     pub lost: u32,
-    /// Retransmitted segments in flight.
     pub retrans: u32,
-    /// Time since the last ACK, ms.
+    /// Time since the last ACK.
     pub last_ack_recv_ms: u32,
-    /// Path MTU, bytes.
+    /// Bytes.
     pub pmtu: u32,
-    /// Smoothed round-trip time, µs.
+    /// Smoothed.
     pub rtt_us: u32,
-    /// Mean deviation of the round-trip time, µs.
+    /// Mean deviation.
     pub rttvar_us: u32,
-    /// Minimum recent round-trip time, µs.
+    /// Recent.
     pub min_rtt_us: u32,
-    /// Slow start threshold, segments.
+    /// Segments.
     pub snd_ssthresh: u32,
-    /// Congestion window, segments.
+    /// Segments.
     pub snd_cwnd: u32,
     /// Target of receive buffer autotuning, bytes.
     pub rcv_space: u32,
-    /// Retransmitted segments.
     pub total_retrans: u32,
-    /// Pacing rate, bytes/s; `u64::MAX` is unpaced.
+    /// Bytes/s; `u64::MAX` is unpaced.
     pub pacing_rate: u64,
-    /// Limit of the pacing rate, bytes/s.
+    /// Bytes/s.
     pub max_pacing_rate: u64,
-    /// Latest delivery rate, bytes/s.
+    /// Latest, bytes/s.
     pub delivery_rate: u64,
-    /// Bytes acknowledged by the peer.
     pub bytes_acked: u64,
-    /// Bytes received in order.
     pub bytes_received: u64,
-    /// Bytes sent, including retransmissions.
     pub bytes_sent: u64,
-    /// Bytes retransmitted.
     pub bytes_retrans: u64,
-    /// Segments received.
     pub segs_in: u32,
-    /// Segments sent.
     pub segs_out: u32,
-    /// Segments with data received.
+    /// Segments.
     pub data_segs_in: u32,
-    /// Segments with data sent.
+    /// Segments.
     pub data_segs_out: u32,
-    /// Time with data to send, µs.
+    /// Time with data to send.
     pub busy_time_us: u64,
-    /// Part of that time limited by the receive window, µs.
     pub rwnd_limited_us: u64,
-    /// Part of that time limited by the send buffer, µs.
     pub sndbuf_limited_us: u64,
-    /// Bytes written but not yet sent.
+    /// Written but not yet sent.
     pub notsent_bytes: u32,
-    /// Reorderings detected.
     pub reord_seen: u32,
     /// Segments received out of order.
     pub rcv_ooopack: u32,
-    /// Window advertised by the peer, bytes.
+    /// Advertised by the peer, bytes.
     pub snd_wnd: u32,
-    /// Advertised window, bytes.
+    /// Advertised, bytes.
     pub rcv_wnd: u32,
 }
 
@@ -96,7 +81,7 @@ pub fn tcp_info(fd: impl AsFd) -> Result<TcpInfo> {
     read(&fd, size_of::<Raw>())
 }
 
-/// The kernel fills in known fields up to `limit`; the rest stays zero.
+/// Fields beyond `limit` stay zero.
 fn read(fd: &impl AsFd, limit: usize) -> Result<TcpInfo> {
     // SAFETY: `tcp_info` consists of integers, for which zero is valid.
     let mut raw: Raw = unsafe { std::mem::zeroed() };

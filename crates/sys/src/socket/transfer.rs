@@ -9,8 +9,8 @@ use rustix::{
     net::{RecvFlags, SendFlags},
 };
 
-/// Discards up to `length` bytes of a TCP socket inside the kernel, without a copy (MSG_TRUNC, tcp(7)). Returns their
-/// number; 0 means end of stream. `WouldBlock` after the receive timeout; EFAULT for other sockets.
+/// Discards data of a TCP socket inside the kernel (MSG_TRUNC, tcp(7)). Returns 0 at end of stream. `WouldBlock` after the
+/// receive timeout; EFAULT for other sockets.
 #[inline]
 pub fn recv_truncated(fd: impl AsFd, length: usize) -> io::Result<usize> {
     let socket = fd.as_fd().as_raw_fd();
@@ -22,15 +22,14 @@ pub fn recv_truncated(fd: impl AsFd, length: usize) -> io::Result<usize> {
     })
 }
 
-/// Receives available data on any socket; `WouldBlock` if there is none, 0 at end of stream. See MSG_DONTWAIT in
-/// recv(2).
+/// `WouldBlock` if there is no data, 0 at end of stream.
 #[inline]
 pub fn recv_nonblocking(fd: impl AsFd, buffer: &mut [u8]) -> io::Result<usize> {
     let mut receive = || Ok(rustix::net::recv(&fd, &mut *buffer, RecvFlags::DONTWAIT)?.0);
     again(&mut receive)
 }
 
-/// Like [`recv_nonblocking`], with up to `looks` attempts without sleeping.
+/// Makes up to `looks` attempts without sleeping.
 #[inline]
 pub fn recv_spinning(fd: impl AsFd, buffer: &mut [u8], looks: u32) -> io::Result<usize> {
     for _ in 0..looks {
@@ -43,13 +42,12 @@ pub fn recv_spinning(fd: impl AsFd, buffer: &mut [u8], looks: u32) -> io::Result
     Err(io::ErrorKind::WouldBlock.into())
 }
 
-/// Sends as much as fits the buffer of a connected socket; `WouldBlock` if it is full. See MSG_DONTWAIT in send(2).
+/// Sends what fits the buffer of a connected socket; `WouldBlock` if it is full.
 #[inline]
 pub fn send_nonblocking(fd: impl AsFd, bytes: &[u8]) -> io::Result<usize> {
     again(|| Ok(rustix::net::send(&fd, bytes, SendFlags::DONTWAIT | SendFlags::NOSIGNAL)?))
 }
 
-/// Retries after signals.
 #[inline]
 pub(super) fn again<T>(mut call: impl FnMut() -> io::Result<T>) -> io::Result<T> {
     loop {

@@ -1,5 +1,4 @@
-//! Zero-copy sending: pages of this process go to a socket through a pipe.
-//! See vmsplice(2), splice(2), pipe(7).
+//! Zero-copy sending: pages of this process go to a socket through a pipe. See vmsplice(2), splice(2), pipe(7).
 #![expect(unsafe_code, reason = "mmap, vmsplice and splice")]
 
 use std::io::{self, ErrorKind, PipeReader, PipeWriter};
@@ -15,16 +14,15 @@ use super::named;
 use super::transfer::again;
 use crate::error::{Context, Result};
 
-/// Maximum wait of a send.
 const WAIT: Duration = Duration::from_millis(50);
 
-/// Size of the buffer, and of the pipe if permitted: `fs.pipe-max-size` is 1 MiB by default.
+/// Bytes of the buffer, and of the pipe if permitted: `fs.pipe-max-size` is 1 MiB by default.
 const LENGTH: usize = 1 << 20;
 
-/// Sends a constant byte stream on a TCP socket without copying: byte number n is n mod 256.
+/// Byte number n is n mod 256.
 ///
-/// Makes the socket nonblocking (O_NONBLOCK) for all users while this value exists. With both ends on one CPU, limit
-/// the send buffer (512 KiB to 1 MiB): autotuning to several megabytes cost most of the rate in measurements.
+/// Makes the socket nonblocking (O_NONBLOCK) for all users while this value exists. With both ends on one CPU, limit the send
+/// buffer (512 KiB to 1 MiB): autotuning to several megabytes cost most of the rate in measurements.
 #[derive(Debug)]
 pub struct ZeroCopySender<'a> {
     socket: BorrowedFd<'a>,
@@ -32,17 +30,14 @@ pub struct ZeroCopySender<'a> {
     pages: Pages,
     into: PipeWriter,
     from: PipeReader,
-    /// Offset of the next refill.
     next: usize,
-    /// Bytes in the pipe.
     piped: usize,
-    /// Whether the last send was partial.
+    /// The last send was partial.
     full: bool,
 }
 
 impl<'a> ZeroCopySender<'a> {
-    /// Fails at the limit of open files (EMFILE) or without memory (ENOMEM). A pipe smaller than 1 MiB, e.g. for an
-    /// unprivileged user, is only slower.
+    /// A pipe smaller than 1 MiB, e.g. for an unprivileged user, is only slower.
     pub fn new(socket: &'a impl AsFd) -> Result<Self> {
         let (from, into) = io::pipe().named("create", || "a pipe")?;
         // SAFETY: F_SETPIPE_SZ takes an integer. On failure the pipe keeps its size.
@@ -54,8 +49,7 @@ impl<'a> ZeroCopySender<'a> {
         Ok(Self { socket, flags, pages, into, from, next: 0, piped: 0, full: false })
     }
 
-    /// Sends up to `upto` bytes without blocking and returns the number. If the socket accepts none, waits up to 50 ms
-    /// and then returns `WouldBlock`.
+    /// Does not block. If the socket accepts nothing, waits up to 50 ms and then returns `WouldBlock`.
     pub fn send(&mut self, upto: usize) -> io::Result<usize> {
         if self.full {
             self.await_space()?;
@@ -90,7 +84,7 @@ impl<'a> ZeroCopySender<'a> {
         if self.full { Err(ErrorKind::WouldBlock.into()) } else { Ok(()) }
     }
 
-    /// Only refills an empty pipe, so that it holds whole pages.
+    /// Only refills an empty pipe, which then holds whole pages.
     fn fill_pipe(&mut self) -> io::Result<()> {
         let rest = self.pages.from(self.next);
         let pipe = self.into.as_raw_fd();
@@ -124,7 +118,6 @@ impl Drop for ZeroCopySender<'_> {
     }
 }
 
-/// Constant bytes on private pages.
 #[derive(Debug)]
 struct Pages {
     start: *mut libc::c_void,
@@ -172,7 +165,6 @@ mod tests {
     use crate::clock::monotonic;
     use crate::socket::testing;
 
-    /// Reads to the end and checks every byte.
     fn check(mut socket: TcpStream) -> usize {
         let mut buffer = vec![0; 100_003];
         let mut total = 0;

@@ -10,7 +10,6 @@ use crate::userns;
 
 const OTHER: u32 = 65_533;
 
-/// A change to `top/folder/file`, and the expected remedy for root, if any.
 type Case = (fn(&Path), Option<&'static str>);
 
 const CASES: &[Case] = &[
@@ -40,7 +39,6 @@ fn give(path: &Path) {
     lchown(path, Some(OTHER), None).expect("root");
 }
 
-/// Moves `top/name` away and replaces it with a symlink.
 fn link(top: &Path, name: &str, owner: u32) {
     let name = top.join(name);
     fs::rename(&name, top.join("moved")).expect("own file");

@@ -1,6 +1,6 @@
-//! BIG TCP: the maximum packet size of segmentation and receive offload, as link attributes.
+//! BIG TCP: the maximum packet size of segmentation and receive offload.
 //!
-//! IPv4 has separate attributes since Linux 6.3; before, one size applied to IPv4 and IPv6.
+//! IPv4 has separate attributes since Linux 6.3; before, one size applied to both families.
 
 use std::fmt;
 
@@ -13,11 +13,12 @@ use crate::{
     devices::Device,
     error::ConfigureError,
     message::change_link,
-    probe::{self, Trial},
     read_back::Sizes,
+    scratch,
+    trial::{Attempt, Trial},
 };
 
-/// `GSO_MAX_SIZE` in linux/netdevice.h: eight times the previous maximum.
+/// `GSO_MAX_SIZE` in linux/netdevice.h.
 const LARGEST: Bytes = Bytes(8 * 65_535);
 
 pub(super) struct BigTcp;
@@ -32,9 +33,9 @@ impl DeviceSetting for BigTcp {
         needed_for: "packets above 64 KiB (BIG TCP)",
         remedy: "Linux 6.3 or later",
         required: false,
-        attempt: || {
-            probe::check_wire_with(DeviceSettings { big_tcp: Some(LARGEST), ..DeviceSettings::default() })
-        },
+        attempt: Attempt::Lab(|| {
+            scratch::configured_wire(DeviceSettings { big_tcp: Some(LARGEST), ..DeviceSettings::default() })
+        }),
     });
 
     fn read(kernel: &mut Kernel<'_>, device: &Device) -> Result<Sizes, ConfigureError> {
@@ -84,12 +85,10 @@ impl DeviceSetting for BigTcp {
 }
 
 impl Sizes {
-    /// `bytes` for all sizes, on a device with the limit `most`.
     pub(crate) fn all(bytes: u32, most: u32) -> Self {
         Self { gso: bytes, gro: bytes, gso_ipv4: bytes, gro_ipv4: bytes, most }
     }
 
-    /// The effective sizes for IPv4 (segmentation, receive offload). Older kernels have no separate ones.
     pub(crate) fn ipv4_sizes(&self) -> (u32, u32) {
         let or = |own: u32, both: u32| if own == 0 { both } else { own };
         (or(self.gso_ipv4, self.gso), or(self.gro_ipv4, self.gro))

@@ -11,16 +11,16 @@ use scenario::{DeviceSettingKind, DeviceSettings};
 
 use super::{DeviceSetting, Kernel, mtu::out_of_bounds, unread, unsupported};
 use crate::{
+    device_kind::DeviceKind,
     devices::Device,
     error::ConfigureError,
-    link::DeviceKind,
     message::{INET, link_header, link_up},
-    probe::Trial,
     read_back,
     refusal::{Refusal, errno},
+    trial::Trial,
 };
 
-/// From `virtnet_set_coalesce` in drivers/net/virtio_net.c.
+/// Source: `virtnet_set_coalesce` in drivers/net/virtio_net.c.
 const OF_VIRTIO: &str = "a virtio device supports rx-frames 1, tx-frames 0 or 1, and no times, unless its monitor \
                          offers coalescing (VIRTIO_NET_F_NOTF_COAL), which QEMU does not";
 
@@ -81,7 +81,6 @@ impl DeviceSetting for Interrupts {
     }
 }
 
-/// The parameters that a driver supports.
 fn parameters(original: &Coalescing) -> String {
     let words: Vec<&str> =
         original.each().into_iter().filter_map(|(word, value)| value.map(|_| word)).collect();
@@ -112,7 +111,7 @@ fn changes(builder: CoalesceBuilder, now: &Coalescing, target: &Coalescing) -> C
     if_other(builder, (now.adaptive_tx, target.adaptive_tx), CoalesceBuilder::use_adaptive_tx)
 }
 
-/// Runs `work` with the device down, then brings it up and restores the routes that the kernel removed.
+/// Restores the routes that the kernel removed.
 fn while_down(
     kernel: &mut Kernel<'_>,
     device: &Device,
@@ -158,7 +157,7 @@ mod tests {
     use scenario::{HostName, Route};
 
     use super::*;
-    use crate::{probe::scratch, topology::Topology};
+    use crate::{scratch, topology::Topology};
 
     #[test]
     fn restores_routes_after_device_was_down() {

@@ -14,7 +14,6 @@ use crate::{
     refusal::Refusal,
 };
 
-/// Kernel access with a cache of links.
 pub(super) struct Kernel<'a> {
     pub(super) namespaces: &'a Namespaces,
     ethtool: Ethtool<'a>,
@@ -26,7 +25,6 @@ impl<'a> Kernel<'a> {
         Self { namespaces, ethtool: Ethtool::new(namespaces), links: BTreeMap::new() }
     }
 
-    /// Clears the cache of links.
     pub(super) fn forget_links(&mut self) {
         self.links.clear();
     }
@@ -45,7 +43,6 @@ impl<'a> Kernel<'a> {
         verdicts.into_iter().flatten().next().map_or(Ok(()), Err)
     }
 
-    /// Runs an ethtool exchange for a device.
     pub(super) fn ethtool<T>(
         &mut self,
         device: &Device,

@@ -8,8 +8,8 @@ use crate::{
     devices::Device,
     error::ConfigureError,
     message::change_link,
-    probe::Trial,
     refusal::{Refusal, errno},
+    trial::Trial,
 };
 
 pub(super) struct Mtu;
@@ -41,7 +41,7 @@ impl DeviceSetting for Mtu {
     }
 }
 
-/// The kernel returns EINVAL for a size that the device does not support.
+/// The kernel returns EINVAL for an unsupported size.
 pub(super) fn out_of_bounds(
     device: &Device,
     kind: DeviceSettingKind,

@@ -10,12 +10,12 @@ use crate::{
     devices::Device,
     error::{ConfigureError, ReadError},
     offload::{FeatureSet, Offload, offloads},
-    probe::{self, Trial},
+    scratch,
+    trial::{Attempt, Trial},
 };
 
 pub(super) struct Switches;
 
-/// The changeable features, and whether each is wanted.
 #[derive(Clone, PartialEq, Eq)]
 pub(super) struct Features(BTreeMap<String, bool>);
 
@@ -36,10 +36,10 @@ impl DeviceSetting for Switches {
         needed_for: "measuring the cost without an offload",
         remedy: "a kernel with CONFIG_ETHTOOL_NETLINK",
         required: true,
-        attempt: || {
+        attempt: Attempt::Lab(|| {
             let offloads = Offloads::all(false);
-            probe::check_wire_with(DeviceSettings { offloads, ..DeviceSettings::default() })
-        },
+            scratch::configured_wire(DeviceSettings { offloads, ..DeviceSettings::default() })
+        }),
     });
 
     fn read(kernel: &mut Kernel<'_>, device: &Device) -> Result<Features, ConfigureError> {
@@ -72,7 +72,6 @@ impl DeviceSetting for Switches {
         switched.map_err(|refusal| refused(device, Self::KIND, &changes, refusal))
     }
 
-    /// Compares the active features with all requested offloads.
     fn verify(
         kernel: &mut Kernel<'_>,
         device: &Device,
@@ -123,7 +122,6 @@ fn compare(
     Err(differs(device, name, &word(on), &word(found)))
 }
 
-/// All changeable features with their target values.
 fn target(original: &Features, requested: Offloads) -> BTreeMap<String, bool> {
     let mut target = original.0.clone();
     for offload in offloads(requested) {
@@ -136,8 +134,8 @@ fn target(original: &Features, requested: Offloads) -> BTreeMap<String, bool> {
     target
 }
 
-/// The features to enable for an offload: those enabled at creation, because a device may have others that the kernel
-/// never enables by default (`tx-tcp-mangleid-segmentation`). All, if none was enabled.
+/// Enables the features that were enabled at creation: a device may have others that the kernel never enables by default
+/// (`tx-tcp-mangleid-segmentation`). All, if none was enabled.
 fn selected<'a>(original: &'a Features, offload: &Offload) -> Vec<&'a str> {
     let own: Vec<_> = original.0.iter().filter(|(name, _)| (offload.is)(name)).collect();
     let enabled: Vec<_> = own.iter().filter(|(_, on)| **on).map(|(name, _)| name.as_str()).collect();

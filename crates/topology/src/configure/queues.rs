@@ -1,5 +1,4 @@
-//! Queues, over ethtool channels. A device has combined channels, or separate receive and transmit channels, which are
-//! set to the same number here.
+//! Queues, over ethtool channels. Separate receive and transmit channels are set to the same number.
 
 use std::{fmt, time::Duration};
 
@@ -10,8 +9,9 @@ use super::{DeviceSetting, Kernel, refused, unread, unsupported};
 use crate::{
     devices::{Device, Devices},
     error::ConfigureError,
-    probe::{self, Trial},
     read_back::{self, LinkFacts},
+    scratch,
+    trial::{Attempt, Trial},
 };
 
 /// Polls until links have their carrier again: 2 s in total.
@@ -20,7 +20,6 @@ const LOOK_AGAIN_AFTER: Duration = Duration::from_millis(10);
 
 pub(super) struct Queues;
 
-/// Queues per direction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Count {
     now: u32,
@@ -61,7 +60,9 @@ impl DeviceSetting for Queues {
         needed_for: "devices with several queues",
         remedy: "a kernel with CONFIG_ETHTOOL_NETLINK and veth channels (Linux 5.13)",
         required: true,
-        attempt: || probe::check_wire_with(DeviceSettings { queues: Some(2), ..DeviceSettings::default() }),
+        attempt: Attempt::Lab(|| {
+            scratch::configured_wire(DeviceSettings { queues: Some(2), ..DeviceSettings::default() })
+        }),
     });
 
     fn read(kernel: &mut Kernel<'_>, device: &Device) -> Result<Count, ConfigureError> {
@@ -96,7 +97,7 @@ impl DeviceSetting for Queues {
         set.map_err(|refusal| refused(device, Self::KIND, setting(), refusal))
     }
 
-    /// Waits until all pairs have a carrier: it is lost on both ends while queues change.
+    /// The carrier is lost on both ends while queues change.
     fn settle(kernel: &Kernel<'_>, devices: &Devices) -> Result<(), ConfigureError> {
         let namespaces = kernel.namespaces;
         for (host, _) in namespaces.iter() {

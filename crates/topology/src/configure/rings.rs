@@ -6,22 +6,20 @@ use nlink::netlink::genl::ethtool::RingsBuilder;
 use scenario::{DeviceSettingKind, DeviceSettings};
 
 use super::{DeviceSetting, Kernel, refused, unread, unsupported};
-use crate::{devices::Device, error::ConfigureError, probe::Trial, refusal::errno};
+use crate::{devices::Device, error::ConfigureError, refusal::errno, trial::Trial};
 
-/// The virtio driver resizes a ring by resetting its queue, which the monitor must support (VIRTIO_F_RING_RESET;
-/// `virtqueue_resize` in drivers/virtio/virtio_ring.c).
+/// The driver resets the ring's queue, which the monitor must support (VIRTIO_F_RING_RESET; `virtqueue_resize` in
+/// drivers/virtio/virtio_ring.c).
 const NO_RESET: &str = "its monitor cannot reset a single queue; use QEMU 7.2 or later with the board q35";
 
 pub(super) struct Rings;
 
-/// Ring sizes of a device, equal for all queues.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Places {
     rx: Ring,
     tx: Ring,
 }
 
-/// Entries; zero if there is no such ring.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Ring {
     now: u32,
@@ -35,7 +33,7 @@ impl fmt::Display for Places {
 }
 
 impl Places {
-    /// Sets only differences, because a driver may not support both.
+    /// Requests only differences, because a driver may not support both rings.
     fn changes(self, now: &Self, rings: RingsBuilder) -> RingsBuilder {
         let rings = if self.rx == now.rx { rings } else { rings.rx(self.rx.now) };
         if self.tx == now.tx { rings } else { rings.tx(self.tx.now) }
@@ -88,7 +86,6 @@ impl DeviceSetting for Rings {
     }
 }
 
-/// The ring with the requested size, or that at creation.
 fn sized(
     device: &Device,
     way: &'static str,

@@ -1,6 +1,4 @@
 //! Sends requests and handles errors.
-//!
-//! Independent of the order of the steps.
 
 use std::collections::BTreeMap;
 
@@ -16,7 +14,6 @@ use crate::{
 };
 
 impl Creator<'_> {
-    /// Sends the requests, one batch per host, without those that depend on something missing.
     pub(super) fn carry_out(&mut self, requests: Vec<Request>) -> Result<(), CreateError> {
         let mut by_host: BTreeMap<HostName, Vec<Request>> = BTreeMap::new();
         for request in requests {
@@ -54,7 +51,6 @@ impl Creator<'_> {
         Ok(())
     }
 
-    /// Decides whether an error means a missing element or ends the creation.
     pub(super) fn refused(
         &mut self,
         element: Element,
@@ -79,7 +75,6 @@ impl Creator<'_> {
         self.missing.push(Missing { element, devices, reason });
     }
 
-    /// The devices whose paths are affected by a missing `element`.
     fn devices_of(&self, element: &Element) -> Vec<DeviceRef> {
         match element {
             Element::Rate(name) => self.site.devices.created_by(&link::element_of_wire(name)),
@@ -95,7 +90,7 @@ impl Creator<'_> {
         self.missing.iter().any(|missing| missing.element == *element)
     }
 
-    /// Whether the device was not created. A device without its rate limit or gateway exists.
+    /// A device without its rate limit or gateway exists.
     pub(super) fn is_absent(&self, at: &DeviceRef) -> bool {
         !self.missing.is_empty()
             && self.site.devices.find(at).is_none_or(|device| self.is_missing(&device.element))

@@ -1,7 +1,7 @@
-//! Verifies the created lab, and waits until it can carry traffic.
+//! Waits until the created lab can carry traffic.
 //!
-//! The kernel propagates a carrier to the bridge from a work queue, and after the first hundred devices delays others
-//! by up to a second. So a lab is ready only after that, not when the last message is acknowledged.
+//! The kernel propagates a carrier to the bridge from a work queue, and after the first hundred devices delays others by up to
+//! a second.
 
 use std::{collections::BTreeMap, time::Duration};
 
@@ -23,7 +23,6 @@ const LOOK_AGAIN_AFTER: Duration = Duration::from_millis(2);
 const LOOKS: u32 = 1_500;
 
 impl Creator<'_> {
-    /// Reads back all devices and addresses. The error names the first difference.
     pub(super) fn verify(&self) -> Result<(), CreateError> {
         for host in self.site.lab.hosts.iter().filter(|host| self.is_local(&host.name)) {
             let links = self.settle(&host.name)?;
@@ -35,7 +34,6 @@ impl Creator<'_> {
         self.links().try_for_each(|link| link::kind(link).verify(&self.site))
     }
 
-    /// The links of `host` once all have a carrier, or after a timeout.
     fn settle(&self, host: &HostName) -> Result<BTreeMap<u32, LinkFacts>, CreateError> {
         let channel = self.site.namespaces.channel(host);
         let mut links = read_back::links(&self.site.namespaces, host, false)?;
@@ -56,7 +54,6 @@ impl Creator<'_> {
         Ok(links)
     }
 
-    /// The devices of `host` without a carrier.
     fn without_carrier(&self, host: &HostName, links: &BTreeMap<u32, LinkFacts>) -> Vec<u32> {
         let carries =
             |device: &Device| links.get(&device.index).is_some_and(|link| self.carries(device, link));

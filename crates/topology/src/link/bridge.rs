@@ -4,12 +4,14 @@ use nlink::netlink::link::{BridgeLink, LinkConfig};
 use nlink::netlink::types::link::IflaAttr;
 use scenario::{DeviceName, DeviceRef, Lab, link::Bridge};
 
-use super::{DeviceKind, LinkKind, Site};
+use super::{LinkKind, Site};
 use crate::{
+    device_kind::DeviceKind,
     error::CreateError,
     message::{Request, change_link, create_link},
     missing_capabilities::Element,
-    probe::{Trial, check_lab, scratch},
+    scratch,
+    trial::{Attempt, Trial},
 };
 
 pub(super) const TRIAL: Trial = Trial {
@@ -18,10 +20,9 @@ pub(super) const TRIAL: Trial = Trial {
     needed_for: "guests and pods",
     remedy: "modprobe bridge (CONFIG_BRIDGE)",
     required: true,
-    attempt: || check_lab(&smallest()),
+    attempt: Attempt::Lab(smallest),
 };
 
-/// A wire whose near end is a bridge port.
 pub(super) fn smallest() -> Lab {
     let mut address = None;
     let mut lab = scratch::wire_with(|wire| address = wire.ends[0].address.take());
@@ -72,8 +73,7 @@ impl LinkKind for Bridge {
         ])
     }
 
-    /// Adds the ports to the bridge. The request belongs to the port's element, so that an error does not affect the
-    /// other ports.
+    /// The request belongs to the port's element, so that an error does not affect the other ports.
     fn connect(&self, element: &Element, site: &Site<'_>) -> Result<Vec<Request>, CreateError> {
         let master = site.devices.get(&self.at, element)?.index;
         let ports = self.port_devices().map(|port| {

@@ -1,5 +1,4 @@
-//! Network devices of virtual machines: tap devices on the host of the bridge, and the guest's device, which the
-//! monitor creates and which is found by its MAC address. Independent of the monitor.
+//! Network devices of virtual machines: the monitor creates the guest's device, which is found by its MAC address.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -10,43 +9,39 @@ use std::{
 use nlink::netlink::types::link::IflaAttr;
 use scenario::{DeviceRef, HostName, Lab, Link, link::Nic};
 
-use super::{DeviceKind, LinkKind, Peer, Site, carries};
+use super::{LinkKind, Site, carries};
 use crate::{
-    devices::{Device, Devices},
+    device_kind::DeviceKind,
+    devices::{Device, Devices, Peer},
     error::CreateError,
     ethtool::Ethtool,
     message::{Request, change_link},
     missing_capabilities::Element,
     namespaces::Namespaces,
-    probe::{Trial, scratch},
     read_back::{self, LinkFacts},
     refusal::Refusal,
     rings::QueuesAndRings,
-    topology::Topology,
+    scratch,
+    trial::{Attempt, Trial},
     virtio_features,
 };
 
-/// File descriptors of the queues of each tap device.
 pub(crate) type Taps = BTreeMap<DeviceRef, Vec<File>>;
 
-/// The tap device of a guest, for its monitor.
 #[derive(Debug)]
 pub struct Tap {
-    /// One file descriptor per queue; empty if the monitor opens the device by name.
     pub queues: Vec<File>,
     pub at: DeviceRef,
     /// MAC address for the guest's device.
     pub mac: [u8; 6],
 }
 
-/// The MAC address of a guest's device: locally administered and unicast (IEEE 802, section 8.2), distinct from the
-/// numbered ones, and known on both sides.
+/// Locally administered and unicast (IEEE 802, section 8.2), distinct from the numbered ones, and known on both sides.
 pub(crate) fn mac(address: Ipv4Addr) -> [u8; 6] {
     let [a, b, c, d] = address.octets();
     [0x02, 0x56, a, b, c, d]
 }
 
-/// Guests whose monitors open tap devices by name.
 pub(crate) fn opened_by_name(lab: &Lab) -> BTreeSet<HostName> {
     let guests = lab.hosts.iter().filter(|host| host.vm.as_ref().is_some_and(|vm| vm.monitor.opens_taps()));
     guests.map(|host| host.name.clone()).collect()
@@ -58,13 +53,13 @@ pub(super) const TRIAL: Trial = Trial {
     needed_for: "networks with virtual machines",
     remedy: "modprobe tun (CONFIG_TUN)",
     required: false,
-    attempt: tun,
+    attempt: Attempt::Call(tun),
 };
 
 #[expect(clippy::disallowed_methods, reason = "the kernel's device for taps is opened to try it")]
 fn tun() -> Result<(), String> {
-    let topology = Topology::create(&scratch::host()).map_err(|error| error.to_string())?;
-    let (_, namespace) = topology.namespaces().next().expect("the scratch lab has a host");
+    let namespaces = Namespaces::create(&scratch::host()).map_err(|error| error.to_string())?;
+    let (_, namespace) = namespaces.iter().next().expect("the scratch lab has a host");
     let open = || OpenOptions::new().read(true).write(true).open("/dev/net/tun").map(drop);
     let opened = namespace.run_in(open).map_err(|error| error.to_string())?;
     opened.map_err(|error| format!("cannot open /dev/net/tun: {error}"))
@@ -75,12 +70,10 @@ impl LinkKind for Nic {
         "network device of guest"
     }
 
-    /// Other requirements of virtual machines are tested with them.
     fn needs(&self) -> Vec<&'static str> {
         Vec::new()
     }
 
-    /// The bridge's host creates the tap device; the guest has the other one.
     fn device(&self, at: &DeviceRef, lab: &Lab) -> Option<DeviceKind> {
         match (*at == self.port, lab.host(&self.port.host).is_some()) {
             (true, true) => Some(DeviceKind::Tap),
@@ -117,7 +110,6 @@ impl LinkKind for Nic {
         site.by_name.contains(&self.at.host) || carries(device, link)
     }
 
-    /// In a guest: checks that its device has the configured features.
     fn verify(&self, site: &Site<'_>) -> Result<(), CreateError> {
         let Some(vm) = site.lab.vm(&self.at.host) else { return Ok(()) };
         let features = site.namespaces.negotiated(&self.at);
@@ -127,7 +119,6 @@ impl LinkKind for Nic {
     }
 }
 
-/// The network device of a guest.
 pub(crate) fn nic_of<'l>(links: &'l [Link], guest: &HostName) -> Option<&'l Nic> {
     links.iter().find_map(|link| match link {
         Link::Nic(nic) if nic.at.host == *guest => Some(nic),
@@ -135,7 +126,6 @@ pub(crate) fn nic_of<'l>(links: &'l [Link], guest: &HostName) -> Option<&'l Nic>
     })
 }
 
-/// Creates the tap device of `nic`, without open descriptors if it is to be opened by name.
 fn create(nic: &Nic, tap: &Device, site: &Site<'_>) -> Result<Vec<File>, Refusal> {
     let namespace = site.namespaces.get(&nic.port.host).expect("hosts of devices are checked");
     let name = nic.port.device.as_str();
@@ -146,7 +136,6 @@ fn create(nic: &Nic, tap: &Device, site: &Site<'_>) -> Result<Vec<File>, Refusal
     namespace.run_in(make).flatten().map_err(Refusal::from)
 }
 
-/// Sets the MTU, the tap's MAC address and the name of a guest's device.
 fn configure(nic: &Nic, device: &Device, element: &Element) -> Request {
     let mut message = change_link(device.index);
     message.append_attr_u32(IflaAttr::Mtu as u16, device.mtu);
@@ -164,7 +153,6 @@ fn configure(nic: &Nic, device: &Device, element: &Element) -> Request {
     }
 }
 
-/// Finds a guest's device by its MAC address.
 pub(crate) fn find(
     lab: &Lab,
     host: &HostName,

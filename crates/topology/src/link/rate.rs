@@ -16,7 +16,8 @@ use crate::{
     error::CreateError,
     message::{Request, create},
     missing_capabilities::Element,
-    probe::{Trial, check_lab, scratch},
+    scratch,
+    trial::{Attempt, Trial},
 };
 
 /// Two maximum-size packets of segmentation offload without BIG TCP, so that they pass unsegmented.
@@ -32,10 +33,9 @@ pub(super) const TRIAL: Trial = Trial {
     needed_for: "wires with a rate limit",
     remedy: "modprobe sch_tbf (CONFIG_NET_SCH_TBF)",
     required: false,
-    attempt: || check_lab(&scratch::wire_with(|wire| wire.rate = Some(BitRate(1e9)))),
+    attempt: Attempt::Lab(|| scratch::wire_with(|wire| wire.rate = Some(BitRate(1e9)))),
 };
 
-/// Limits the rate of both ends, if the wire has a rate.
 pub(super) fn limit(wire: &Wire, devices: &Devices) -> Result<Vec<Request>, CreateError> {
     let Some(rate) = wire.rate else { return Ok(vec![]) };
     // A rate is far below 2^64 bytes per second; fractions are dropped.

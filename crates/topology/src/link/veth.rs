@@ -1,7 +1,4 @@
-//! Veth pairs, for wires between hosts and attachments of guests and pods.
-//!
-//! One message creates both ends in their namespaces; the far namespace is passed as a file descriptor. Attributes:
-//! linux/if_link.h, linux/veth.h.
+//! Veth pairs, created by one message for both ends. Attributes: linux/if_link.h, linux/veth.h.
 
 use std::os::fd::{AsFd, AsRawFd};
 
@@ -17,7 +14,8 @@ use crate::{
     error::CreateError,
     message::{Request, create_link, link_header},
     missing_capabilities::Element,
-    probe::{Trial, check_lab, scratch},
+    scratch,
+    trial::{Attempt, Trial},
 };
 
 /// `VETH_INFO_PEER`.
@@ -29,10 +27,9 @@ pub(super) const TRIAL: Trial = Trial {
     needed_for: "wires, guests and pods",
     remedy: "modprobe veth (CONFIG_VETH)",
     required: true,
-    attempt: || check_lab(&scratch::wire()),
+    attempt: Attempt::Lab(scratch::wire),
 };
 
-/// Creates both ends, with a request to the second one's host.
 pub(super) fn create(
     [far, near]: [&DeviceRef; 2],
     element: &Element,

@@ -6,12 +6,14 @@ use nlink::netlink::{
 };
 use scenario::{DeviceName, DeviceRef, Lab, link::Vlan};
 
-use super::{DeviceKind, LinkKind, Site};
+use super::{LinkKind, Site};
 use crate::{
+    device_kind::DeviceKind,
     error::CreateError,
     message::{Request, create_link},
     missing_capabilities::Element,
-    probe::{Trial, check_lab, scratch},
+    scratch,
+    trial::{Attempt, Trial},
 };
 
 /// `IFLA_VLAN_ID`.
@@ -23,10 +25,9 @@ pub(super) const TRIAL: Trial = Trial {
     needed_for: "VLANs",
     remedy: "modprobe 8021q (CONFIG_VLAN_8021Q)",
     required: false,
-    attempt: || check_lab(&smallest()),
+    attempt: Attempt::Lab(smallest),
 };
 
-/// A VLAN device on the near end of a wire.
 fn smallest() -> Lab {
     let (at, over) = (DeviceRef::new("near", "vlan2"), DeviceName::new("eth0"));
     let vlan = Vlan { name: "vlan2".into(), at, over, id: 2, address: None, mtu: scratch::MTU };

@@ -1,6 +1,4 @@
-//! VXLAN overlays (RFC 7348): a tunnel device in each member host, with forwarding entries for the others.
-//!
-//! Attributes: linux/if_link.h, linux/neighbour.h.
+//! VXLAN overlays (RFC 7348): a tunnel device in each member host. Attributes: linux/if_link.h, linux/neighbour.h.
 
 use std::{
     net::Ipv4Addr,
@@ -21,14 +19,16 @@ use scenario::{
     link::{Forwarding, Vxlan, VxlanMember},
 };
 
-use super::{DeviceKind, LinkKind, Site};
+use super::{LinkKind, Site};
 use crate::{
+    device_kind::DeviceKind,
     devices::Device,
     error::CreateError,
     message::{Request, append_address, create_link},
     missing_capabilities::Element,
-    probe::{Trial, check_lab, scratch},
     read_back::u32_at,
+    scratch,
+    trial::{Attempt, Trial},
 };
 
 pub(super) const TRIAL: Trial = Trial {
@@ -37,7 +37,7 @@ pub(super) const TRIAL: Trial = Trial {
     needed_for: "overlays",
     remedy: "modprobe vxlan (CONFIG_VXLAN)",
     required: true,
-    attempt: || check_lab(&smallest()),
+    attempt: Attempt::Lab(smallest),
 };
 
 /// `AF_BRIDGE`: an entry in a forwarding table.
@@ -50,7 +50,6 @@ const SELF: u8 = 0x02;
 /// The entry for all addresses without their own: head-end replication.
 const ALL: [u8; 6] = [0; 6];
 
-/// A tunnel over a wire.
 pub(crate) fn smallest() -> Lab {
     let mut lab = scratch::wire();
     let member = |host, local| VxlanMember {
@@ -85,7 +84,6 @@ impl LinkKind for Vxlan {
         Some(DeviceKind::Vxlan)
     }
 
-    /// Creates a tunnel device in each member host, on the underlay device.
     fn create(&self, element: &Element, site: &mut Site<'_>) -> Result<Vec<Request>, CreateError> {
         let devices = &site.devices;
         let mut requests = Vec::new();
@@ -118,8 +116,7 @@ impl LinkKind for Vxlan {
         Ok(requests)
     }
 
-    /// Adds forwarding entries: broadcasts go to all other members, and known addresses to the member that they are
-    /// behind.
+    /// Broadcasts go to all other members, and known addresses to the member that they are behind.
     fn connect(&self, element: &Element, site: &Site<'_>) -> Result<Vec<Request>, CreateError> {
         let devices = &site.devices;
         let mut requests = Vec::new();
@@ -157,7 +154,6 @@ impl LinkKind for Vxlan {
     }
 }
 
-/// Creates the device of a member on the device `underlay`. Without it, the host's routes select the underlay.
 fn tunnel(overlay: &Vxlan, member: &VxlanMember, device: &Device, underlay: Option<u32>) -> MessageBuilder {
     let mut message = create_link(device);
     VxlanLink::new(member.at.device.as_str(), overlay.vni)

@@ -166,7 +166,6 @@ fn error_names_unknown_device() {
     assert!(error.to_string().contains("a:eth7"), "{error}");
 }
 
-/// Setting queues interrupts the carrier briefly; packets sent afterwards must still arrive.
 #[test]
 fn sets_queues_up_to_number_at_creation() {
     if !can_create_namespaces("sets_queues_up_to_number_at_creation") {

@@ -71,7 +71,6 @@ fn packets_pass_macvlans() {
     assert_passed(&topology, &both);
 }
 
-/// Not all kernels support VLANs.
 #[test]
 fn packets_pass_vlans_if_supported() {
     if !can_create_namespaces("packets_pass_vlans_if_supported") {
@@ -91,7 +90,6 @@ fn packets_pass_vlans_if_supported() {
     assert_passed(&topology, &both);
 }
 
-/// Checks that a conversation passed the devices in both directions.
 fn assert_passed(topology: &Topology, devices: &[DeviceRef]) {
     let counted = topology.reading(devices).expect("counters of existing devices can be read").devices;
     assert_eq!(counted.len(), devices.len());
@@ -149,7 +147,6 @@ fn enforces_rate_limit() {
     assert!((0..5).map(|_| transfer_time(&topology, 4_000_000)).any(|elapsed| quick(&elapsed)));
 }
 
-/// The time to send `bytes` over the wire.
 fn transfer_time(topology: &Topology, bytes: usize) -> Duration {
     let inside = |host: &str| topology.namespace(&HostName::new(host)).expect("the wire works");
     let listener = inside("b")

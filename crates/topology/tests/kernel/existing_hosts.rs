@@ -8,7 +8,6 @@ use crate::support::{can_create_namespaces, device, empty, end, host, is_whole, 
 
 const HOSTS: [&str; 2] = ["a", "b"];
 
-/// Two existing hosts with a wire.
 fn own_network() -> Topology {
     let mut lab = empty();
     lab.hosts = HOSTS.map(|name| host(name, false)).into();
@@ -17,7 +16,6 @@ fn own_network() -> Topology {
     Topology::create(&lab).expect("a wire can be created")
 }
 
-/// An overlay between them.
 fn overlay() -> Lab {
     let existing = ExistingHost {
         access: Access::Local,

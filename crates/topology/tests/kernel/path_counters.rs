@@ -7,7 +7,6 @@ use samples::DeviceCounters;
 use scenario::HostName;
 use topology::Topology;
 
-/// Counters of the device at `at` before and after `work`.
 fn around(topology: &Topology, at: &str, work: impl FnOnce()) -> [DeviceCounters; 2] {
     let read = || topology.reading(&[device(at)]).expect("the device exists").devices.remove(0);
     let before = read();
@@ -93,7 +92,6 @@ fn identifies_devices_by_namespace_and_index() {
     assert!(topology.devices().count() >= 8);
 }
 
-/// The index of a device in the calling thread's namespace, from the scope of a link-local address.
 fn index_of(device: &str) -> u32 {
     let address = format!("fe80::1%{device}");
     match (address.as_str(), 0).to_socket_addrs().expect("the device exists").next() {

@@ -11,8 +11,8 @@ use units::Bytes;
 
 use crate::support::{can_create_namespaces, device, wire};
 
-/// A wire whose devices have two queues. A veth counts per queue only with NAPI: with its receive offload on and its
-/// peer's segmentation off (veth_skb_is_eligible_for_gro in drivers/net/veth.c).
+/// A veth counts per queue only with NAPI: with its receive offload on and its peer's segmentation off
+/// (veth_skb_is_eligible_for_gro in drivers/net/veth.c).
 fn two_queues() -> Lab {
     let mut lab = wire();
     let settings = DeviceSettings {
@@ -30,7 +30,7 @@ fn queues(topology: &Topology) -> Vec<QueueCounters> {
     topology.reading(&[device("b:eth0")]).expect("the device exists").devices.remove(0).rx_queues
 }
 
-/// Packets per queue of the `expected` ones sent by `work`. The kernel may process them after `work` returns.
+/// The kernel may process packets after `work` returns.
 fn packets_per_queue(topology: &Topology, expected: u64, work: impl FnOnce()) -> [u64; 2] {
     let packets = || {
         let queues = queues(topology);

@@ -1,4 +1,4 @@
-//! Tap devices of virtual machines: bridge ports with the lab's settings, removed with the topology. Needs no guest.
+//! Tap devices of virtual machines: bridge ports with the lab's settings.
 #![expect(clippy::disallowed_methods, reason = "reads sysfs")]
 
 use std::{collections::BTreeMap, fs, fs::File};
@@ -13,7 +13,6 @@ use crate::support::{bridge, can_create_namespaces, device, empty, host, net};
 /// The port's MAC address, which is the first generated one, not the guest's.
 const PORT: &str = "02:50:00:00:00:00";
 
-/// A host with a bridge and a guest with two CPUs.
 fn lab() -> Lab {
     let vm = Vm { vcpus: 2, queues: 2, ..Vm::default() };
     let nic = Nic {
@@ -31,7 +30,6 @@ fn lab() -> Lab {
     lab
 }
 
-/// Whether tap devices are available. Prints a message if not.
 #[expect(clippy::disallowed_macros, reason = "reports a skipped test")]
 fn can_tap(test: &str) -> bool {
     let opened = File::options().read(true).write(true).open("/dev/net/tun");
@@ -41,7 +39,6 @@ fn can_tap(test: &str) -> bool {
     opened.is_ok() && can_create_namespaces(test)
 }
 
-/// The bridge of `vm0`, its MAC address and its queues in both directions; `None` if it does not exist.
 fn facts(inside: &NetNs) -> Option<(String, String, usize)> {
     let read = || {
         let sysfs = Sysfs::here().expect("runs as root");

@@ -17,7 +17,6 @@ use topology::Topology;
 
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// Whether this process can create namespaces. Prints a message if not.
 pub(crate) fn can_create_namespaces(test: &str) -> bool {
     if sys::userns::has_net_admin() {
         return true;
@@ -26,7 +25,7 @@ pub(crate) fn can_create_namespaces(test: &str) -> bool {
     false
 }
 
-/// Whether the kernel supports the whole lab. Prints what is missing if not.
+/// Prints what is missing if not.
 pub(crate) fn is_whole(topology: &Topology, test: &str) -> bool {
     for missing in topology.missing() {
         println!("skipped: {test}: {missing}");
@@ -67,7 +66,6 @@ pub(crate) fn bridge(name: &str, at: &str, ports: &[&str], address: Option<&str>
     Bridge { address: address.map(net), ..Bridge::new(name, device(at), ports, mtu) }.into()
 }
 
-/// The wire of a lab that starts with one.
 pub(crate) fn wire_of(lab: &mut Lab) -> &mut Wire {
     match lab.links.first_mut() {
         Some(Link::Wire(wire)) => wire,
@@ -79,7 +77,6 @@ pub(crate) fn route(host: &str, to: &str, via: &str) -> Route {
     Route { host: HostName::new(host), to: net(to), via: ip(via) }
 }
 
-/// `a` and `b` with a wire of MTU 1500.
 pub(crate) fn wire() -> Lab {
     Lab {
         hosts: vec![host("a", false), host("b", false)],
@@ -92,7 +89,6 @@ pub(crate) fn wire() -> Lab {
     }
 }
 
-/// The same with a macvlan on each end of the wire.
 pub(crate) fn macvlans() -> Lab {
     let macvlan = |host: &str, address: &str| Macvlan {
         name: format!("mv-{host}"),
@@ -106,7 +102,6 @@ pub(crate) fn macvlans() -> Lab {
     lab
 }
 
-/// The same with a VLAN device on each end of the wire.
 pub(crate) fn vlans() -> Lab {
     let vlan = |host: &str, address: &str| Vlan {
         name: format!("v10-{host}"),
@@ -121,7 +116,6 @@ pub(crate) fn vlans() -> Lab {
     lab
 }
 
-/// A host with a bridge and `n` guests.
 pub(crate) fn bridge_with_guests(n: u32) -> Lab {
     let guest = |i: u32| Ipv4Addr::from_bits(ip("198.18.0.10").to_bits() + i);
     let mut lab = empty();
@@ -138,7 +132,6 @@ pub(crate) fn bridge_with_guests(n: u32) -> Lab {
     lab
 }
 
-/// Two hypervisors with a wire and an overlay, and a guest on a bridge on each.
 pub(crate) fn overlay(forwarding: Forwarding) -> Lab {
     let mut lab = Lab {
         hosts: vec![host("hv1", false), host("hv2", false), host("g1", false), host("g2", false)],
@@ -179,7 +172,6 @@ pub(crate) fn vxlan(name: &str, forwarding: Forwarding, members: [(&str, &str, O
     .into()
 }
 
-/// A pod on a node, an egress host behind a tunnel, and a target that only the egress address can reach.
 pub(crate) fn egress_gateway() -> Lab {
     let mut lab = Lab {
         hosts: vec![host("node", true), host("egress", true), host("pod", false), host("target", false)],
@@ -219,14 +211,11 @@ pub(crate) fn egress_gateway() -> Lab {
     lab
 }
 
-/// Sends a few bytes over TCP from a host to another one's address and back. Returns the peer address that the server
-/// saw.
 pub(crate) fn converse(topology: &Topology, from: &str, to: &str, address: &str) -> IpAddr {
     let inside = |name: &str| topology.namespace(&HostName::new(name)).expect("a host of the lab");
     meet([inside(from), inside(to)], address)
 }
 
-/// The same between namespaces.
 pub(crate) fn meet([from, to]: [&NetNs; 2], address: &str) -> IpAddr {
     let bind = || TcpListener::bind((ip(address), 0)).expect("the host has the address");
     let listener = to.run_in(bind).expect("a namespace of the lab");

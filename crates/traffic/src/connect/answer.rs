@@ -1,6 +1,4 @@
 //! Server side of a connection: reads the request, sends the response, closes.
-//!
-//! Uses a fixed buffer for any announced length.
 
 use std::{
     io::{self, Read, Write},
@@ -18,15 +16,10 @@ use crate::{
     socket::{TICK, is_wait, limit_waits},
 };
 
-/// Buffer size in bytes.
+/// Bytes.
 const PIECE: usize = 64 << 10;
 
-/// Serves a connection after its handshake: rest of the request, response, close.
-///
-/// # Errors
-///
-/// If the connection fails, violates the protocol, takes longer than `limit`, or the server stops. Adds bytes of both
-/// directions to `carried` as they pass.
+/// Fails if the connection takes longer than `limit`, or the server stops. Adds bytes of both directions to `carried`.
 pub fn serve(
     socket: &TcpStream,
     handshake: Handshake,
@@ -44,27 +37,23 @@ pub fn serve(
     served.map_err(Error::socket("serve", name))
 }
 
-/// State of a thread that serves connections one after another.
 pub(super) struct RequestServer<'a> {
     piece: Vec<u8>,
-    /// Bytes in both directions.
     carried: &'a AtomicU64,
     limit: Nanos,
     until: u64,
 }
 
 impl<'a> RequestServer<'a> {
-    /// `limit` applies to each connection.
     pub(super) fn new(limit: Nanos, carried: &'a AtomicU64) -> Self {
         Self { piece: vec![0xA5; PIECE], carried, limit, until: 0 }
     }
 
-    /// Starts the time limit of the next connection.
     fn begin(&mut self) {
         self.until = monotonic() + self.limit.0;
     }
 
-    /// Serves a connection with a token; `false` for a wrong token or protocol violation.
+    /// `false` for a wrong token or protocol violation.
     pub(super) fn respond(
         &mut self,
         socket: &TcpStream,
@@ -86,7 +75,6 @@ impl<'a> RequestServer<'a> {
         self.finish(socket, sizes, got, goes_on).map(|()| true)
     }
 
-    /// Reads the rest of a request of which `got` bytes have arrived, and responds.
     fn finish(
         &mut self,
         mut socket: &TcpStream,
@@ -126,7 +114,6 @@ impl<'a> RequestServer<'a> {
         Ok(())
     }
 
-    /// Reads into the buffer after the first `offset` bytes.
     fn read(
         &mut self,
         mut socket: &TcpStream,
@@ -149,13 +136,11 @@ impl<'a> RequestServer<'a> {
         bytes
     }
 
-    /// Whether the time limit allows continuing.
     fn check(&self, goes_on: impl Fn() -> bool) -> io::Result<()> {
         if goes_on() && monotonic() < self.until { Ok(()) } else { Err(io::ErrorKind::TimedOut.into()) }
     }
 }
 
-/// Ignores timeouts.
 fn forgive(error: io::Error) -> io::Result<()> {
     if is_wait(&error) { Ok(()) } else { Err(error) }
 }

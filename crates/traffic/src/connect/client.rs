@@ -33,14 +33,8 @@ use crate::{
 const END: &str = "client";
 /// Pause after a failed connection, to limit the rate against an unreachable server.
 const PAUSE: Duration = Duration::from_millis(1);
-/// Buffer size for responses.
 const PIECE: usize = 64 << 10;
 
-/// Opens connections on all threads for the load's duration.
-///
-/// # Errors
-///
-/// If a setting is invalid, the server cannot be reached, or no connection succeeds for a while.
 pub(crate) fn run_client(
     spec: &ClientSpec<ConnectSettings>,
     stop: &Stop,
@@ -71,20 +65,16 @@ pub(crate) fn run_client(
     Ok(outcome(parts, &grid, ended))
 }
 
-/// Results of a thread.
 struct Part {
     thread: ThreadCpu,
     connects: LatencyHistogram,
     exchanges: LatencyHistogram,
     failed: u64,
-    /// Successful and failed connections per interval.
     counts: Vec<(u64, u64)>,
     facts: Option<SocketFacts>,
-    /// Start of the first and end of the last measured connection.
     span: Option<(u64, u64)>,
 }
 
-/// State of a thread.
 struct Caller<'a> {
     spec: &'a ClientSpec<ConnectSettings>,
     grid: Grid,
@@ -93,7 +83,6 @@ struct Caller<'a> {
     piece: Vec<u8>,
 }
 
-/// Timestamps of a connection.
 struct Times {
     begun: u64,
     connected: u64,
@@ -166,7 +155,6 @@ impl<'a> Caller<'a> {
         Ok(Part { thread: spent.until_now(END, ThreadRole::Ping), facts, ..notes.0 })
     }
 
-    /// Runs one connection from start to end.
     fn connection(
         &mut self,
         facts: &mut Option<SocketFacts>,
@@ -191,7 +179,6 @@ impl<'a> Caller<'a> {
         Ok(Times { begun, connected, ended })
     }
 
-    /// Sends the request, and reads the response and the close.
     fn exchange(&mut self, mut socket: &TcpStream, bound: &Deadline<impl Fn() -> bool>) -> io::Result<()> {
         let mut sent = 0;
         while sent < self.request.len() {
@@ -217,8 +204,7 @@ struct Deadline<G> {
 }
 
 impl<G: Fn() -> bool> Deadline<G> {
-    /// Repeats a call with short waits until it completes or the deadline passes. Checks before each attempt, as a
-    /// server that sends single bytes never lets a wait time out.
+    /// Checks before each attempt, as a server that sends single bytes never lets a wait time out.
     fn ask<T>(&self, mut call: impl FnMut() -> io::Result<T>) -> io::Result<T> {
         while monotonic() < self.until && (self.goes_on)() {
             match call() {

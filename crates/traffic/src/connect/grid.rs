@@ -3,7 +3,7 @@
 use units::Nanos;
 use workload::{ConnectInterval, ConnectSettings};
 
-/// Start and end of each interval. The warm-up ends at a boundary.
+/// The warm-up ends at a boundary.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Grid {
     pub(super) begin: u64,
@@ -22,7 +22,6 @@ impl Grid {
         (self.warm - self.begin).div_ceil(self.interval) as usize
     }
 
-    /// Index of the interval at `now`; later times belong to the last one.
     pub(super) fn place(&self, now: u64) -> usize {
         if now < self.warm {
             return ((now - self.begin) / self.interval) as usize;
@@ -31,12 +30,10 @@ impl Grid {
         self.warming() + (((now - self.warm) / self.interval) as usize).min(last)
     }
 
-    /// Number of intervals.
     pub(super) fn count(&self) -> usize {
         self.place(self.end) + 1
     }
 
-    /// An interval without counts; the last one ends at `last`.
     pub(super) fn interval(&self, place: usize, last: u64) -> ConnectInterval {
         let warmup = place < self.warming();
         let edge = |place: usize| {

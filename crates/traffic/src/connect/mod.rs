@@ -1,10 +1,8 @@
-//! Connections with one request and response each: their rate and times.
+//! Connections with one request and response each.
 //!
-//! Each client thread has one connection at a time. The **server closes first**: the side that does keeps the
-//! connection in TIME-WAIT for a minute. At the client this would block its port, and the few tens of thousands of
-//! ports are used up in seconds. At the server it blocks none, and Linux lets the client's next connection from the
-//! same port take it over (RFC 1122, 4.2.2.13). A reset would also avoid this, but is not how connections normally
-//! end.
+//! The **server closes first**: the side that does keeps the connection in TIME-WAIT for a minute. At the client this would
+//! use up its ports in seconds. At the server Linux lets the client's next connection from the same port take it over (RFC
+//! 1122, 4.2.2.13).
 
 mod answer;
 mod client;
@@ -24,17 +22,13 @@ use workload::ConnectSettings;
 
 use crate::error::{Error, Result};
 
-/// Grace period after the other end's deadline.
 const GRACE: Nanos = Nanos::from_secs(5);
-/// Number of the control connection, through which the server starts the client and learns of its end. Measured
-/// connections have higher numbers.
+/// The control connection, through which the server starts the client and learns of its end. Measured connections have higher
+/// numbers.
 pub const CONTROL: u32 = 0;
-/// Number of every measured connection.
 const COUNTED: u32 = 1;
-/// Timeout of a connection.
 const PATIENCE: Nanos = Nanos::from_secs(2);
 
-/// Rejects invalid settings and names the valid ones.
 fn check(load: &ConnectSettings) -> Result<()> {
     let setting = |setting, value: String, allowed| Err(Error::Setting { setting, value, allowed });
     if !(1..=1024).contains(&load.clients) {

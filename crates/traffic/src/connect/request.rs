@@ -1,22 +1,17 @@
-//! Start of a connection: handshake (32 bytes), then total length of the request (4) and of the response (4), big
-//! endian. These 40 bytes are part of the request; shorter requests are padded to them. Pure.
+//! The start of a connection, big endian: handshake (32), total length of the request (4) and of the response (4). Shorter
+//! requests are padded to these 40 bytes.
 
 use units::Bytes;
 use workload::ConnectSettings;
 
 use crate::handshake::LENGTH;
 
-/// Minimum request length.
 pub(super) const HEAD: usize = LENGTH + SIZES;
-/// The lengths after the handshake.
 pub(super) const SIZES: usize = 8;
-/// Maximum of both.
 pub(super) const LARGEST: Bytes = Bytes(16 << 20);
 
-/// Lengths of a request and its response.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Exchange {
-    /// Total request length.
     pub(super) request: u32,
     pub(super) response: u32,
 }
@@ -34,7 +29,6 @@ impl Exchange {
         bytes
     }
 
-    /// `None` for invalid lengths.
     pub(super) fn decode(bytes: [u8; SIZES]) -> Option<Self> {
         let [a, b, c, d, e, f, g, h] = bytes;
         let (request, response) = (u32::from_be_bytes([a, b, c, d]), u32::from_be_bytes([e, f, g, h]));

@@ -1,5 +1,4 @@
-//! Server side: as many threads as the client has, plus a few spare ones, each with one connection at a time. An
-//! unknown peer occupies a thread for at most two seconds.
+//! The server side, with a few more threads than the client has.
 
 use std::{
     io,
@@ -28,7 +27,6 @@ use crate::{
 const END: &str = "server";
 const SPARE: u32 = 2;
 
-/// A listening server of connections.
 #[derive(Debug)]
 pub(crate) struct Server {
     spec: ServerSpec<ConnectSettings>,
@@ -37,11 +35,6 @@ pub(crate) struct Server {
 }
 
 impl Server {
-    /// Listens on a port chosen by the kernel.
-    ///
-    /// # Errors
-    ///
-    /// If a setting is invalid or unsupported, or the address is not local.
     pub(crate) fn open(spec: ServerSpec<ConnectSettings>) -> Result<Self> {
         check(&spec.load)?;
         let listener = gather::listen(spec.bind, &spec.load.socket)?;
@@ -54,11 +47,7 @@ impl Server {
         self.port
     }
 
-    /// Waits for the client and serves its connections until it ends.
-    ///
-    /// # Errors
-    ///
-    /// If the client does not connect, or neither ends nor continues.
+    /// Fails if the client does not connect, or neither ends nor continues.
     pub(crate) fn run(self, stop: &Stop, observer: &dyn Observer) -> Result<Outcome<ConnectEnd>> {
         let Self { spec, listener, port } = self;
         let expected = [(Purpose::Connect, CONTROL)];
@@ -86,7 +75,6 @@ impl Server {
     }
 }
 
-/// Serves connections until the end.
 fn serve(
     listener: &TcpListener,
     spec: &ServerSpec<ConnectSettings>,
@@ -124,7 +112,6 @@ fn is_passing(error: &io::Error) -> bool {
     is_wait(error) || error.kind() == io::ErrorKind::ConnectionAborted
 }
 
-/// Starts the client, then waits until it closes the control connection.
 fn watch(
     control: &TcpStream,
     spec: &ServerSpec<ConnectSettings>,

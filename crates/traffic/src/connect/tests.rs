@@ -59,7 +59,6 @@ fn check(load: &ConnectSettings) {
     assert_eq!((data.failed, data.connects.count()), (0, done), "{load:?}");
     assert!(data.elapsed >= Nanos::from_millis(200), "{}", data.elapsed);
     let measured: u64 = data.intervals.iter().filter(|i| !i.warmup).map(|i| i.done).sum();
-    // Each client may have one connection that spans the end of the warm-up.
     assert!((done..=done + u64::from(load.clients)).contains(&measured), "{measured} {done}");
     assert!(data.intervals.windows(2).all(|pair| pair[0].end == pair[1].start));
     assert_eq!(data.intervals.iter().filter(|i| i.warmup).count(), 1);
@@ -134,7 +133,6 @@ fn strangers_come() {
                         stranger(port, token)
                     }));
                 }
-                // A silent peer.
                 strangers.push(scope.spawn(move || {
                     thread::sleep(Duration::from_millis(200));
                     let stream = TcpStream::connect((HERE, port)).expect("listens");

@@ -1,5 +1,4 @@
-//! First touch of memory, at one end only: each thread maps its part, writes to every page, unmaps it and repeats
-//! for the load's duration.
+//! First touch of memory: each thread maps its part, writes to every page, unmaps it and repeats.
 
 use samples::{ThreadCpu, ThreadRole};
 use sys::{
@@ -19,14 +18,8 @@ use crate::{
 };
 
 const END: &str = "client";
-/// Bytes touched between two clock readings.
 const STEP: usize = HUGE_PAGE;
 
-/// Touches memory on all threads for the load's duration.
-///
-/// # Errors
-///
-/// If a setting is invalid, there is not enough memory, or the kernel has no huge pages.
 pub(super) fn run(
     spec: &ClientSpec<FirstTouchSettings>,
     stop: &Stop,
@@ -48,7 +41,6 @@ pub(super) fn run(
     Ok(outcome(parts, times, monotonic()))
 }
 
-/// Rejects invalid settings; returns the bytes per thread.
 fn check(load: &FirstTouchSettings) -> Result<usize> {
     let setting = |setting, value: String, allowed| Err(Error::Setting { setting, value, allowed });
     if !(1..=1024).contains(&load.threads) {
@@ -71,7 +63,6 @@ fn check(load: &FirstTouchSettings) -> Result<usize> {
     usize::try_from(share).map_or_else(|_| setting("the memory", load.memory.to_string(), "less"), Ok)
 }
 
-/// Start, end of the warm-up, end of the measurement, and interval length.
 #[derive(Debug, Clone, Copy)]
 struct Times {
     begin: u64,
@@ -86,7 +77,7 @@ impl Times {
         Self { begin, warm, end: warm + load.duration.0, interval: load.interval.0 }
     }
 
-    /// The intervals, split at the end of the warm-up. The last one of each part may be shorter.
+    /// Split at the end of the warm-up; the last interval of each part may be shorter.
     fn intervals(self) -> Vec<FirstTouchInterval> {
         let part = |from: u64, to: u64, warmup: bool| {
             let starts = (from..to).step_by(usize::try_from(self.interval).unwrap_or(usize::MAX));
@@ -101,14 +92,12 @@ impl Times {
     }
 }
 
-/// Results of a thread.
 struct Part {
     thread: ThreadCpu,
     intervals: Vec<FirstTouchInterval>,
     faults: PageFaults,
 }
 
-/// Runs one thread.
 fn touch(share: usize, huge: bool, times: Times, cpu: Option<u32>, shared: &SharedState<'_>) -> Result<Part> {
     if let Some(cpu) = cpu {
         sys::affinity::pin_thread(&[cpu])?;

@@ -8,14 +8,12 @@ use super::{
 };
 use crate::error::Result;
 
-/// The reply to a message.
 pub(super) struct Answer {
     pub(super) number: u64,
-    /// How late the message was sent, in nanoseconds.
+    /// Nanoseconds.
     pub(super) late: u64,
 }
 
-/// The message that `received` replies to. Anything else is only counted.
 #[inline]
 pub(super) fn match_answer<F: Format>(
     socket: &MessageSocket,

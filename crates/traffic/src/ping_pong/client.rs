@@ -26,14 +26,8 @@ use crate::{
     workers::{self, CpuMeter, Job, SharedState, cpu_of},
 };
 
-/// Thread names start with this.
 const END: &str = "client";
 
-/// Sends messages and receives replies for the load's duration.
-///
-/// # Errors
-///
-/// If a setting is invalid, the server cannot be reached, or the server ends early.
 pub(crate) fn run_client(
     spec: &ClientSpec<PingPongSettings>,
     stop: &Stop,
@@ -57,12 +51,8 @@ pub(crate) fn run_client(
     })
 }
 
-/// Exchanges messages of any protocol over a connected socket and records replies. Leaves the socket open; after an
-/// error, closing the connection resets it.
-///
-/// # Errors
-///
-/// If the peer ends the connection early or is silent for too long.
+/// Leaves the socket open; after an error, closing the connection resets it. Fails if the peer ends the connection early or is
+/// silent for too long.
 pub fn exchange<F: Format>(
     socket: &MessageSocket,
     format: &F,
@@ -91,11 +81,9 @@ pub fn exchange<F: Format>(
     }
 }
 
-/// Results of a thread.
 struct Part {
     thread: ThreadCpu,
     recorded: ThreadNotes,
-    /// In an open loop: the sender's lateness, or the receiver's round trips.
     histogram: Option<LatencyHistogram>,
 }
 
@@ -169,7 +157,6 @@ fn open_jobs<'a, F: Format + 'a>(
     ]
 }
 
-/// Pins the calling thread, number `thread` of its end.
 pub(super) fn pin(cpus: Option<&[u32]>, thread: usize) -> Result<()> {
     cpu_of(cpus, thread).map_or(Ok(()), |cpu| Ok(sys::affinity::pin_thread(&[cpu])?))
 }

@@ -16,7 +16,6 @@ use crate::{
     refused::RefusalCode,
 };
 
-/// Sends and waits for the load's duration.
 pub(super) fn run<F: Format>(
     socket: &MessageSocket,
     mut format: F,
@@ -48,8 +47,7 @@ pub(super) fn run<F: Format>(
     Ok(())
 }
 
-/// Time of the reply to the last message; `None` if it is lost. A stream loses nothing, but a reply may have a wrong
-/// number.
+/// A stream loses nothing, but a reply may have a wrong number.
 #[inline]
 fn answered<F: Format>(
     socket: &MessageSocket,
@@ -88,7 +86,6 @@ fn patience(socket: &MessageSocket, notes: &Recorder<'_>) -> Result<()> {
     Ok(())
 }
 
-/// Whether `message` returns in time, or the server has left.
 pub(super) fn answered_within(
     socket: &MessageSocket,
     message: &Message,

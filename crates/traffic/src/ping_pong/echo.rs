@@ -18,17 +18,13 @@ use crate::{
     socket::TICK,
 };
 
-/// When to give up.
 #[derive(Debug)]
 pub(super) enum Patience<'a> {
-    /// At this time.
     Until(u64),
-    /// When the client exceeds its limits.
     Bounds(RefCell<Guard<'a>>),
 }
 
-/// Returns every message with `token`; on a stream, every message. Repeats the welcome for a client that missed it,
-/// and ignores other greetings. Returns the CPUs used.
+/// Repeats the welcome for a client that missed it, and ignores other greetings.
 pub(super) fn run(
     socket: &MessageSocket,
     mut inbox: Inbox,
@@ -90,7 +86,6 @@ impl Patience<'_> {
     }
 }
 
-/// The socket is connected to the client's verified address.
 fn welcome_again(socket: &MessageSocket, greeting: Greeting) -> Result<()> {
     if greeting.kind != GreetingKind::Proves {
         return Ok(());

@@ -1,9 +1,8 @@
 //! Greetings before UDP messages, which verify that the client receives at its address.
 //!
-//! The client asks; the server offers a cookie; the client returns it; the server welcomes the client. A server only
-//! replies to clients, with datagrams of the same length, so two servers never talk to each other, and replies cause
-//! no replies. Big endian: handshake (32), kind (4), cookie (8; zero if unused; the reason in a refusal). Pure:
-//! callers pass bytes, addresses and time.
+//! The client asks; the server offers a cookie; the client returns it; the server welcomes the client. A server only replies
+//! to clients, with datagrams of the same length, so two servers never talk to each other. Big endian: handshake (32), kind
+//! (4), cookie (8; zero if unused; the reason in a refusal).
 
 use std::{
     hash::{BuildHasher, RandomState},
@@ -18,18 +17,13 @@ use crate::{
 };
 
 pub(crate) const LENGTH: usize = handshake::LENGTH + 4 + 8;
-/// A cookie is valid for this time, and up to twice as long.
 const SLOT: Nanos = Nanos::from_secs(10);
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum GreetingKind {
-    /// Client: requests service.
     Asks,
-    /// Server: sends a cookie.
     Offers,
-    /// Client: returns the cookie.
     Proves,
-    /// Server: accepts.
     Welcomes,
     Refuses,
 }
@@ -54,12 +48,10 @@ impl GreetingKind {
 }
 
 impl Greeting {
-    /// The first greeting of a client.
     pub const fn asking(handshake: Handshake) -> Self {
         Self { handshake, kind: GreetingKind::Asks, cookie: 0 }
     }
 
-    /// Another greeting of the same exchange.
     pub const fn with(self, kind: GreetingKind) -> Self {
         Self { kind, ..self }
     }
@@ -68,7 +60,6 @@ impl Greeting {
         Self { cookie: reason.code(), ..self.with(GreetingKind::Refuses) }
     }
 
-    /// The reason, if this is a refusal.
     pub(crate) fn refused(self) -> Option<RefusalCode> {
         (self.kind == GreetingKind::Refuses).then(|| RefusalCode::from_code(self.cookie))
     }
@@ -81,7 +72,7 @@ impl Greeting {
         bytes
     }
 
-    /// `None` for anything else; other lengths are rejected quickly.
+    /// Other lengths are rejected quickly.
     #[inline]
     pub fn decode(bytes: &[u8]) -> Option<Self> {
         let bytes: &[u8; LENGTH] = bytes.try_into().ok()?;
@@ -93,17 +84,15 @@ impl Greeting {
     }
 }
 
-/// Makes and verifies cookies without storing them.
+/// Does not store cookies.
 #[derive(Debug, Default)]
 pub struct Cookies(RandomState);
 
 impl Cookies {
-    /// Reply to a request, or to an invalid cookie.
     pub fn offer(&self, greeting: Greeting, peer: SocketAddr, now: u64) -> Greeting {
         Greeting { cookie: self.cookie(greeting, peer, now / SLOT.0), ..greeting.with(GreetingKind::Offers) }
     }
 
-    /// Whether `greeting` returns a recent cookie for `peer`.
     pub fn know(&self, greeting: Greeting, peer: SocketAddr, now: u64) -> bool {
         let slot = now / SLOT.0;
         let good = |slot| greeting.cookie == self.cookie(greeting, peer, slot);

@@ -6,20 +6,15 @@ use workload::{Interval, LatencyHistogram, PingPongInterval};
 
 use crate::observer::{FlowId, Observer, Progress};
 
-/// An observer between the workers and another observer that records every interval.
 pub(super) struct IntervalRecorder<'a> {
     observer: &'a dyn Observer,
     recorded: RefCell<RecordedIntervals>,
 }
 
-/// All intervals of a ping-pong.
 #[derive(Default)]
 pub(super) struct RecordedIntervals {
-    /// All times after the warm-up.
     pub(super) measured: LatencyHistogram,
-    /// Losses after the warm-up.
     pub(super) lost: u64,
-    /// In time order, packed.
     pub(super) intervals: Vec<PingPongInterval>,
 }
 
@@ -28,7 +23,6 @@ impl<'a> IntervalRecorder<'a> {
         Self { observer, recorded: RefCell::default() }
     }
 
-    /// The recorded intervals, after the workers have ended.
     pub(super) fn into_recorded(self) -> RecordedIntervals {
         self.recorded.into_inner()
     }

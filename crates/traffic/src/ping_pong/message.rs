@@ -1,38 +1,28 @@
-//! The message of a ping-pong: its number and, in a datagram, its token.
+//! The message of a ping-pong.
 //!
-//! Big endian: number (8), token (8), padding. A shorter message has the low bytes of the number (all from 8 bytes
-//! on) and as much of the token as fits; a 1-byte message counts modulo 256 and is identified only by its peer's
-//! address. Pure.
+//! Big endian: number (8), token (8), padding. A shorter message has the low bytes of the number and as much of the token as
+//! fits; a 1-byte message is identified only by its peer's address.
 
 use super::greeting::Greeting;
 use crate::{handshake::TOKEN, refused::RefusalCode};
 
-/// Number and token.
 pub(crate) const HEADER: usize = 16;
 /// The number that ends a ping-pong.
 pub(crate) const CLOSING: u64 = u64::MAX;
 
-/// Message format of a protocol.
 pub trait Format: Clone + Send {
-    /// The bytes of message `number`.
     fn write(&mut self, number: u64) -> &[u8];
 
-    /// Interprets received bytes when messages below `next` have been sent.
+    /// Messages below `next` have been sent.
     fn read(&self, received: &[u8], next: u64) -> Reply;
 }
 
-/// Interpretation of received bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Reply {
-    /// Reply to this number, which may not have been sent.
     Answer(u64),
-    /// Reply to a message before the exchange.
     Before,
-    /// A greeting, repeated after a late reply.
     Greeting,
-    /// The server ends the exchange.
     End(RefusalCode),
-    /// Not part of this exchange.
     Unknown,
 }
 
@@ -40,7 +30,6 @@ pub enum Reply {
 pub(crate) struct Message(Vec<u8>);
 
 impl Message {
-    /// A message of `length` bytes, at least 1.
     pub(crate) fn new(length: usize, token: u64) -> Self {
         let mut bytes = vec![0; length];
         let owned = token.to_be_bytes();
@@ -57,7 +46,6 @@ impl Message {
         &self.0
     }
 
-    /// Whether `received` is this message, returned.
     pub(crate) fn is_answered_by(&self, received: &[u8]) -> bool {
         let head = self.0.len().min(HEADER);
         received.len() == self.0.len() && received[..head] == self.0[..head]
@@ -65,8 +53,7 @@ impl Message {
 }
 
 impl Message {
-    /// Number of a received message. If the message is too short for it, the latest number below `next` with these
-    /// low bits.
+    /// A short message has only the low bits of its number: returns the latest number below `next` with these bits.
     #[inline]
     fn number_of(&self, received: &[u8], next: u64) -> Option<u64> {
         let (fits, head) = (self.0.len().min(8), self.0.len().min(HEADER));
@@ -79,7 +66,6 @@ impl Message {
     }
 }
 
-/// The latest number below `next` with the lowest `bits` of `number`, or `number` if there is none.
 const fn latest(number: u64, bits: u32, next: u64) -> u64 {
     if bits >= u64::BITS || number >= next {
         return number;
@@ -103,7 +89,6 @@ impl Format for Message {
     }
 }
 
-/// Whether a datagram has the token, as far as it fits.
 pub(crate) fn has_token(datagram: &[u8], token: u64) -> bool {
     let owned = token.to_be_bytes();
     let carried = datagram.get(TOKEN.start..).unwrap_or_default();
@@ -111,7 +96,6 @@ pub(crate) fn has_token(datagram: &[u8], token: u64) -> bool {
     carried[..fits] == owned[..fits]
 }
 
-/// Whether it ends the ping-pong.
 pub(crate) fn is_closing(datagram: &[u8]) -> bool {
     datagram.len() == HEADER && datagram[..8] == CLOSING.to_be_bytes()
 }

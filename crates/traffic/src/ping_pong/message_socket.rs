@@ -1,6 +1,4 @@
-//! The socket of an end: sends and receives whole messages, blocking or spinning.
-//!
-//! Over TCP, messages are separated by their length only.
+//! Sends and receives whole messages. TCP messages are separated by their length only.
 
 use std::{
     io::{self, Read, Write},
@@ -17,41 +15,33 @@ use crate::{
     socket::{is_dropped, is_wait, tcp_facts, udp_facts},
 };
 
-/// Polls per wait of a spinning thread, about ten microseconds. It never yields: on a busy CPU that would delay it
-/// repeatedly.
+/// Polls per wait of a spinning thread, about ten microseconds. It never yields, which would delay it on a busy CPU.
 const LOOKS: u32 = 64;
-/// Maximum datagram length; limits a stream read unless a message is longer.
 const LONGEST: usize = 65_535;
 
-/// A connected socket and its waiting mode. The socket must have timeouts.
+/// The socket must have timeouts.
 #[derive(Debug)]
 pub struct MessageSocket {
     socket: Carrier,
     waiting: Waiting,
-    /// For errors.
     name: String,
 }
 
-/// Transport of the messages.
 #[derive(Debug)]
 pub enum Carrier {
     Tcp(TcpStream),
     Udp(UdpSocket),
 }
 
-/// Received bytes not yet consumed.
 pub struct Inbox {
     bytes: Vec<u8>,
-    /// Message length on a stream, if known; otherwise each read is a message.
     message: Option<usize>,
     from: usize,
     to: usize,
 }
 
-/// Result of a wait.
 pub enum Arrival<'a> {
     Message(&'a [u8]),
-    /// The peer closed the connection between two messages.
     End,
     Nothing,
 }
@@ -61,7 +51,6 @@ impl MessageSocket {
         Self { socket, waiting, name }
     }
 
-    /// Thread name for this activity, e.g. `udp ping`.
     pub(crate) fn thread_name(&self, what: &str) -> String {
         let transport = match self.socket {
             Carrier::Tcp(_) => "tcp",
@@ -74,12 +63,10 @@ impl MessageSocket {
         &self.name
     }
 
-    /// Whether it is lossless.
     pub const fn is_stream(&self) -> bool {
         matches!(self.socket, Carrier::Tcp(_))
     }
 
-    /// The TCP connection, if any.
     pub(crate) const fn stream(&self) -> Option<&TcpStream> {
         match &self.socket {
             Carrier::Tcp(socket) => Some(socket),
@@ -87,15 +74,14 @@ impl MessageSocket {
         }
     }
 
-    /// An inbox; on a stream for messages of `length`, if known.
     pub fn inbox(&self, length: Option<usize>) -> Inbox {
         let message = length.filter(|_| self.is_stream());
         let room = message.unwrap_or(0).max(LONGEST);
         Inbox { bytes: vec![0; room], message, from: 0, to: 0 }
     }
 
-    /// Sends a whole message; calls `wait` whenever a stream had no room for a full timeout. A datagram without room
-    /// is lost, as it might be anywhere on its path.
+    /// Calls `wait` whenever a stream had no room for a full timeout. A datagram without room is lost, as it might be anywhere
+    /// on its path.
     #[inline]
     pub fn send(&self, bytes: &[u8], wait: impl Fn() -> Result<()>) -> Result<()> {
         match &self.socket {
@@ -121,8 +107,7 @@ impl MessageSocket {
         Ok(())
     }
 
-    /// Takes the next message from `inbox`, waiting once if there is none: a peer that sends single bytes must not
-    /// delay the caller's clock checks.
+    /// Waits once, so that a peer with single bytes cannot delay the caller's clock checks.
     #[inline]
     pub fn receive<'a>(&self, inbox: &'a mut Inbox) -> io::Result<Arrival<'a>> {
         if !inbox.has_message() {
@@ -162,7 +147,7 @@ impl MessageSocket {
         Error::Ended { object: self.name.clone(), reason }
     }
 
-    /// Error of a client's receive, for `map_err`; a reset by the server is an end.
+    /// A reset by the server is an end.
     pub(crate) fn broken(&self) -> impl FnOnce(io::Error) -> Error + use<'_> {
         |error| match error.kind() {
             io::ErrorKind::ConnectionReset | io::ErrorKind::UnexpectedEof if self.is_stream() => {
@@ -172,7 +157,6 @@ impl MessageSocket {
         }
     }
 
-    /// Adds the name to an error; for `map_err`.
     pub fn failed(&self, operation: &'static str) -> impl FnOnce(io::Error) -> Error + use<'_> {
         Error::socket(operation, || self.name.clone())
     }
@@ -193,7 +177,6 @@ impl Inbox {
         self.to - self.from >= self.message.unwrap_or(1)
     }
 
-    /// Space for the next bytes.
     #[inline]
     fn room(&mut self) -> &mut [u8] {
         if self.from > 0 {

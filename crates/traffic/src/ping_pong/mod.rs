@@ -1,7 +1,4 @@
-//! Ping-pong over TCP or UDP, in a closed or open loop, blocking or spinning, with or without a background stream.
-//!
-//! A histogram counts every round trip after the warm-up, and each interval has its own. [`Format`] abstracts message
-//! numbering, so that other protocols share the loops.
+//! Ping-pong over TCP or UDP. [`Format`] abstracts message numbering, so that other protocols share the loops.
 
 mod answer;
 mod client;
@@ -42,19 +39,15 @@ use crate::{
     stream,
 };
 
-/// The shortest interval, which ends with the handover of a histogram.
+/// Each interval hands over a histogram.
 const SHORTEST: Nanos = Nanos::from_millis(10);
-/// Period of the fastest open loop.
 const FASTEST: Nanos = Nanos(1_000);
-/// Grace period after the other end's deadline.
 const GRACE: Nanos = Nanos::from_secs(5);
-/// Timeout after which a datagram is lost and an unsent message of an open loop is dropped. Longer than usual paths
-/// take, so that latency is not mistaken for loss.
+/// A datagram is then lost and an unsent message of an open loop is dropped. Longer than usual paths take, so that latency is
+/// not mistaken for loss.
 const OVERDUE: Nanos = Nanos::from_secs(1);
-/// Retransmission interval of greetings and closing messages.
 const AGAIN: Nanos = Nanos::from_millis(200);
 
-/// Rejects invalid settings and names the valid ones.
 pub fn check(load: &PingPongSettings) -> Result<()> {
     let setting = |setting, value: String, allowed| Err(Error::Setting { setting, value, allowed });
     if load.message < Bytes(1) || load.message > PingPongSettings::LARGEST {

@@ -1,7 +1,5 @@
-//! Open loop: sends every message on schedule, whether or not earlier ones have returned.
-//!
-//! One thread sends, another receives. A message delayed by a late wake-up or a full socket keeps its scheduled time,
-//! so a stall affects all messages it delays.
+//! The open loop, which sends every message on schedule. A delayed message keeps its scheduled time, so a stall affects all
+//! messages that it delays.
 
 use std::{
     hint::spin_loop,
@@ -30,25 +28,20 @@ use crate::{
     workers::SharedState,
 };
 
-/// Time from the start decision to the first message, in which the receiver gets ready.
+/// The receiver gets ready before the first message.
 const LEAD: Nanos = Nanos::from_millis(5);
-/// Messages in flight are remembered for at least this long, within [`MOST`].
 const REMEMBERED: Nanos = Nanos::from_secs(4);
 const LEAST: u64 = 1 << 16;
 const MOST: u64 = 1 << 20;
-/// Not known yet.
 const UNKNOWN: u64 = u64::MAX;
 
-/// State shared by the sending and the receiving thread.
 pub(super) struct Open<'a> {
     socket: &'a MessageSocket,
     load: &'a PingPongSettings,
     shared: &'a SharedState<'a>,
     period: u64,
     window: Window,
-    /// Scheduled time of the first message.
     begin: AtomicU64,
-    /// Number of messages sent, once the sender has ended.
     sent: AtomicU64,
 }
 
@@ -64,7 +57,6 @@ impl<'a> Open<'a> {
         Self { socket, load, shared, period: period.0, window: Window::new(under_way as usize), begin, sent }
     }
 
-    /// Number of scheduled messages.
     fn count(&self) -> u64 {
         (self.load.warmup + self.load.duration).0.div_ceil(self.period)
     }
@@ -73,7 +65,7 @@ impl<'a> Open<'a> {
         self.load.warmup.0.div_ceil(self.period)
     }
 
-    /// Sends all messages on schedule; returns their lateness and the CPUs used.
+    /// Returns the messages' lateness.
     pub(super) fn send<F: Format>(&self, format: F) -> Result<(LatencyHistogram, CpuSet)> {
         set_timer_slack(1)?;
         let mut sender = Sender::default();
@@ -111,7 +103,6 @@ impl<'a> Open<'a> {
         Ok(())
     }
 
-    /// Waits until `due`, blocking or spinning; returns the time.
     #[inline]
     fn await_time(&self, due: u64) -> Result<u64> {
         let mut now = monotonic();
@@ -138,7 +129,6 @@ impl<'a> Open<'a> {
         Err(Error::Silent { object: self.socket.name().into(), missing, waited: GRACE })
     }
 
-    /// Waits until the sender has set the time of the first message.
     pub(super) fn begin(&self) -> Result<u64> {
         loop {
             match self.begin.load(Ordering::Acquire) {
@@ -149,7 +139,6 @@ impl<'a> Open<'a> {
         }
     }
 
-    /// Receives replies until all have arrived or timed out; returns the round trips.
     pub(super) fn receive<F: Format>(
         &self,
         format: &F,
@@ -176,7 +165,6 @@ impl<'a> Open<'a> {
         }
     }
 
-    /// Waits once; returns the time.
     #[inline]
     fn next<F: Format>(
         &self,
@@ -218,7 +206,6 @@ impl<'a> Open<'a> {
         Ok(())
     }
 
-    /// Times out overdue datagrams.
     fn sweep(&self, now: u64, tally: &mut Tally, notes: &mut Recorder<'_>) -> Result<()> {
         let overdue = now.saturating_sub(tally.begin + OVERDUE.0);
         if self.socket.is_stream() || overdue == 0 {
@@ -227,7 +214,6 @@ impl<'a> Open<'a> {
         self.give_up((overdue / self.period).min(self.count()), now, tally, notes)
     }
 
-    /// Times out messages below `limit`, and counts those displaced from the window.
     fn give_up(&self, limit: u64, now: u64, tally: &mut Tally, notes: &mut Recorder<'_>) -> Result<()> {
         let (mut lost, mut latest) = (self.window.overrun(), tally.oldest);
         tally.settled += lost;
@@ -245,7 +231,7 @@ impl<'a> Open<'a> {
         notes.lost(lost, tally.begin + latest * self.period, now)
     }
 
-    /// A stream loses nothing, but as many replies are missing as arrived with a wrong number.
+    /// A stream loses nothing, but replies with a wrong number leave others missing.
     #[inline]
     fn is_done(&self, now: u64, tally: &mut Tally, odd: u64) -> Result<bool> {
         let sent = self.sent.load(Ordering::Acquire);
@@ -266,7 +252,6 @@ impl<'a> Open<'a> {
         Err(Error::Silent { object: self.socket.name().into(), missing, waited: GRACE })
     }
 
-    /// Counts everything outstanding or unsent as lost.
     fn settle(&self, now: u64, tally: &mut Tally, notes: &mut Recorder<'_>) -> Result<()> {
         let sent = self.sent.load(Ordering::Acquire);
         self.give_up(sent, now, tally, notes)?;
@@ -281,7 +266,6 @@ fn spin(until: u64) {
     }
 }
 
-/// Counters of the sending thread.
 #[derive(Default)]
 struct Sender {
     sent: u64,
@@ -289,17 +273,13 @@ struct Sender {
     seen: CpuSet,
 }
 
-/// Counters of the receiving thread.
 #[derive(Default)]
 struct Tally {
     begin: u64,
     wake: u64,
     /// No message below it is in flight.
     oldest: u64,
-    /// Messages returned or timed out.
     settled: u64,
-    /// When the sender was found to have ended.
     ended: Option<u64>,
-    /// From each message's actual send time.
     round_trips: LatencyHistogram,
 }

@@ -1,7 +1,4 @@
-//! Records replies on a measuring thread: the histogram of the current interval and a few counters.
-//!
-//! A few times per second it checks for a stop and passes the interval to the watching thread, which returns the
-//! memory, so that a few histograms serve all intervals.
+//! Records replies on a measuring thread. The watching thread returns the memory of completed intervals.
 
 use std::mem;
 
@@ -11,30 +8,25 @@ use workload::{PingPongInterval, PingPongSettings};
 use super::cpu_set::CpuSet;
 use crate::{error::Result, socket::TICK, workers::SharedState};
 
-/// Number of histograms in circulation. If the watching thread lags by as many intervals, another one is allocated.
+/// Histograms in circulation; more are allocated if the watching thread lags.
 const STOCK: usize = 4;
 
-/// Allocates the memory of a recorder in advance.
 pub(super) fn prepare(shared: &SharedState<'_>) {
     (0..STOCK).for_each(|_| shared.store(PingPongInterval::default()));
 }
 
-/// The round trips of a thread.
 pub(super) struct Recorder<'a> {
     shared: &'a SharedState<'a>,
     begin: u64,
     warm: u64,
     end: u64,
     interval: u64,
-    /// Until then only counting is needed.
     wake: u64,
     progress: u64,
-    /// Start and end of the current interval.
     present: (u64, u64),
     warmup: bool,
     working: PingPongInterval,
     first: Option<u64>,
-    /// Time of the last reply and of the last timeout.
     returned: u64,
     given_up: u64,
     answered: u64,
@@ -44,20 +36,15 @@ pub(super) struct Recorder<'a> {
     seen: CpuSet,
 }
 
-/// Results of a thread apart from its intervals.
 #[derive(Default)]
 pub(super) struct ThreadNotes {
-    /// Measured time.
     pub(super) elapsed: Nanos,
-    /// Received messages that reply to none that was sent.
     pub(super) strays: u64,
-    /// Replies to messages already answered or timed out.
     pub(super) duplicates: u64,
     pub(super) seen: CpuSet,
 }
 
 impl<'a> Recorder<'a> {
-    /// Starts at `begin`, with memory allocated by [`prepare`].
     pub(super) fn new(load: &PingPongSettings, begin: u64, shared: &'a SharedState<'a>) -> Self {
         let warm = begin + load.warmup.0;
         let mut recorder = Self {
@@ -84,7 +71,6 @@ impl<'a> Recorder<'a> {
         recorder
     }
 
-    /// Counts the reply at `now` to a message of time `from`.
     #[inline]
     pub(super) fn answered(&mut self, from: u64, now: u64) -> Result<()> {
         if now >= self.wake {
@@ -96,7 +82,6 @@ impl<'a> Recorder<'a> {
         Ok(())
     }
 
-    /// Counts `count` messages, the latest of time `from`, that timed out at `now`.
     pub(super) fn lost(&mut self, count: u64, from: u64, now: u64) -> Result<()> {
         if now >= self.wake {
             self.awake(from, now)?;
@@ -106,35 +91,29 @@ impl<'a> Recorder<'a> {
         Ok(())
     }
 
-    /// Counts a message that replies to none that was sent.
     pub(super) const fn stray(&mut self) {
         self.strays += 1;
     }
 
-    /// Counts a repeated or late reply.
     pub(super) const fn duplicate(&mut self) {
         self.duplicates += 1;
     }
 
-    /// Number of received messages that are not round trips.
     #[inline]
     pub(super) const fn odd(&self) -> u64 {
         self.strays + self.duplicates
     }
 
-    /// Whether the time is up.
     #[inline]
     pub(super) const fn is_over(&self, now: u64) -> bool {
         now >= self.end
     }
 
-    /// Whether the last interval of the warm-up is still open.
     #[inline]
     pub(super) const fn is_warming(&self) -> bool {
         self.warmup
     }
 
-    /// End of the warm-up.
     pub(super) const fn warm(&self) -> u64 {
         self.warm
     }
@@ -143,7 +122,6 @@ impl<'a> Recorder<'a> {
         self.end
     }
 
-    /// Whether waiting may continue.
     pub(super) fn check(&self) -> Result<()> {
         self.shared.check()
     }
@@ -168,7 +146,6 @@ impl<'a> Recorder<'a> {
         Ok(())
     }
 
-    /// Ends the current interval at the last boundary passed.
     fn cut(&mut self, now: u64) {
         let mut end = self.present.1;
         while self.boundary_after(end) <= now && end != self.warm {
@@ -201,13 +178,12 @@ impl<'a> Recorder<'a> {
         self.working.warmup = self.warmup;
     }
 
-    /// End of the measured time: the last reply. Timed-out messages count as in flight until then, but not beyond the
-    /// requested time: one lost at the very end times out long after it.
+    /// Timed-out messages count as in flight until the last reply, but not beyond the requested time: one lost at the very end
+    /// times out long after it.
     fn measured_end(&self) -> u64 {
         self.returned.max(self.given_up.min(self.end))
     }
 
-    /// Ends the last interval; returns the other results.
     pub(super) fn finish(mut self) -> ThreadNotes {
         let end = self.measured_end();
         if self.working.round_trips.count() > 0 || self.working.lost > 0 {
@@ -242,7 +218,6 @@ mod tests {
         }
     }
 
-    /// Records with `notes` at given times; returns the measured time and the intervals.
     fn record(
         load: &PingPongSettings,
         notes: impl FnOnce(&mut Recorder<'_>, &SharedState<'_>) -> Result<()> + Send,
@@ -261,8 +236,7 @@ mod tests {
         (elapsed, reported.0.into_inner())
     }
 
-    /// One message per ms for 3 s, returning after `round_trip` ms; those selected by `is_lost` time out in sweeps of
-    /// 50 ms after one second.
+    /// One message per ms for 3 s, returning after `round_trip` ms; those selected by `is_lost` time out.
     fn check(round_trip: u64, is_lost: fn(u64) -> bool, expected: u64) {
         let load = PingPongSettings::new(Nanos::from_secs(3));
         let (elapsed, intervals) = record(&load, |recorder, _| {

@@ -24,34 +24,25 @@ use crate::{
     gather,
     observer::Observer,
     outcome::Outcome,
-    refused::RefusalCode,
     socket::{TICK, limit_waits},
     spec::ServerSpec,
     stop::Stop,
     workers::{self, CpuMeter, Job, SharedState},
 };
 
-/// Thread names start with this.
 const END: &str = "server";
 /// Attempts to find a port that is free for both TCP and UDP.
 const TRIES: u32 = 32;
 
-/// A listening server of a ping-pong.
 #[derive(Debug)]
 pub(crate) struct Server {
     spec: ServerSpec<PingPongSettings>,
     port: u16,
-    /// For TCP messages, and for a background stream.
     listener: Option<TcpListener>,
     socket: Option<UdpSocket>,
 }
 
 impl Server {
-    /// Listens on the requested port or one chosen by the kernel; the same for TCP and UDP if both are needed.
-    ///
-    /// # Errors
-    ///
-    /// If a setting is invalid or unsupported, or the address is not local.
     pub(crate) fn open(spec: ServerSpec<PingPongSettings>) -> Result<Self> {
         check(&spec.load)?;
         if spec.load.transport == Transport::Udp && spec.load.under.is_none() {
@@ -83,11 +74,6 @@ impl Server {
         self.port
     }
 
-    /// Waits for the client and returns its messages until it ends.
-    ///
-    /// # Errors
-    ///
-    /// If no client connects, or it neither ends nor continues.
     pub(crate) fn run(self, stop: &Stop, observer: &dyn Observer) -> Result<Outcome<PingPongEnd>> {
         let Self { spec, listener, socket, .. } = self;
         let (beside, connection) = match listener {
@@ -118,12 +104,7 @@ fn serve(
     single_worker(job, &shared, observer)
 }
 
-/// Starts the client, then returns its messages on a connection after its handshake, until it closes the connection
-/// or is silent for too long. Messages may have any length.
-///
-/// # Errors
-///
-/// If the connection fails, the client exceeds `bounds`, or on a stop request.
+/// Messages may have any length.
 pub fn serve_tcp(socket: TcpStream, bounds: Bounds, stop: &Stop) -> Result<Outcome<PingPongEnd>> {
     limit_waits(&socket, TICK)?;
     sys::socket::set_nodelay(&socket, true)?;
@@ -133,12 +114,8 @@ pub fn serve_tcp(socket: TcpStream, bounds: Bounds, stop: &Stop) -> Result<Outco
     serve_any(&socket, 0, bounds, stop)
 }
 
-/// Welcomes a client and returns its datagrams until the closing one, or until it is silent for too long. The socket
-/// is connected to the client, whose address `greeting` has verified.
-///
-/// # Errors
-///
-/// If the socket fails, the client exceeds `bounds`, or on a stop request.
+/// `greeting` has verified the address of the client, which the socket is connected to. Ends with the closing datagram, or
+/// when the client is silent.
 pub fn serve_udp(
     socket: UdpSocket,
     greeting: Greeting,
@@ -148,7 +125,7 @@ pub fn serve_udp(
     limit_waits(&socket, TICK)?;
     let socket = udp::welcome(socket, greeting, Waiting::Block)?;
     serve_any(&socket, greeting.handshake.token, bounds, stop)
-        .inspect_err(|error| udp::dismiss(&socket, greeting, RefusalCode::of(error)))
+        .inspect_err(|error| udp::dismiss(&socket, greeting, error.refusal()))
 }
 
 fn serve_any(
@@ -163,7 +140,6 @@ fn serve_any(
     job.run(&shared)
 }
 
-/// The server's thread.
 struct Pong<'a> {
     socket: &'a MessageSocket,
     inbox: Inbox,

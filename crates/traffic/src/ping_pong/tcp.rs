@@ -14,7 +14,6 @@ use crate::{
     stop::Stop,
 };
 
-/// Connects to the server and sends the handshake; the start signal is still to come.
 pub(super) fn connect(spec: &ClientSpec<PingPongSettings>, stop: &Stop) -> Result<MessageSocket> {
     let dial = Dial { bind: spec.bind, server: spec.server, settings: &spec.load.socket, number: 0 };
     let handshake = Handshake { token: spec.token, purpose: Purpose::PingPong, number: 0 };
@@ -24,7 +23,6 @@ pub(super) fn connect(spec: &ClientSpec<PingPongSettings>, stop: &Stop) -> Resul
     Ok(MessageSocket::new(Carrier::Tcp(socket), spec.load.waiting, name))
 }
 
-/// The server's socket of a connection with a valid handshake.
 pub(super) fn accepted(socket: TcpStream, load: &PingPongSettings) -> Result<MessageSocket> {
     limit_waits(&socket, TICK)?;
     apply(&socket, &load.socket, false)?;
@@ -33,18 +31,15 @@ pub(super) fn accepted(socket: TcpStream, load: &PingPongSettings) -> Result<Mes
     Ok(MessageSocket::new(Carrier::Tcp(socket), load.waiting, format!("the TCP ping-pong with {peer}")))
 }
 
-/// Sets TCP_NODELAY unless the settings say otherwise.
 fn prepare(socket: &TcpStream, load: &PingPongSettings) -> Result<()> {
     Ok(sys::socket::set_nodelay(socket, load.socket.nodelay.unwrap_or(true))?)
 }
 
-/// Waits for the server's start signal.
 pub(super) fn await_go(socket: &MessageSocket, stop: &Stop) -> Result<()> {
     let Some(stream) = socket.stream() else { return Ok(()) };
     dial::await_go(stream, socket.name(), || if stop.is_asked() { Err(Error::Stopped) } else { Ok(()) })
 }
 
-/// Sends the start signal.
 pub(super) fn give_go(socket: &MessageSocket) -> Result<()> {
     socket.stream().map_or(Ok(()), |stream| dial::give_go(stream, socket.name()))
 }

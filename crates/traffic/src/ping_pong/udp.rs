@@ -1,7 +1,6 @@
-//! Setup and end of a UDP ping-pong at both ends.
+//! Setup and end of a UDP ping-pong.
 //!
-//! After the greetings (see `greeting`) the server's socket is connected to the client and returns any datagram with
-//! the token, of any length; MTU probes use this, too.
+//! The server's socket is connected to the client and returns any datagram with the token, of any length; MTU probes use this.
 
 use std::net::{IpAddr, SocketAddr, UdpSocket};
 
@@ -28,12 +27,9 @@ use crate::{
     stop::Stop,
 };
 
-/// Attempts to send a greeting before the server is considered absent.
 const GREETINGS: u32 = 15;
-/// Attempts to send the final datagram, of which one may suffice.
 const FAREWELLS: u32 = 3;
 
-/// Exchanges greetings with the server.
 pub(super) fn connect(spec: &ClientSpec<PingPongSettings>, stop: &Stop) -> Result<MessageSocket> {
     let handshake = Handshake { token: spec.token, purpose: Purpose::PingPong, number: 0 };
     let socket = greet_with(&spec.load.socket, spec.bind, spec.server, handshake, stop)?;
@@ -41,7 +37,6 @@ pub(super) fn connect(spec: &ClientSpec<PingPongSettings>, stop: &Stop) -> Resul
     Ok(MessageSocket::new(Carrier::Udp(socket), spec.load.waiting, name))
 }
 
-/// Opens a socket to `server` and exchanges greetings. Its waits are limited to [`TICK`].
 pub(crate) fn greet(
     bind: IpAddr,
     server: SocketAddr,
@@ -82,7 +77,7 @@ fn refused(server: SocketAddr, answer: Greeting) -> Error {
     Error::Refused { object: format!("the UDP ping-pong with {server}"), reason }
 }
 
-/// The server's reply, if it arrives in time. An offer that was already accepted is ignored.
+/// An offer that was already accepted is ignored.
 fn await_reply(
     socket: &UdpSocket,
     greeting: Greeting,
@@ -115,7 +110,6 @@ fn await_reply(
     Ok(None)
 }
 
-/// A UDP socket with the load's settings. Its waits are limited to [`TICK`].
 pub fn bind(address: SocketAddr, settings: &SocketSettings) -> Result<UdpSocket> {
     let object = || format!("{address} for UDP");
     let socket = Socket::new(domain(address), Type::DGRAM, Some(Protocol::UDP))
@@ -127,7 +121,6 @@ pub fn bind(address: SocketAddr, settings: &SocketSettings) -> Result<UdpSocket>
     Ok(socket.into())
 }
 
-/// Waits for a client with the token and a verified address, then connects the socket to it.
 pub(super) fn await_client(
     socket: UdpSocket,
     spec: &ServerSpec<PingPongSettings>,
@@ -146,7 +139,7 @@ pub(super) fn await_client(
                         return welcome(socket, greeting, spec.load.waiting);
                     }
                     Some(greeting) if matches!(greeting.kind, GreetingKind::Asks | GreetingKind::Proves) => {
-                        // If lost, the client asks again.
+                        // The client repeats after a loss.
                         let _ = socket.send_to(&cookies.offer(greeting, peer, monotonic()).encode(), peer);
                     }
                     _ => {}
@@ -164,7 +157,6 @@ pub(super) fn await_client(
     }
 }
 
-/// Starts a client with verified address, to which the socket is connected.
 pub(super) fn welcome(socket: UdpSocket, greeting: Greeting, waiting: Waiting) -> Result<MessageSocket> {
     let peer = socket.peer_addr().map_or_else(|_| "a client".into(), |peer| peer.to_string());
     let name = format!("the UDP ping-pong with {peer}");
@@ -184,7 +176,7 @@ fn send(socket: &UdpSocket, bytes: &[u8]) -> std::io::Result<()> {
     }
 }
 
-/// Informs a client that it is no longer served; otherwise it would only notice silence.
+/// The client would otherwise only notice silence.
 pub(super) fn dismiss(socket: &MessageSocket, greeting: Greeting, reason: RefusalCode) {
     for _ in 0..FAREWELLS {
         // Other errors of the socket are reported elsewhere.
@@ -192,7 +184,7 @@ pub(super) fn dismiss(socket: &MessageSocket, greeting: Greeting, reason: Refusa
     }
 }
 
-/// Informs the server of the end, which it also detects by silence.
+/// The server also detects the end by silence.
 pub(super) fn take_leave(socket: &MessageSocket, token: u64) {
     let mut farewell = Message::new(HEADER, token);
     let mut inbox = socket.inbox(None);

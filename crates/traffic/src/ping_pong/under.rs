@@ -1,5 +1,4 @@
-//! The background stream of a ping-pong, over the same path, from before the first message until after the last. It
-//! has its own workers and is recorded like any stream.
+//! The background stream of a ping-pong, from before the first message until after the last.
 
 use std::{
     net::{TcpListener, TcpStream},
@@ -23,18 +22,14 @@ use crate::{
     workers::cpu_of,
 };
 
-/// Time that the stream runs before the first message, as part of its warm-up.
 const LEAD: Nanos = Nanos::from_millis(200);
-/// Part of that time for the client to start the messages, so that they end before the stream.
 const SLACK: Nanos = Nanos::from_millis(20);
 
-/// One end of the stream before it starts; without connections if there is none.
 #[derive(Debug, Default)]
 pub(super) struct BackgroundStream {
     load: Option<StreamSettings>,
     end: &'static str,
     cpus: Option<Vec<u32>>,
-    /// Index of its first thread.
     thread: usize,
     flows: Vec<(Direction, u32, TcpStream)>,
 }
@@ -54,13 +49,11 @@ pub(super) fn load(load: &PingPongSettings) -> Option<StreamSettings> {
     })
 }
 
-/// Time that it runs before the first message.
 pub(super) const fn lead(load: &PingPongSettings) -> Nanos {
     if load.under.is_some() { LEAD } else { Nanos(0) }
 }
 
 impl BackgroundStream {
-    /// Client side: opens all connections of the stream.
     pub(super) fn connect(spec: &ClientSpec<PingPongSettings>, stop: &Stop) -> Result<Self> {
         let Some(load) = load(&spec.load) else { return Ok(Self::default()) };
         let connect = |(place, (direction, id)): (u32, (Direction, u32))| {
@@ -79,7 +72,6 @@ impl BackgroundStream {
         Ok(Self { load: Some(load), end: CLIENT, cpus: spec.cpus.clone(), thread, flows })
     }
 
-    /// Server side: waits for all connections, including that of TCP messages.
     pub(super) fn gather(
         listener: &TcpListener,
         spec: &ServerSpec<PingPongSettings>,
@@ -100,7 +92,6 @@ impl BackgroundStream {
         Ok((Self { load, end: SERVER, cpus: spec.cpus.clone(), thread: 1, flows }, messages))
     }
 
-    /// Exchanges the messages while the stream runs, and adds its results.
     pub(super) fn while_playing(
         self,
         stop: &Stop,
@@ -141,7 +132,6 @@ fn places(load: &StreamSettings) -> impl Iterator<Item = (Direction, u32)> + use
     load.direction.flows().iter().flat_map(move |&direction| (0..streams).map(move |id| (direction, id)))
 }
 
-/// Waits until the stream has run for a while.
 fn await_flow(stop: &Stop) -> Result<()> {
     let until = monotonic() + (LEAD - SLACK).0;
     while monotonic() < until {

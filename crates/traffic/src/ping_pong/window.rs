@@ -1,15 +1,12 @@
-//! Window of messages in flight: the sender adds each before sending, and the receiver removes it when the reply
-//! arrives.
+//! The window of messages in flight.
 //!
-//! A message number in a reply is accepted only if it is found here: it was sent, is still remembered, and has not
-//! been removed. One word per message, lock-free. The number determines the slot; with more messages in flight than
-//! slots, the oldest is displaced.
+//! A message number in a reply is accepted only if it is found here. One word per message, lock-free. The number determines
+//! the slot; with more messages in flight than slots, the oldest is displaced.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
 const EMPTY: u64 = u64::MAX;
-/// Bits for a message's lateness in nanoseconds: over four hours. The other bits distinguish numbers that share a
-/// slot.
+/// Lateness in nanoseconds: over four hours. The other bits distinguish numbers that share a slot.
 const LATE_BITS: u32 = 44;
 const LATEST: u64 = (1 << LATE_BITS) - 2;
 
@@ -20,25 +17,20 @@ pub(super) struct Window {
     overrun: AtomicU64,
 }
 
-/// Status of the number in a reply.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Claim {
-    /// It was in flight, and had been sent this many nanoseconds late.
+    /// Late by this many nanoseconds.
     Taken(u64),
-    /// It was already removed or displaced.
     Past,
-    /// It was not sent.
     Unsent,
 }
 
 impl Window {
-    /// A window of at least `count` messages.
     pub(super) fn new(count: usize) -> Self {
         let places = (0..count.next_power_of_two()).map(|_| AtomicU64::new(EMPTY)).collect();
         Self { places, next: AtomicU64::new(0), overrun: AtomicU64::new(0) }
     }
 
-    /// Sender: adds message `number`, the next one, sent `late` nanoseconds late.
     #[inline]
     pub(super) fn put(&self, number: u64, late: u64) {
         let word = self.round(number) << LATE_BITS | late.min(LATEST);
@@ -48,7 +40,6 @@ impl Window {
         self.next.store(number + 1, Ordering::Release);
     }
 
-    /// Receiver: removes message `number` if it is in flight.
     #[inline]
     pub(super) fn take(&self, number: u64) -> Claim {
         let next = self.next();
@@ -75,7 +66,6 @@ impl Window {
         self.next.load(Ordering::Acquire)
     }
 
-    /// Receiver: number of messages displaced since the last call.
     pub(super) fn overrun(&self) -> u64 {
         self.overrun.swap(0, Ordering::Relaxed)
     }
@@ -141,7 +131,6 @@ mod tests {
         }
     }
 
-    /// Either a message is sent, or a reply has this number.
     fn events() -> impl Strategy<Value = Vec<Option<u64>>> {
         let named =
             prop_oneof![0..40_u64, any::<u64>(), (0..40_u64, 0..64_u32).prop_map(|(of, bit)| of ^ 1 << bit)];

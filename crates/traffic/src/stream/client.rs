@@ -2,7 +2,9 @@
 
 use workload::{StreamSettings, Transport};
 
-use super::{CLIENT, DatagramFormat, Finish, Flow, FlowSocket, Start, check, connections, flow, share, udp};
+use super::{
+    CLIENT, DatagramFormat, Finish, Flow, FlowSocket, Start, check, connections, engine, share, udp,
+};
 use crate::{
     dial::Dial,
     error::Result,
@@ -14,11 +16,7 @@ use crate::{
     workers::cpu_of,
 };
 
-/// Opens all connections, runs the flows after the server's start signal, and waits for all to end.
-///
-/// # Errors
-///
-/// If the server cannot be reached or lacks the congestion control, or a connection fails or stalls.
+/// Fails if the server cannot be reached or lacks the congestion control, or a connection fails or stalls.
 pub(crate) fn run_client(
     spec: &ClientSpec<StreamSettings>,
     stop: &Stop,
@@ -51,5 +49,5 @@ pub(crate) fn run_client(
         })
     };
     let flows = connections(&spec.load).enumerate().map(connect).collect::<Result<Vec<_>>>()?;
-    flow::run(flows, stop, observer)
+    engine::run(flows, stop, observer)
 }

@@ -1,56 +1,36 @@
-//! One end of a connection, ready to transfer data, and the engine that runs all flows, for every protocol.
+//! One end of a connection, ready to transfer data, for every protocol.
 
 use std::{
     net::{SocketAddr, TcpStream, UdpSocket},
     sync::atomic::{AtomicBool, Ordering},
 };
 
-use samples::ThreadCpu;
-use workload::{Direction, FlowEnd, SocketFacts, StreamEnd, StreamSettings};
+use workload::{Direction, SocketFacts, StreamSettings};
 
-use super::{
-    tcp,
-    udp::{self, DatagramFormat},
-};
+use super::udp::{DatagramFormat, Opening};
 use crate::{
-    error::Result,
-    observer::{FlowId, Observer},
-    outcome::StreamOutcome,
+    observer::FlowId,
     socket::{tcp_facts, udp_facts},
-    stop::Stop,
-    workers::{self, Job, SharedState},
 };
 
-/// Name of the connecting end.
 pub const CLIENT: &str = "client";
-/// Name of the listening end.
 pub const SERVER: &str = "server";
 
-/// One end of a connection.
 #[derive(Debug)]
 pub struct Flow<'a> {
-    /// Index within its direction, from 0.
     pub id: u32,
     /// Never `both`.
     pub direction: Direction,
-    /// [`CLIENT`] or [`SERVER`].
     pub end: &'static str,
-    /// For errors.
     pub name: String,
     pub socket: FlowSocket,
-    /// Settings; direction and number of streams are ignored.
     pub load: &'a StreamSettings,
-    /// CPU to which its thread is pinned.
     pub cpu: Option<u32>,
-    /// Bytes to transfer, if the load has a byte limit.
     pub share: Option<u64>,
-    /// Handshake before the first byte.
     pub start: Start,
-    /// How it ends.
     pub finish: Finish<'a>,
 }
 
-/// Socket of a flow. Use `try_clone` to keep access to it.
 #[derive(Debug)]
 pub enum FlowSocket {
     Tcp(TcpStream),
@@ -66,35 +46,28 @@ impl FlowSocket {
     }
 }
 
-/// Handshake before the first byte.
 #[derive(Debug, Clone, Copy)]
 pub enum Start {
-    /// The server starts the client, with one byte over TCP.
     Go,
     /// The client starts, over UDP, with this opening, which the server knows.
-    Opening(udp::Opening),
-    /// None: both ends start by themselves.
+    Opening(Opening),
     Now,
 }
 
-/// How a connection ends.
 #[derive(Debug, Clone, Copy)]
 pub enum Finish<'a> {
-    /// In-band: the sender half-closes or sends the number of datagrams, then waits until the receiver has
-    /// everything.
+    /// The sender half-closes or sends the number of datagrams, then waits until the receiver has everything.
     HalfClose,
-    /// By a control connection. A sender ends with its load or when the flag is set. A receiver ends when the flag is
-    /// set and data in flight has arrived, or when the sender has closed. The socket stays open.
+    /// A control connection ends the stream. The sender stops with its load or when the flag is set; the receiver stops when
+    /// the flag is set and data in flight has arrived, or when the sender has closed. The socket stays open.
     External(&'a EndFlag),
 }
 
-/// Flag by which a protocol's control connection ends its streams. Set it after the peer was asked to stop: a
-/// receiver continues while data arrives, for at most half a second.
+/// A receiver continues while data arrives, for at most half a second.
 #[derive(Debug, Default)]
 pub struct EndFlag(AtomicBool);
 
 impl EndFlag {
-    /// Sets the flag; streams end within 100 ms.
     pub fn set(&self) {
         self.0.store(true, Ordering::Relaxed);
     }
@@ -104,24 +77,7 @@ impl EndFlag {
     }
 }
 
-/// Runs all flows of an end, with a thread each; results have the same order.
-///
-/// # Errors
-///
-/// The first failure, after which all flows are stopped.
-pub fn run(flows: Vec<Flow<'_>>, stop: &Stop, observer: &dyn Observer) -> Result<StreamOutcome> {
-    let shared = &SharedState::new(stop);
-    let mut jobs = Vec::with_capacity(flows.len());
-    for flow in flows {
-        let (name, thread) = (flow.name.clone(), flow.thread_name());
-        jobs.push(Job { name, thread, work: Box::new(move || flow.run(shared)) });
-    }
-    let (flows, threads) = workers::run(jobs, shared, observer)?.into_iter().unzip();
-    Ok(StreamOutcome { measured: StreamEnd { flows }, threads })
-}
-
 impl Flow<'_> {
-    /// Name of a connection in errors.
     pub fn name_of(direction: Direction, id: u32, peer: Option<SocketAddr>) -> String {
         let peer = peer.map_or_else(|| "its peer".into(), |peer| peer.to_string());
         let way = if direction == Direction::Reverse { "reverse" } else { "forward" };
@@ -129,7 +85,7 @@ impl Flow<'_> {
     }
 
     /// Fits into the kernel's thread names.
-    fn thread_name(&self) -> String {
+    pub(super) fn thread_name(&self) -> String {
         let way = if self.direction == Direction::Reverse { "rev" } else { "fwd" };
         format!("stream {} {way}", self.id)
     }
@@ -161,18 +117,5 @@ impl Flow<'_> {
             FlowSocket::Tcp(socket) => tcp_facts(socket, cpus),
             FlowSocket::Udp(socket, _) => udp_facts(socket, cpus),
         }
-    }
-
-    /// Prepares, waits for the other flows, and transfers.
-    fn run(self, shared: &SharedState<'_>) -> Result<(FlowEnd, ThreadCpu)> {
-        if let Some(cpu) = self.cpu {
-            sys::affinity::pin_thread(&[cpu])?;
-        }
-        let flowed = match &self.socket {
-            FlowSocket::Tcp(socket) => tcp::run(&self, socket, shared),
-            FlowSocket::Udp(socket, format) => udp::run(&self, socket, *format, shared),
-        };
-        let (series, thread) = flowed?;
-        Ok((FlowEnd { id: self.id, direction: self.direction, series }, thread))
     }
 }

@@ -10,19 +10,16 @@ use super::{
 };
 use crate::error::{Error, Result};
 
-/// Bytes that a sender may exceed its share by, as it completes the last message.
+/// Bytes beyond the goal, since a sender completes the last message.
 const EXCESS: u64 = 64 << 20;
 
-/// When a sender is done.
+/// `Elapsed` ends at `end` at the earliest, and after measuring for `time`.
 pub(super) enum Goal {
-    /// At `end` at the earliest, and after measuring for `time`.
     Elapsed { end: u64, time: Nanos },
-    /// After sending this many bytes.
     Sent(u64),
 }
 
 impl Goal {
-    /// For a flow that started at `begun`.
     pub(super) fn of(flow: &Flow<'_>, begun: u64) -> Self {
         match (flow.share, flow.load.until) {
             (Some(share), _) => Self::Sent(share),
@@ -39,7 +36,6 @@ impl Goal {
         }
     }
 
-    /// Bytes left to send.
     #[inline]
     pub(super) fn left<S: Sampled>(&self, sampler: &IntervalSampler<'_, S>) -> u64 {
         match self {
@@ -48,7 +44,6 @@ impl Goal {
         }
     }
 
-    /// Upper limit for sleeping.
     pub(super) fn wake<S: Sampled>(&self, sampler: &IntervalSampler<'_, S>) -> u64 {
         match self {
             Self::Elapsed { end, time } => {
@@ -59,9 +54,8 @@ impl Goal {
     }
 }
 
-/// End of a receiver's measurement that started at `begun`, received the last bytes at `latest`, and detected the end
-/// of the stream at `found`: the last bytes. Silence after them counts within the requested time, as a sender's stall
-/// is part of the measurement. The delay of the end of stream itself does not count.
+/// The last bytes at `latest`. Silence after them counts within the requested time, as a sender's stall is part of the
+/// measurement. The delay of the end of stream, detected at `found`, does not count.
 pub(super) fn end_of_record(load: &StreamSettings, begun: u64, latest: u64, found: u64) -> u64 {
     let requested = match load.until {
         Until::Elapsed(time) => begun + (load.warmup + time).0,
@@ -70,11 +64,9 @@ pub(super) fn end_of_record(load: &StreamSettings, begun: u64, latest: u64, foun
     latest.max(found.min(requested))
 }
 
-/// Timeout of a receiver whose sender ends by time, and its error after that.
 pub(super) struct Patience(Option<u64>);
 
 impl Patience {
-    /// For a flow that started at `begun`.
     pub(super) fn of(flow: &Flow<'_>, begun: u64) -> Self {
         match flow.load.until {
             Until::Elapsed(time) => Self(Some(begun + (flow.load.warmup + time + GRACE).0)),
@@ -82,20 +74,18 @@ impl Patience {
         }
     }
 
-    /// Whether the requested time is over.
     pub(super) fn has_lasted(&self, now: u64) -> bool {
         self.0.is_some_and(|limit| now + GRACE.0 >= limit)
     }
 
-    /// Whether the end of a complete stream was lost, e.g. the last segments and the reset of a sender that gave up.
-    /// Excludes streams that stalled for long within their time.
+    /// E.g. the last segments and the reset of a sender that gave up. Excludes streams that stalled for long within their
+    /// time.
     pub(super) fn has_lost_its_end<S: Sampled>(&self, sampler: &IntervalSampler<'_, S>, now: u64) -> bool {
         let Some(limit) = self.0 else { return false };
         let flowed = sampler.total() > 0 && sampler.latest() + 2 * GRACE.0 >= limit;
         now >= limit && flowed && !sampler.is_moving(now)
     }
 
-    /// Call when nothing has arrived for a while.
     pub(super) fn check<S: Sampled>(
         &self,
         flow: &Flow<'_>,
@@ -106,7 +96,6 @@ impl Patience {
             return Ok(());
         }
         let Some(limit) = self.0 else { return sampler.check_moving(now) };
-        // A sender that still sends is handled by `check_ends`.
         if now < limit || sampler.is_moving(now) {
             return Ok(());
         }
@@ -114,8 +103,7 @@ impl Patience {
         Err(Error::Silent { object: flow.name.clone(), missing, waited: GRACE })
     }
 
-    /// Call when data has arrived: a sender that does not end is not received forever. A sender stops by itself if
-    /// its data is not received in time.
+    /// A sender that does not end is not received forever. A sender stops by itself if its data is not received in time.
     #[inline]
     pub(super) fn check_ends<S: Sampled>(
         &self,

@@ -18,35 +18,26 @@ use crate::{
     workers::SharedState,
 };
 
-/// Limit on stored CPUs per thread.
 const CPUS: usize = 256;
 
-/// Data sampled at the end of an interval.
 pub(super) trait Sampled {
-    /// Resets the reference for differences.
     fn begin(&mut self);
-    /// Changes since the last sample.
     fn sample(&mut self) -> Reading;
 }
 
-/// Time and bytes of a connection.
 pub(super) struct IntervalSampler<'a, S> {
     shared: &'a SharedState<'a>,
     name: &'a str,
     id: FlowId,
     pub(super) sampled: S,
     series: Series,
-    /// Until then only counting is needed.
     wake: u64,
     progress: u64,
     begun: u64,
     total: u64,
     reported: u64,
-    /// Time of the last transfer.
     latest: u64,
-    /// Number of intervals reported to the watching thread.
     shown: usize,
-    /// Time and total of the last observed progress.
     moved: (u64, u64),
     ran_on: Vec<u32>,
     /// Intervals are at least a tick long and reported immediately.
@@ -54,7 +45,6 @@ pub(super) struct IntervalSampler<'a, S> {
 }
 
 impl<'a, S: Sampled> IntervalSampler<'a, S> {
-    /// For a connection that has not started.
     pub(super) fn new(flow: &'a Flow<'_>, shared: &'a SharedState<'a>, sampled: S) -> Self {
         Self {
             shared,
@@ -75,7 +65,6 @@ impl<'a, S: Sampled> IntervalSampler<'a, S> {
         }
     }
 
-    /// Starts the common time of this end's connections, unless another one has.
     pub(super) fn begin(&mut self, now: u64) {
         let begun = self.shared.begin(now);
         self.sampled.begin();
@@ -86,34 +75,28 @@ impl<'a, S: Sampled> IntervalSampler<'a, S> {
         self.sample_cpu();
     }
 
-    /// Start of this end's connections.
     pub(super) const fn begun(&self) -> u64 {
         self.begun
     }
 
-    /// Next time at which more than counting is needed.
     pub(super) const fn wake(&self) -> u64 {
         self.wake
     }
 
-    /// Whether the measurement has lasted for `time`: a thread delayed at the end of the warm-up starts measuring
-    /// late, but must measure equally long.
+    /// A thread delayed at the end of the warm-up starts measuring late, but must measure equally long.
     pub(super) fn has_measured(&self, time: Nanos, now: u64) -> bool {
         self.measured_until(time).is_some_and(|until| now >= until)
     }
 
-    /// When the measurement will have lasted for `time`; `None` in the warm-up.
     pub(super) fn measured_until(&self, time: Nanos) -> Option<u64> {
         self.series.measured_from().map(|from| from + time.0)
     }
 
-    /// Total payload.
     #[inline]
     pub(super) const fn total(&self) -> u64 {
         self.total
     }
 
-    /// Counts the bytes of a call, and ends the interval or reports progress when due.
     #[inline]
     pub(super) fn count(&mut self, bytes: usize, now: u64) -> Result<()> {
         self.add(bytes);
@@ -126,12 +109,10 @@ impl<'a, S: Sampled> IntervalSampler<'a, S> {
         self.awake(now)
     }
 
-    /// Time of the last transfer, or of the start.
     pub(super) const fn latest(&self) -> u64 {
         self.latest
     }
 
-    /// Only counts.
     #[inline]
     pub(super) fn add(&mut self, bytes: usize) {
         self.series.add(bytes as u64);
@@ -158,12 +139,10 @@ impl<'a, S: Sampled> IntervalSampler<'a, S> {
         Ok(())
     }
 
-    /// Whether there was progress lately.
     pub(super) fn is_moving(&self, now: u64) -> bool {
         now.saturating_sub(self.moved.0) < GRACE.0 || self.total > self.moved.1
     }
 
-    /// Fails after long silence; for streams without time limit.
     pub(super) fn check_moving(&self, now: u64) -> Result<()> {
         if self.is_moving(now) {
             return Ok(());
@@ -171,7 +150,6 @@ impl<'a, S: Sampled> IntervalSampler<'a, S> {
         Err(Error::Silent { object: self.name.into(), missing: "any progress".into(), waited: GRACE })
     }
 
-    /// Ends the measurement, before the connection is closed.
     pub(super) fn finish(mut self, now: u64, facts: SocketFacts) -> EndSeries {
         self.sample_cpu();
         self.report();
@@ -181,7 +159,7 @@ impl<'a, S: Sampled> IntervalSampler<'a, S> {
         EndSeries { intervals, socket, has_common_start: true, ..EndSeries::default() }
     }
 
-    /// Reports to the watching thread, which this wakes: at most once per tick, however short the intervals are.
+    /// Runs at most once per tick, however short the intervals are: this wakes the watching thread.
     fn report(&mut self) {
         let delta = self.total - self.reported;
         if self.id.sends {

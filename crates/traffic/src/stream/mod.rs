@@ -1,9 +1,7 @@
-//! Streams: bulk transfer over TCP and UDP with one thread per connection; also the engine of other protocols'
-//! streams.
-//!
-//! Each direction has its own connections. All start together once all are established.
+//! Streams: bulk transfer over TCP and UDP with one thread per connection.
 
 mod client;
+mod engine;
 mod flow;
 mod goal;
 mod interval_sampler;
@@ -17,7 +15,8 @@ mod udp;
 mod tests;
 
 pub(crate) use client::run_client;
-pub use flow::{CLIENT, EndFlag, Finish, Flow, FlowSocket, SERVER, Start, run};
+pub use engine::run;
+pub use flow::{CLIENT, EndFlag, Finish, Flow, FlowSocket, SERVER, Start};
 pub(crate) use server::Server;
 pub use udp::DatagramFormat;
 
@@ -26,21 +25,20 @@ use workload::{Direction, StreamSettings, Transport, Until};
 
 use crate::error::{Error, Result};
 
-/// Time that a stream may take beyond its requested time; without one, maximum time without progress.
+/// Time beyond the requested duration; without a duration, the longest time without progress.
 const GRACE: Nanos = Nanos::from_secs(5);
 
-/// After an external end, a receiver continues until nothing arrives for this long,
+/// A receiver continues after an external end until nothing arrives for this long.
 const QUIET: Nanos = Nanos::from_millis(20);
-/// but at most for this time, unless earlier data is still queued.
+/// The limit of [`QUIET`], unless earlier data is still queued.
 const RUNDOWN: Nanos = Nanos::from_millis(500);
 
-/// Connections of a stream, forward ones first.
 fn connections(settings: &StreamSettings) -> impl Iterator<Item = (Direction, u32)> {
     let streams = settings.streams;
     settings.direction.flows().iter().flat_map(move |&direction| (0..streams).map(move |id| (direction, id)))
 }
 
-/// Bytes of connection `id` in one direction; all together are exactly the requested amount. `None` is unlimited.
+/// The shares add up to exactly the requested amount. `None` is unlimited.
 pub fn share(settings: &StreamSettings, id: u32) -> Option<u64> {
     match settings.until {
         Until::Elapsed(_) => None,
@@ -51,7 +49,6 @@ pub fn share(settings: &StreamSettings, id: u32) -> Option<u64> {
     }
 }
 
-/// Rejects invalid settings and names the valid ones.
 pub fn check(settings: &StreamSettings) -> Result<()> {
     let setting = |setting, value: String, allowed| Err(Error::Setting { setting, value, allowed });
     if !(1..=1024).contains(&settings.streams) {

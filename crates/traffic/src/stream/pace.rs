@@ -1,42 +1,36 @@
-//! Schedule of a rate-limited sender, and sleeping by it.
+//! The schedule of a rate-limited sender.
 //!
-//! Open loop: message n (from 0) is due n periods after the start, regardless of earlier ones. A thread sleeps
-//! until the next one is due, with an absolute deadline. If messages are due more often than every [`GAP`] (in limit
-//! mode [`WIDE_GAP`], so that many datagrams are sent per call), it wakes up once per gap and sends the messages of a
-//! gap together: none early, and by plan none later than a gap. A late sender catches up without sleeping, by at most
-//! the messages of [`DEBT`]. If it falls back further, the schedule is shifted, so that a stall of minutes does not
-//! cause a flood. The shift is recorded, as such a sender did not reach its rate.
+//! Message n (from 0) is due n periods after the start. If messages are due more often than every [`GAP`] (in limit mode
+//! [`WIDE_GAP`], so that many datagrams are sent per call), a thread sends the messages of a gap together. A late sender
+//! catches up by at most the messages of [`DEBT`]. If it falls back further, the schedule is shifted and the shift recorded,
+//! so that a stall of minutes does not cause a flood.
 
 use sys::clock::{monotonic, sleep_until};
 use units::Nanos;
 use workload::{LatencyHistogram, Mode, StreamSettings};
 
-/// Minimum time between two wake-ups in nanoseconds.
+/// Nanoseconds between two wake-ups.
 const GAP: u64 = 50_000;
-/// The same in limit mode, where low cost matters more than smoothness.
 const WIDE_GAP: u64 = 250_000;
-/// Limit on the backlog of a sender, in nanoseconds of its schedule.
+/// Nanoseconds of the schedule.
 const DEBT: u64 = 1_000_000_000;
 
-/// Schedule of a connection.
 pub(super) struct Pace {
     begun: u64,
-    /// Period of messages in ns.
+    /// Nanoseconds.
     period: f64,
-    /// Minimum time between wake-ups in ns.
+    /// Nanoseconds.
     gap: u64,
-    /// Number of the next message.
     next: u64,
     woken: u64,
     warmup: u64,
     measured: u64,
     lateness: LatencyHistogram,
-    /// Shift of the schedule after the warm-up in ns.
+    /// Nanoseconds after the warm-up.
     skipped: u64,
 }
 
 impl Pace {
-    /// For a load with a rate; allocates all memory.
     pub(super) fn of(load: &StreamSettings) -> Option<Self> {
         let period = load.message.0 as f64 * 8e9 / load.rate?.0;
         let gap = match load.mode {
@@ -49,12 +43,10 @@ impl Pace {
         Some(Self { begun, period, gap, next, woken, warmup, measured, lateness, skipped: 0 })
     }
 
-    /// Starts with the first message due now.
     pub(super) fn begin(&mut self, now: u64) {
         (self.begun, self.woken, self.measured) = (now, now, now + self.warmup);
     }
 
-    /// Number of messages due.
     #[inline]
     pub(super) fn due(&mut self, now: u64) -> u64 {
         let next = self.time_of(self.next);
@@ -69,17 +61,14 @@ impl Pace {
         passed.saturating_sub(self.next).max(1)
     }
 
-    /// When to wake up if none is due.
     pub(super) fn wake(&self) -> u64 {
         self.time_of(self.next).max(self.woken + self.gap)
     }
 
-    /// Records a wake-up.
     pub(super) fn awake(&mut self, now: u64) {
         self.woken = now;
     }
 
-    /// Records that the next `count` messages are sent now.
     #[inline]
     pub(super) fn leave(&mut self, count: u64, now: u64) {
         for number in self.next..self.next + count {
@@ -91,7 +80,6 @@ impl Pace {
         self.next += count;
     }
 
-    /// Lateness of messages after the warm-up, and the shift of the schedule.
     pub(super) fn into_lateness_and_shift(self) -> (LatencyHistogram, Nanos) {
         (self.lateness, Nanos(self.skipped))
     }
@@ -109,13 +97,12 @@ impl Pace {
     }
 }
 
-/// Messages due, and when.
 pub(super) struct Due {
     pub(super) messages: u64,
     pub(super) now: u64,
 }
 
-/// Sleeps, unless messages are due at `now`, until the next ones are, or until `limit`, which is evaluated only then.
+/// `limit` is evaluated only if no message is due at `now`.
 #[inline]
 pub(super) fn await_due(pace: &mut Pace, limit: impl FnOnce() -> u64, now: u64) -> Due {
     let messages = pace.due(now);
@@ -157,7 +144,6 @@ mod tests {
         pace
     }
 
-    /// Wakes up `late` each time and sends everything due; counts messages and wake-ups.
     fn run(mut pace: Pace, late: u64, until: u64) -> (Pace, u64, u64) {
         let (mut now, mut sent, mut woken) = (BEGUN, 0, 0);
         while now < BEGUN + until {

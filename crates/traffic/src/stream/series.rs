@@ -1,26 +1,20 @@
-//! Intervals of an end of a connection. Callers pass times and samples.
+//! Intervals of an end of a connection.
 //!
-//! Intervals follow a grid that restarts at the end of the warm-up. An interval ends at the first clock reading after
-//! its boundary, and has its true end, so its rate is exact. Loops read the clock even without progress (their waits
-//! are bounded), so a stall is visible immediately: as empty intervals, or as a longer one if the grid is finer than
-//! the waits.
+//! They follow a grid that restarts at the end of the warm-up. An interval ends at the first clock reading after its boundary,
+//! so its rate is exact. Loops read the clock even without progress, so a stall is visible immediately.
 
 use units::{Bytes, Nanos};
 use workload::{DatagramSample, Interval, StreamSettings, TcpSample, Until};
 
-/// Capacity for a stream of unknown length.
 const UNKNOWN: u64 = 1024;
-/// Limit on the initial capacity.
 const MOST: u64 = 100_000;
 
-/// Data sampled at the end of an interval.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Reading {
     pub(super) tcp: Option<TcpSample>,
     pub(super) datagrams: Option<DatagramSample>,
 }
 
-/// Completed intervals.
 pub(super) struct Series {
     intervals: Vec<Interval>,
     warmup: u64,
@@ -34,7 +28,6 @@ pub(super) struct Series {
 }
 
 impl Series {
-    /// An empty series; allocates all memory if the length is known.
     pub(super) fn new(settings: &StreamSettings) -> Self {
         let (warmup, interval) = (settings.warmup.0, settings.interval.0);
         let count = match settings.until {
@@ -55,19 +48,16 @@ impl Series {
         series
     }
 
-    /// Starts at `now`.
     pub(super) fn begin(&mut self, now: u64) {
         self.origin = now;
         self.measured = (self.warmup == 0).then_some(now);
     }
 
-    /// Start of the measurement: the actual end of the warm-up's last interval.
     #[inline]
     pub(super) const fn measured_from(&self) -> Option<u64> {
         self.measured
     }
 
-    /// Boundary of the open interval.
     pub(super) fn boundary(&self) -> u64 {
         self.origin + self.boundary
     }
@@ -76,13 +66,11 @@ impl Series {
         &self.intervals
     }
 
-    /// Adds bytes to the open interval.
     #[inline]
     pub(super) fn add(&mut self, bytes: u64) {
         self.bytes += bytes;
     }
 
-    /// Ends the open interval.
     pub(super) fn cut(&mut self, now: u64, reading: Reading) {
         let end = now - self.origin;
         let Reading { tcp, datagrams } = reading;
@@ -103,8 +91,8 @@ impl Series {
         self.boundary = self.next_boundary(end);
     }
 
-    /// Ends the series at `now`, possibly before intervals that were completed since; their counts go to the last one
-    /// that started before. A remainder below half an interval is merged into the previous one.
+    /// The counts of intervals completed after `now` go to the last one that started before. A remainder below half an
+    /// interval is merged into the previous one.
     pub(super) fn finish(mut self, now: u64, reading: Reading) -> Vec<Interval> {
         let has_losses =
             reading.datagrams.is_some_and(|sample| sample.count > 0 || sample.lost != 0 || sample.strays > 0);
@@ -125,8 +113,7 @@ impl Series {
         }
     }
 
-    /// Merges the last interval into the previous one; `false` if there is none, or only one of them is in the
-    /// warm-up.
+    /// `false` without a previous interval, or if the two are on different sides of the warm-up's end.
     fn join_last(&mut self) -> bool {
         let [.., before, rest] = self.intervals.as_mut_slice() else { return false };
         if before.warmup != rest.warmup {
@@ -140,7 +127,7 @@ impl Series {
         true
     }
 
-    /// The first boundary after `time`; the end of the warm-up is always one.
+    /// The end of the warm-up is always a boundary.
     fn next_boundary(&self, time: u64) -> u64 {
         let after = |from: u64| from + ((time - from) / self.interval + 1) * self.interval;
         if time < self.warmup { after(0).min(self.warmup) } else { after(self.warmup) }
@@ -154,7 +141,6 @@ fn both<T>(before: Option<T>, rest: Option<T>, join: impl FnOnce(T, T) -> T) -> 
     }
 }
 
-/// Merges consecutive samples: adds counters, and takes the later states.
 fn joined(before: TcpSample, after: TcpSample) -> TcpSample {
     TcpSample {
         retransmits: before.retransmits + after.retransmits,

@@ -4,13 +4,14 @@ use std::net::{TcpListener, UdpSocket};
 
 use workload::{Direction, StreamSettings, Transport};
 
-use super::{DatagramFormat, Finish, Flow, FlowSocket, SERVER, Start, check, connections, flow, share, udp};
+use super::{
+    DatagramFormat, Finish, Flow, FlowSocket, SERVER, Start, check, connections, engine, share, udp,
+};
 use crate::{
     error::Result, gather, handshake::Purpose, observer::Observer, outcome::StreamOutcome, spec::ServerSpec,
     stop::Stop, workers::cpu_of,
 };
 
-/// A listening server of a stream.
 #[derive(Debug)]
 pub(crate) struct Server {
     spec: ServerSpec<StreamSettings>,
@@ -25,11 +26,6 @@ enum Listening {
 }
 
 impl Server {
-    /// Listens on a port chosen by the kernel.
-    ///
-    /// # Errors
-    ///
-    /// If the address is not local, or the kernel lacks the congestion control.
     pub(crate) fn open(spec: ServerSpec<StreamSettings>) -> Result<Self> {
         check(&spec.load)?;
         let settings = &spec.load.socket;
@@ -53,11 +49,6 @@ impl Server {
         self.port
     }
 
-    /// Waits for all connections, runs them together, and waits for all to end.
-    ///
-    /// # Errors
-    ///
-    /// If connections are missing, fail or stall.
     pub(crate) fn run(self, stop: &Stop, observer: &dyn Observer) -> Result<StreamOutcome> {
         let places: Vec<_> = connections(&self.spec.load).collect();
         let sockets = self.gather(&places, stop)?;
@@ -76,10 +67,9 @@ impl Server {
             finish: Finish::HalfClose,
         };
         let flows = places.into_iter().zip(sockets).enumerate().map(flow).collect();
-        flow::run(flows, stop, observer)
+        engine::run(flows, stop, observer)
     }
 
-    /// In the order of `places`: both are sorted by direction and number.
     fn gather(&self, places: &[(Direction, u32)], stop: &Stop) -> Result<Vec<(FlowSocket, Start)>> {
         let Self { spec, listening, .. } = self;
         let transport = spec.load.transport;

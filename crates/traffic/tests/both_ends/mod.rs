@@ -12,7 +12,6 @@ use crate::counting;
 
 const HERE: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
 
-/// Allocations of both ends, from listening to results, and the client's measurement.
 pub(crate) fn run(load: WorkloadSettings) -> (u64, Outcome) {
     let stop = Stop::new();
     let before = counting::taken();

@@ -21,17 +21,15 @@ use crate::{
     site::Site,
 };
 
-/// Maximum number of runs in a selection.
 const MOST: usize = 200;
 
-/// Two runs. `a` is the reference.
+/// `a` is the reference.
 #[derive(Debug, Deserialize)]
 pub(super) struct Pair {
     pub(super) a: String,
     pub(super) b: String,
 }
 
-/// Runs selected in the query: `a` and `b`, or those ticked in the list.
 #[derive(Debug, Default, PartialEq, Eq)]
 struct Chosen {
     a: Option<RunId>,
@@ -58,7 +56,6 @@ pub(crate) async fn page(
     Ok(layout::page(&site, "Compare two runs", Some(Entry::Compare), &content))
 }
 
-/// Runs to select from: those with the scenario of `b`, or all if it is unknown or has a single run.
 fn candidates(store: &Store, b: Option<&RunId>) -> Result<Vec<RunListing>, Failure> {
     let listed = |filter: &RunFilter| store.browse(filter, None, MOST).map(|part| part.runs);
     if let Some(b) = b {

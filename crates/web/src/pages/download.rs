@@ -16,7 +16,6 @@ use crate::{config::Rendition, failure::Failure, site::Site};
 /// Downloaded pages are sandboxed.
 const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; sandbox";
 
-/// A run's report for download.
 pub(crate) async fn file(
     State(site): State<Arc<Site>>,
     Path((run, name)): Path<(String, String)>,
@@ -37,7 +36,6 @@ pub(crate) async fn file(
     Ok(attached(text, kind, &format!("{}.{ending}", file_name(&run.0))))
 }
 
-/// A comparison for download.
 pub(crate) async fn comparison(
     State(site): State<Arc<Site>>,
     Path(name): Path<String>,
@@ -65,7 +63,7 @@ fn attached(text: String, kind: &str, name: &str) -> Response {
     (headers, text).into_response()
 }
 
-/// A file name that is valid on all systems.
+/// Valid on all systems.
 fn file_name(run: &str) -> String {
     const LONGEST: usize = 80;
     let plain = |sign: char| sign.is_ascii_alphanumeric() || matches!(sign, '-' | '_');

@@ -16,18 +16,16 @@ use serde::Deserialize;
 
 use crate::{
     failure::Failure,
-    layout::{self, RunEntry, short},
+    layout::{self, RunEntry},
     links,
+    shell::short,
     site::Site,
     time,
 };
 
-/// Maximum number of runs, newest first.
 const MOST_RUNS: usize = 100;
-/// Maximum number of results on one page.
 const MOST_RESULTS: usize = 40;
 
-/// The selected result. Default: all.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 pub(crate) struct Wanted {
@@ -47,7 +45,6 @@ pub(crate) async fn page(
     Ok(layout::run_page(&site, &format!("History of {run}"), &run, RunEntry::History, &content))
 }
 
-/// Runs of the scenario up to this one, oldest first.
 fn runs_of(site: &Site, store: &store::Store, run: &RunId) -> Result<Vec<Arc<RunResults>>, Failure> {
     let record = store.load(run)?;
     let digest = &record.header.scenario.digest;
@@ -55,7 +52,7 @@ fn runs_of(site: &Site, store: &store::Store, run: &RunId) -> Result<Vec<Arc<Run
     let listed = if imported || digest.is_empty() { Vec::new() } else { store.runs_of(digest)? };
     let others = listed.iter().filter(|other| other.id != *run && other.started <= record.header.started);
     let mut runs = vec![Arc::new(analysis::run_results(&record))];
-    // Skip runs in a format of another version.
+    // Skip runs of unknown versions.
     runs.extend(others.take(MOST_RUNS - 1).filter_map(|other| site.results.of(other, store).ok()));
     runs.reverse();
     Ok(runs)
@@ -128,7 +125,6 @@ fn result(number: usize, history: &ResultHistory, runs: &[Arc<RunResults>]) -> M
     }
 }
 
-/// Level shifts with their runs.
 fn shifts(history: &ResultHistory, runs: &[Arc<RunResults>], scale: Scale) -> Vec<Markup> {
     let shift = |pair: &[findings::RunLevel]| {
         let (before, after) = (pair[0], pair[1]);
@@ -179,7 +175,6 @@ fn table(history: &ResultHistory, runs: &[Arc<RunResults>], scale: Scale) -> Mar
     }
 }
 
-/// Changes of the environment since the previous run.
 fn changes(runs: &[Arc<RunResults>], at: usize) -> Vec<String> {
     let Some(before) = at.checked_sub(1).map(|before| &runs[before]) else { return Vec::new() };
     let run = &runs[at];

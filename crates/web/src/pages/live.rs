@@ -26,12 +26,11 @@ use crate::{
     time,
 };
 
-/// Polling interval of the store. A poll is cheap, but must not disturb a trial.
+/// Rare enough not to disturb a trial.
 const LOOK: Duration = Duration::from_millis(500);
-/// Polls without a change after which a comment is sent, to detect closed connections.
+/// Looks without news until a comment is sent to detect closed connections.
 const QUIET_LOOKS: usize = 20;
 
-/// The current state. The script keeps it up to date.
 pub(crate) async fn page(
     State(site): State<Arc<Site>>,
     Path(run): Path<String>,
@@ -48,7 +47,6 @@ pub(crate) async fn page(
     Ok(layout::run_page(&site, &format!("{run}, live"), &run, RunEntry::Live, &content))
 }
 
-/// State of a reader between two events.
 enum Follower {
     New(RunId),
     Following(Box<Following>),
@@ -64,7 +62,6 @@ pub(crate) async fn events(State(site): State<Arc<Site>>, Path(run): Path<String
     Sse::new(events).into_response()
 }
 
-/// Waits for the next change. `None` after the end, or if the server stops.
 async fn next(site: &Arc<Site>, follower: Follower) -> Option<(Event, Follower)> {
     let mut following = match follower {
         Follower::Ended => return None,

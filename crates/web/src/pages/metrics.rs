@@ -22,7 +22,6 @@ pub(crate) async fn page(State(site): State<Arc<Site>>) -> Result<Response, Fail
     Ok(([(header::CONTENT_TYPE, FORMAT)], text(&runs)).into_response())
 }
 
-/// Measured runs, newest first.
 fn text(runs: &[RunListing]) -> String {
     let (mut counts, mut newest) = (BTreeMap::new(), BTreeMap::new());
     for run in runs.iter().filter(|run| !run.imported) {

@@ -14,16 +14,16 @@ use store::{Baseline, RunFilter, RunListing, RunPart, RunPosition};
 
 use crate::{
     failure::Failure,
-    layout::{self, Entry, short},
+    layout::{self, Entry},
     links,
+    shell::short,
     site::Site,
     time,
 };
 
-/// Rows per page.
 const MOST: usize = 25;
 
-/// The query. Forms send empty values for unused fields.
+/// Forms send empty values for unused fields.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 pub(crate) struct Wanted {
@@ -33,11 +33,9 @@ pub(crate) struct Wanted {
     after: Option<i64>,
 }
 
-/// States of runs in URLs and on the page.
 const STATES: [(&str, &str); 3] =
     [("complete", "Complete"), ("unfinished", "Unfinished"), ("imported", "Imported")];
 
-/// A run with the other columns.
 struct Row {
     run: RunListing,
     is_under_way: bool,
@@ -196,7 +194,6 @@ impl Wanted {
     }
 }
 
-/// Runs as options of a form, newest first.
 pub(super) fn options(runs: &[RunListing], chosen: Option<&RunId>) -> Markup {
     html! {
         @for run in runs {

@@ -9,7 +9,9 @@ use clap::Args;
 use units::{BitRate, Bytes, Nanos};
 
 use crate::{
-    amount, dscp,
+    amount,
+    commands::iperf3_flags::{Ignored, LogFile},
+    dscp,
     host::{self, Family},
     pin,
     stored_trials::Repetition,
@@ -36,6 +38,13 @@ pub(crate) struct ClientArgs {
     pub(super) repetition: Repetition,
     #[command(flatten)]
     pub(super) output: Output,
+    #[command(flatten)]
+    pub(super) log_file: LogFile,
+    #[command(flatten)]
+    pub(super) ignored: Ignored,
+    /// Accepted, because iperf3 names the host with it
+    #[arg(short, long, hide = true)]
+    client: bool,
 }
 
 const AFTER_HELP: &str = "Flags match iperf3's: sizes use powers of 1024 (128K), rates powers of 1000 \

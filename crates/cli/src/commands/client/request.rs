@@ -4,7 +4,7 @@ use ::workload::{Direction, Mode, Placement, SocketSettings, StreamSettings, Tra
 use units::{BitRate, Bytes, Nanos};
 
 use super::flags::{ClientArgs, Traffic};
-use crate::{amount::within, failure::Misuse};
+use crate::{amount::within, failure::Misuse, output};
 
 const TIME: Nanos = Nanos::from_secs(10);
 const TIMES: (Nanos, Nanos) = (Nanos::from_millis(100), Nanos::from_secs(86_400));
@@ -43,7 +43,7 @@ pub(super) fn load(args: &ClientArgs) -> Result<StreamSettings, Misuse> {
             _ => Direction::Forward,
         },
         until: until(traffic, message)?,
-        warmup: traffic.omit.unwrap_or_default(),
+        warmup: warmup(traffic.omit.unwrap_or_default()),
         message,
         rate: match traffic.bitrate {
             Some(pace) => pace.rate,
@@ -53,6 +53,15 @@ pub(super) fn load(args: &ClientArgs) -> Result<StreamSettings, Misuse> {
         interval: sampled(args.output.interval),
     };
     sends_enough(load)
+}
+
+/// Rounds up to whole seconds, the unit of iperf3's protocol.
+fn warmup(omit: Nanos) -> Nanos {
+    let whole = Nanos(omit.0.next_multiple_of(Nanos::from_secs(1).0));
+    if whole != omit {
+        output::aside(format!("note: -O rounded up to {whole}: iperf3's protocol has whole seconds only"));
+    }
+    whole
 }
 
 fn mode(traffic: &Traffic) -> Mode {
@@ -200,6 +209,8 @@ mod tests {
         check("-R", |load| load.direction = Direction::Reverse);
         check("--bidir", |load| load.direction = Direction::Both);
         check("-O 2", |load| load.warmup = Nanos::from_secs(2));
+        check("-O .3", |load| load.warmup = Nanos::from_secs(1));
+        check("-c -V -f m -d --forceflush --repeating-payload --pacing-timer 500", |_| {});
         check("--mode limit", |load| (load.mode, load.message) = (Mode::Limit, Bytes(1 << 20)));
         check("-w 1M", |load| load.socket.window = Some(Bytes(1 << 20)));
         check("-M 1400", |load| load.socket.mss = Some(1400));

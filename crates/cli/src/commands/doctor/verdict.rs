@@ -82,6 +82,10 @@ fn needs(scenario: &Scenario, result: &PlannedResult) -> BTreeSet<&'static str> 
         }
         needs.extend(path_needs(scenario, result, path));
     }
+    // The path of a single-ended workload is named after its host.
+    if scenario.lab.hosts.iter().any(|host| host.name.as_str() == result.path.as_str() && host.vm.is_some()) {
+        needs.extend(guests::NEEDS);
+    }
     if result.placement == Placement::CrossCpu {
         needs.insert("cpus");
     }
@@ -190,6 +194,8 @@ mod tests {
             ("bridge-streams", "nftables-snat", "all"),
             ("quick", "veth", "none"),
             ("bridge-multiqueue", "tap", "none"),
+            ("balloon", "qemu", "none"),
+            ("balloon", "guest-kernel", "none"),
             ("bridge-queues", "tap", "all"),
             ("bridge-queues", "queues", "none"),
             ("bridge-multiqueue", "queues", "all"),

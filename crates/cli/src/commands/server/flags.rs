@@ -5,7 +5,14 @@ use std::{net::IpAddr, path::PathBuf};
 use clap::Args;
 use units::{BitRate, Bytes, Nanos};
 
-use crate::{amount, commands::client::PORT, host};
+use crate::{
+    amount,
+    commands::{
+        client::PORT,
+        iperf3_flags::{Ignored, LogFile},
+    },
+    host,
+};
 
 #[derive(Debug, Args)]
 #[command(after_help = AFTER_HELP)]
@@ -20,6 +27,13 @@ pub(crate) struct ServerArgs {
     pub(super) rights: Rights,
     #[command(flatten)]
     pub(super) operation: Operation,
+    #[command(flatten)]
+    pub(super) log_file: LogFile,
+    #[command(flatten)]
+    pub(super) ignored: Ignored,
+    /// Accepted, because iperf3 starts a server with it
+    #[arg(short, long, hide = true)]
+    server: bool,
 }
 
 const AFTER_HELP: &str = "Serves plumb client and plumb ping, stock iperf3 clients and stock sockperf \

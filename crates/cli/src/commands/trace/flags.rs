@@ -35,7 +35,7 @@ const AFTER_HELP: &str = "System calls are counted and timed in the kernel, with
     machine, guest time. Requires root (or CAP_BPF and CAP_PERFMON) and a kernel with BTF; see `plumb \
     doctor`.
 
-Exit status: 0 success; 1 failure, or the traced command failed; 3 this machine cannot trace; 64 usage \
+Exit status: that of the traced command; otherwise 0 success; 1 failure; 3 this machine cannot trace; 64 usage \
     error, or no such process, namespace or machine; 130 interrupted (partial results are printed).";
 
 #[derive(Debug, Args)]

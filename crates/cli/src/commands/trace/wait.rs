@@ -16,10 +16,10 @@ use samples::{TargetKind, TraceEnd};
 use units::Nanos;
 
 use super::{flags::TraceArgs, target::Resolved};
-use crate::{amount, failure::Misuse};
+use crate::{amount, exit::Exit, failure::Misuse};
 
-/// Status of a successful program.
-pub(super) const SUCCESS: &str = "status 0";
+const STATUS: &str = "status ";
+const SIGNAL: &str = "signal ";
 const DEFAULT: Nanos = Nanos::from_secs(10);
 const LENGTHS: (Nanos, Nanos) = (Nanos::from_millis(10), Nanos::from_secs(86_400));
 /// Minimum interval, to limit the CPU cost of updates.
@@ -125,10 +125,17 @@ impl Alive {
     }
 }
 
+/// The exit status that a shell would report for a program which ended like this.
+pub(super) fn exit(how: &str) -> Exit {
+    let number = |prefix| how.strip_prefix(prefix).and_then(|number| number.parse::<u8>().ok());
+    let signal = || number(SIGNAL).map(|signal| signal.saturating_add(128));
+    number(STATUS).or_else(signal).map_or(Exit::Failure, Exit::Program)
+}
+
 fn describe(status: ExitStatus) -> String {
     match (status.code(), status.signal()) {
-        (Some(code), _) => format!("status {code}"),
-        (_, Some(signal)) => format!("signal {signal}"),
+        (Some(code), _) => format!("{STATUS}{code}"),
+        (_, Some(signal)) => format!("{SIGNAL}{signal}"),
         _ => "an unknown status".to_owned(),
     }
 }

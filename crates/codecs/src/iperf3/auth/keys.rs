@@ -14,11 +14,9 @@ use thiserror::Error;
 
 use super::{Entropy, Padding};
 
-/// Encrypts a client's token.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PublicKey(RsaPublicKey);
 
-/// Decrypts tokens at the server.
 #[derive(Clone, PartialEq, Eq)]
 pub struct PrivateKey(RsaPrivateKey);
 
@@ -38,11 +36,6 @@ pub enum KeyError {
 }
 
 impl PublicKey {
-    /// Parses `-----BEGIN PUBLIC KEY-----` or `-----BEGIN RSA PUBLIC KEY-----`.
-    ///
-    /// # Errors
-    ///
-    /// For anything else.
     pub fn from_pem(pem: &str) -> Result<Self, KeyError> {
         RsaPublicKey::from_public_key_pem(pem)
             .or_else(|spki| RsaPublicKey::from_pkcs1_pem(pem).map_err(|_| spki))
@@ -66,11 +59,7 @@ impl PublicKey {
 }
 
 impl PrivateKey {
-    /// Parses `-----BEGIN PRIVATE KEY-----` or `-----BEGIN RSA PRIVATE KEY-----`.
-    ///
-    /// # Errors
-    ///
-    /// For anything else, or a key with a passphrase.
+    /// Fails for a key with a passphrase.
     pub fn from_pem(pem: &str) -> Result<Self, KeyError> {
         RsaPrivateKey::from_pkcs8_pem(pem)
             .or_else(|pkcs8| RsaPrivateKey::from_pkcs1_pem(pem).map_err(|_| pkcs8))
@@ -78,7 +67,6 @@ impl PrivateKey {
             .map_err(|error| KeyError::Unreadable { kind: "private", reason: error.to_string() })
     }
 
-    /// Length of the modulus and of every ciphertext, in bytes.
     #[must_use]
     pub fn size(&self) -> usize {
         self.0.size()
@@ -104,7 +92,6 @@ impl fmt::Debug for PrivateKey {
     }
 }
 
-/// The caller's random number generator.
 struct CallerRng<'a>(Entropy<'a>);
 
 impl TryRng for CallerRng<'_> {

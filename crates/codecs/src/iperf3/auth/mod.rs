@@ -1,9 +1,8 @@
 //! User authentication: the client encrypts its credentials and the time with the server's public key (iperf_auth.c).
 //!
-//! The reply to an invalid token must be independent of the step that failed. PKCS #1 v1.5 padding is rejected
-//! implicitly (draft-irtf-cfrg-rsa-guidance, section 7.2), decryption is blinded, all users are compared, and there
-//! is one error for every reason. Constant-time decryption is not guaranteed: the `rsa` crate had a timing leak in
-//! 0.9 (RUSTSEC-2023-0071), and its rewrite has no final release yet. A recorded token can be replayed until it
+//! The reply to an invalid token must be independent of the step that failed. PKCS #1 v1.5 padding is rejected implicitly
+//! (draft-irtf-cfrg-rsa-guidance, section 7.2), decryption is blinded, and all users are compared. Constant-time decryption is
+//! not guaranteed: the `rsa` crate had a timing leak in 0.9 (RUSTSEC-2023-0071). A recorded token can be replayed until it
 //! expires, so a server must remember accepted tokens.
 
 mod keys;
@@ -17,10 +16,9 @@ use thiserror::Error;
 pub use keys::{KeyError, PrivateKey, PublicKey};
 pub use users::Users;
 
-/// Padding of the token; both ends must use the same.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Padding {
-    /// Up to 3.16, and later with `--use-pkcs1-padding`.
+    /// The default until iperf3 3.16, and later with `--use-pkcs1-padding`.
     Pkcs1v15,
     /// OAEP with SHA-1, since 3.17.
     Oaep,
@@ -32,49 +30,36 @@ pub struct Credentials {
     pub password: String,
 }
 
-/// Content of a token.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Claim {
-    /// User name and password.
     pub credentials: Credentials,
-    /// Client's time in seconds since 1970.
+    /// Seconds since 1970.
     pub at: i64,
 }
 
-/// Why a client was rejected; not sent to the client.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 pub enum LoginDenial {
-    /// No token.
     #[error("the client sent no credentials")]
     Absent,
-    /// Cannot be decrypted with this key and padding.
     #[error("the client's token was encrypted for another key or with another padding")]
     Unreadable,
-    /// Clock difference too large, or an old token.
     #[error("the client's token is {seconds} s off; at most {allowed} s are allowed")]
     Skewed {
         /// The server's time minus the client's.
         seconds: i64,
-        /// The server's limit.
         allowed: i64,
     },
-    /// Already used for a login, so this may be a replay.
     #[error("the client's token was used before")]
     Replayed,
-    /// No such user and password.
     #[error("no user has this name and password")]
     Unknown,
 }
 
-/// Fills a slice with cryptographically secure random bytes.
+/// Must be cryptographically secure.
 pub type Entropy<'a> = &'a mut dyn FnMut(&mut [u8]);
 
 impl Credentials {
-    /// Encrypts the credentials with a timestamp (seconds since 1970).
-    ///
-    /// # Errors
-    ///
-    /// If user name and password are too long for the key.
+    /// `at` in seconds since 1970. Fails if user name and password are too long for the key.
     pub fn token(
         &self,
         key: &PublicKey,
@@ -88,11 +73,6 @@ impl Credentials {
 }
 
 impl Claim {
-    /// Decrypts a token.
-    ///
-    /// # Errors
-    ///
-    /// If it cannot be decrypted or parsed.
     pub fn open(
         token: &str,
         key: &PrivateKey,
@@ -104,17 +84,13 @@ impl Claim {
         Self::parse(&text).ok_or(LoginDenial::Unreadable)
     }
 
-    /// Whether the token has the right length for this key; a cheap check before decryption.
+    /// A cheap check of the length before decryption.
     #[must_use]
     pub fn may_open(token: &str, key: &PrivateKey) -> bool {
         STANDARD.decode(token).is_ok_and(|secret| secret.len() == key.size())
     }
 
-    /// Checks the credentials and the timestamp against the server's time (seconds since 1970).
-    ///
-    /// # Errors
-    ///
-    /// If the client must be rejected.
+    /// `now` and `skew` in seconds.
     pub fn judge(&self, users: &Users, now: i64, skew: i64) -> Result<(), LoginDenial> {
         let known = users.contains(&self.credentials);
         let seconds = now.saturating_sub(self.at);

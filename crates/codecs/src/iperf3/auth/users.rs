@@ -6,12 +6,11 @@ use sha2::{Digest, Sha256};
 
 use super::Credentials;
 
-/// Users of a credentials file.
 #[derive(Clone, Default, PartialEq, Eq)]
 pub struct Users(Vec<(String, String)>);
 
 impl Users {
-    /// Parses the file. Skips lines that start with `#` or have no comma, as iperf3 does.
+    /// Skips lines that start with `#` or have no comma, as iperf3 does.
     #[must_use]
     pub fn parse(text: &str) -> Self {
         let lines = text.lines().filter(|line| !line.starts_with('#'));
@@ -19,7 +18,6 @@ impl Users {
         Self(fields.map(|(user, rest)| (user.to_owned(), first_field(rest).to_owned())).collect())
     }
 
-    /// Number of users.
     #[must_use]
     pub fn count(&self) -> usize {
         self.0.len()
@@ -46,7 +44,6 @@ fn first_field(rest: &str) -> &str {
     rest.split(',').next().unwrap_or_default().trim_end()
 }
 
-/// Constant-time comparison.
 fn same(left: &[u8], right: &[u8]) -> bool {
     left.len() == right.len()
         && left.iter().zip(right).fold(0, |difference, (left, right)| difference | (left ^ right)) == 0

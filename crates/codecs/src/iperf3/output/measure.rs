@@ -4,77 +4,70 @@ use serde::{Deserialize, Serialize};
 
 use crate::iperf3::number::{maybe_real, maybe_whole, real, whole};
 
-/// Bytes over a time, with related values if applicable.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Measure {
-    /// Socket of the stream; missing in a sum.
+    /// Missing in a sum.
     #[serde(deserialize_with = "maybe_whole", skip_serializing_if = "Option::is_none")]
     pub socket: Option<i64>,
-    /// Start in seconds since the start of the test.
+    /// Seconds since the start of the test.
     #[serde(deserialize_with = "real")]
     pub start: f64,
     #[serde(deserialize_with = "real")]
     pub end: f64,
-    /// Duration in seconds.
     #[serde(deserialize_with = "real")]
     pub seconds: f64,
-    /// Payload.
     #[serde(deserialize_with = "whole")]
     pub bytes: i64,
     #[serde(deserialize_with = "real")]
     pub bits_per_second: f64,
-    /// Retransmitted segments, at a TCP sender.
     #[serde(deserialize_with = "maybe_whole", skip_serializing_if = "Option::is_none")]
     pub retransmits: Option<i64>,
-    /// Congestion window in bytes, at a TCP sender.
+    /// Bytes, at a TCP sender.
     #[serde(deserialize_with = "maybe_whole", skip_serializing_if = "Option::is_none")]
     pub snd_cwnd: Option<i64>,
-    /// Receiver's window in bytes, at a TCP sender.
     #[serde(deserialize_with = "maybe_whole", skip_serializing_if = "Option::is_none")]
     pub snd_wnd: Option<i64>,
-    /// Smoothed round-trip time in microseconds, at a TCP sender.
+    /// Smoothed, in microseconds, at a TCP sender.
     #[serde(deserialize_with = "maybe_whole", skip_serializing_if = "Option::is_none")]
     pub rtt: Option<i64>,
-    /// Variation of the round-trip time in microseconds.
+    /// Microseconds.
     #[serde(deserialize_with = "maybe_whole", skip_serializing_if = "Option::is_none")]
     pub rttvar: Option<i64>,
-    /// Path MTU in bytes, at a TCP sender.
+    /// Bytes, at a TCP sender.
     #[serde(deserialize_with = "maybe_whole", skip_serializing_if = "Option::is_none")]
     pub pmtu: Option<i64>,
-    /// Reorderings, at a TCP sender.
     #[serde(deserialize_with = "maybe_whole", skip_serializing_if = "Option::is_none")]
     pub reorder: Option<i64>,
-    /// Largest congestion window, at a TCP sender.
+    /// Bytes.
     #[serde(deserialize_with = "maybe_whole", skip_serializing_if = "Option::is_none")]
     pub max_snd_cwnd: Option<i64>,
-    /// Largest receiver's window, at a TCP sender.
+    /// Bytes.
     #[serde(deserialize_with = "maybe_whole", skip_serializing_if = "Option::is_none")]
     pub max_snd_wnd: Option<i64>,
-    /// Longest round-trip time in microseconds, at a TCP sender.
+    /// Microseconds.
     #[serde(deserialize_with = "maybe_whole", skip_serializing_if = "Option::is_none")]
     pub max_rtt: Option<i64>,
-    /// Shortest round-trip time in microseconds, at a TCP sender.
+    /// Microseconds.
     #[serde(deserialize_with = "maybe_whole", skip_serializing_if = "Option::is_none")]
     pub min_rtt: Option<i64>,
     #[serde(deserialize_with = "maybe_whole", skip_serializing_if = "Option::is_none")]
     pub mean_rtt: Option<i64>,
-    /// UDP jitter in milliseconds (RFC 1889).
+    /// RFC 1889.
     #[serde(deserialize_with = "maybe_real", skip_serializing_if = "Option::is_none")]
     pub jitter_ms: Option<f64>,
     #[serde(deserialize_with = "maybe_whole", skip_serializing_if = "Option::is_none")]
     pub lost_packets: Option<i64>,
-    /// Datagrams sent or expected.
     #[serde(deserialize_with = "maybe_whole", skip_serializing_if = "Option::is_none")]
     pub packets: Option<i64>,
     #[serde(deserialize_with = "maybe_real", skip_serializing_if = "Option::is_none")]
     pub lost_percent: Option<f64>,
     #[serde(deserialize_with = "maybe_whole", skip_serializing_if = "Option::is_none")]
     pub out_of_order: Option<i64>,
-    /// Whether it is in the `-O` period.
+    /// Set in the `-O` period.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub omitted: Option<bool>,
-    /// Whether the end that wrote this is the sender; since 3.7.
+    /// Whether the reporting end is the sender; since 3.7.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sender: Option<bool>,
 }

@@ -11,27 +11,22 @@ pub use start::{ConnectionInfo, Endpoint, Start, TestStart, Timestamp};
 
 use super::number::real;
 
-/// The document.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Output {
-    /// Setup of the test.
     pub start: Start,
     pub intervals: Vec<Interval>,
-    /// Summary; empty if the test failed.
     pub end: End,
     /// `-T`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub extra_data: Option<String>,
-    /// The server's JSON output, with `--get-server-output`.
+    /// The server's output, with `--get-server-output`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub server_output_json: Option<Box<Self>>,
-    /// The server's text output, with `--get-server-output`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub server_output_text: Option<String>,
-    /// Error message of a failed test.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
 }
@@ -40,37 +35,30 @@ pub struct Output {
 #[serde(default)]
 pub struct Interval {
     pub streams: Vec<Measure>,
-    /// The streams that this end sends, otherwise those it receives.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sum: Option<Measure>,
-    /// With `--bidir`: the streams that the other end sends.
+    /// The streams that the other end sends, with `--bidir`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sum_bidir_reverse: Option<Measure>,
 }
 
-/// Summary.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct End {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub streams: Option<Vec<EndStream>>,
-    /// UDP: sent data with the receiver's losses.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sum: Option<Measure>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sum_sent: Option<Measure>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sum_received: Option<Measure>,
-    /// With `--bidir`: the other direction.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sum_bidir_reverse: Option<Measure>,
-    /// With `--bidir`: the other direction.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sum_sent_bidir_reverse: Option<Measure>,
-    /// With `--bidir`: the other direction.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sum_received_bidir_reverse: Option<Measure>,
-    /// CPU usage of both processes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cpu_utilization_percent: Option<Cpu>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -79,7 +67,7 @@ pub struct End {
     pub receiver_tcp_congestion: Option<String>,
 }
 
-/// A stream in the summary: separate sender and receiver for TCP, combined for UDP.
+/// Separate sender and receiver for TCP, combined for UDP.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct EndStream {
@@ -97,30 +85,21 @@ pub struct EndStream {
 pub struct Cpu {
     #[serde(deserialize_with = "real")]
     pub host_total: f64,
-    /// This end, user mode.
     #[serde(deserialize_with = "real")]
     pub host_user: f64,
-    /// This end, kernel mode.
     #[serde(deserialize_with = "real")]
     pub host_system: f64,
-    /// The other end, total.
     #[serde(deserialize_with = "real")]
     pub remote_total: f64,
-    /// The other end, user mode.
     #[serde(deserialize_with = "real")]
     pub remote_user: f64,
-    /// The other end, kernel mode.
     #[serde(deserialize_with = "real")]
     pub remote_system: f64,
 }
 
 impl Output {
-    /// Parses iperf3's output. Of duplicate keys the first counts, except that a second sum is the other direction,
-    /// as in 3.7 and 3.8.
-    ///
-    /// # Errors
-    ///
-    /// If it is not JSON or not iperf3's.
+    /// Parses iperf3's output. Of duplicate keys the first counts, except that a second sum is the other direction, as in 3.7
+    /// and 3.8.
     pub fn parse(json: &str) -> serde_json::Result<Self> {
         let once: once::Once = serde_json::from_str(json)?;
         serde_json::from_value(once.0)

@@ -10,7 +10,7 @@ use serde_json::{Map, Number, Value};
 
 const OTHER_WAY: &str = "_bidir_reverse";
 
-/// A value without duplicate keys: the first counts, but a second sum becomes the other direction.
+/// JSON without duplicate keys: the first counts, but a second sum becomes the other direction.
 pub(super) struct Once(pub(super) Value);
 
 impl<'de> Deserialize<'de> for Once {

@@ -10,11 +10,7 @@ use crate::iperf3::ErrorCode;
 pub(super) const MAX_STREAMS: usize = 128;
 
 impl Params {
-    /// Checks whether iperf3's server would accept the parameters.
-    ///
-    /// # Errors
-    ///
-    /// The error number that it would send.
+    /// Applies the checks of iperf3's server.
     pub fn check(&self) -> Result<(), ErrorCode> {
         if self.sctp {
             return Err(ErrorCode::NO_SCTP);
@@ -44,7 +40,7 @@ impl Params {
         }
     }
 
-    /// If a UDP client omits the length, the server accepts datagrams of any length.
+    /// Datagrams may have any length if a UDP client omits the length.
     fn lengths(&self) -> RangeInclusive<i64> {
         match self.transport() {
             Transport::Udp if self.len == 0 => 0..=0,

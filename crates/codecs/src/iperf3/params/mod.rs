@@ -12,7 +12,7 @@ use super::number::{flag, maybe_whole, whole};
 
 pub use translate::Unsayable;
 
-/// Requested test. Missing keys are zero, false or `None`.
+/// Missing keys are zero, false or `None`.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Params {
@@ -20,10 +20,9 @@ pub struct Params {
     pub tcp: bool,
     #[serde(deserialize_with = "flag", skip_serializing_if = "no")]
     pub udp: bool,
-    /// Not supported by plumb.
     #[serde(deserialize_with = "flag", skip_serializing_if = "no")]
     pub sctp: bool,
-    /// `-O`: omitted seconds at the start.
+    /// `-O`: seconds.
     #[serde(deserialize_with = "whole")]
     pub omit: i64,
     /// `-A n,m`: the server's CPU.
@@ -59,7 +58,6 @@ pub struct Params {
     /// `-l`: bytes per write, or UDP payload.
     #[serde(deserialize_with = "whole", skip_serializing_if = "zero")]
     pub len: i64,
-    /// `-b`: bits per second of each stream; 0 is unlimited.
     #[serde(deserialize_with = "whole", skip_serializing_if = "zero")]
     pub bandwidth: i64,
     /// `--fq-rate`: kernel pacing in bits per second.
@@ -86,7 +84,7 @@ pub struct Params {
     /// `-C`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub congestion: Option<String>,
-    /// Congestion control in use; always missing here.
+    /// Always missing here.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub congestion_used: Option<String>,
     #[serde(deserialize_with = "flag", serialize_with = "one", skip_serializing_if = "no")]
@@ -104,13 +102,11 @@ pub struct Params {
     /// `--skip-rx-copy`: receive without copying; since 3.19.
     #[serde(deserialize_with = "flag", serialize_with = "one", skip_serializing_if = "no")]
     pub skip_rx_copy: bool,
-    /// Credentials: see [`super::auth`].
+    /// See [`super::auth`].
     #[serde(skip_serializing_if = "Option::is_none")]
     pub authtoken: Option<String>,
-    /// The client's iperf3 version.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub client_version: Option<String>,
-    /// Extension between plumb instances; iperf3 ignores it.
     #[serde(deserialize_with = "lenient", skip_serializing_if = "Option::is_none")]
     pub plumb: Option<Extension>,
 }
@@ -118,29 +114,25 @@ pub struct Params {
 /// Settings without equivalent in iperf3. A peer that does not know them runs a normal iperf3 test.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Extension {
-    /// Version of this object: 1.
+    /// 1.
     pub version: u32,
-    /// I/O mode of both ends.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mode: Option<Mode>,
-    /// Sampling interval of the server.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub interval: Option<Nanos>,
-    /// CPUs of the server's threads, assigned round-robin.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cpus: Option<Vec<u32>>,
 }
 
-/// A stream of a test. Both ends number streams in order of connection: 1, 3, 4, 5 and so on; iperf3 skips 2.
+/// Both ends number streams in order of connection: 1, 3, 4, 5 and so on; iperf3 skips 2.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PlannedStream {
     pub id: u32,
-    /// Never `both`. In a bidirectional test the client's streams are connected first.
+    /// A single direction. In a bidirectional test the client's streams are connected first.
     pub direction: Direction,
 }
 
 impl Params {
-    /// The transport; TCP by default.
     #[must_use]
     pub const fn transport(&self) -> Transport {
         if self.udp { Transport::Udp } else { Transport::Tcp }
@@ -155,7 +147,7 @@ impl Params {
         }
     }
 
-    /// Streams in order of connection; at most 256.
+    /// At most 256 streams, in order of connection.
     #[must_use]
     pub fn streams(&self) -> Vec<PlannedStream> {
         let parallel = usize::try_from(self.parallel.unwrap_or(1)).unwrap_or(0).min(limits::MAX_STREAMS);
@@ -178,7 +170,7 @@ fn one<S: serde::Serializer>(flag: &bool, to: S) -> Result<S::Ok, S::Error> {
     to.serialize_u8(u8::from(*flag))
 }
 
-/// Ignores a field in the unknown format of a later version.
+/// A later version may have an unknown format.
 fn lenient<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Extension>, D::Error> {
     Value::deserialize(from).map(|value| serde_json::from_value(value).ok())
 }

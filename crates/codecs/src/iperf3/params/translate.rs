@@ -7,41 +7,33 @@ use workload::{Direction, Mode, SocketSettings, StreamSettings, Transport, Until
 use super::{Extension, Params};
 
 const SECOND: u64 = 1_000_000_000;
-/// Limit on samples over all streams, a few hundred bytes each.
+/// The limit over all streams; a sample has a few hundred bytes.
 const MOST_SAMPLES: u64 = 200_000;
-/// Assumed duration of a test that is limited by bytes.
+/// Assumed for a test that is limited by bytes.
 const SUPPOSED: Nanos = Nanos::from_secs(600);
 const SHORTEST: Nanos = Nanos::from_millis(10);
 const LONGEST: Nanos = Nanos::from_secs(60);
 const DAY: Nanos = Nanos::from_secs(86_400);
-/// iperf3's default TCP write size.
+/// iperf3's default.
 const TCP_LENGTH: u64 = 128 << 10;
-/// Datagram payload if the client leaves it to the server.
 const UDP_LENGTH: u64 = 1460;
 /// iperf3's default in microseconds.
 const PACING_TIMER: i64 = 1000;
 
-/// Limits of an iperf3 server.
 const ALLOWED: &str = "1 to 128 streams, up to 1 MiB per write or 16 to 65507 bytes per datagram, windows up to \
                  512 MiB, segments up to 32767 bytes, up to a day with a warm-up of up to ten minutes";
 
-/// A setting that iperf3's protocol cannot express.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[error("iperf3 does not support {what} of {value}; use {allowed}")]
 pub struct Unsayable {
-    /// The setting.
     pub what: &'static str,
     pub value: String,
     pub allowed: &'static str,
 }
 
 impl Params {
-    /// Parameters of a load, with plumb's extension.
-    ///
-    /// # Errors
-    ///
-    /// If the warm-up is not in whole seconds or is combined with a byte limit, or if a value exceeds the limits of
-    /// an iperf3 server.
+    /// Fails if the warm-up is not in whole seconds or is combined with a byte limit, or a value exceeds the limits of an
+    /// iperf3 server.
     pub fn of(load: &StreamSettings) -> Result<Self, Unsayable> {
         let (time, num) = match load.until {
             Until::Elapsed(time) => (whole(time.0.div_ceil(SECOND)), 0),
@@ -80,8 +72,7 @@ impl Params {
         Ok(params)
     }
 
-    /// The load that a server runs; call [`Self::check`] first. The interval is one second by default, and its
-    /// minimum bounds the memory for samples.
+    /// Call [`Self::check`] first. The interval is one second by default, and its minimum bounds the memory for samples.
     #[must_use]
     pub fn load(&self) -> StreamSettings {
         let transport = self.transport();
@@ -105,7 +96,6 @@ impl Params {
         }
     }
 
-    /// The interval at which all streams together take the maximum number of samples.
     fn finest(&self) -> Nanos {
         let time = match self.until(1) {
             Until::Elapsed(time) => Nanos::from_secs(unsigned(self.omit)) + time,

@@ -23,7 +23,6 @@ fn mario(password: &str) -> Credentials {
     Credentials { user: "mario".to_owned(), password: password.to_owned() }
 }
 
-/// Predictable bytes.
 fn counting() -> impl FnMut(&mut [u8]) {
     let mut next = 0u8;
     move |bytes: &mut [u8]| {

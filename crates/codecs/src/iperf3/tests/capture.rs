@@ -3,7 +3,6 @@
 use crate::iperf3::Cookie;
 use serde_json::Value;
 
-/// Traffic and the output of both ends.
 pub(super) struct Capture {
     pub(super) name: &'static str,
     pub(super) passed: &'static str,
@@ -11,7 +10,6 @@ pub(super) struct Capture {
     pub(super) server: &'static str,
 }
 
-/// A message on the control connection.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Word {
     Cookie(Cookie),
@@ -59,39 +57,34 @@ impl Capture {
         ALL.iter().find(|capture| capture.name == name).unwrap()
     }
 
-    /// Lines with this prefix, which is removed.
     pub(super) fn lines(&self, begin: &str) -> Vec<&'static str> {
         self.passed.lines().filter_map(|line| line.strip_prefix(begin)).map(str::trim).collect()
     }
 
-    /// Each read from one side (`>` client, `<` server) of the control connection.
+    /// `>` client, `<` server.
     pub(super) fn control(&self, side: char) -> Vec<Vec<u8>> {
         let lines = self.lines(&format!("control {side}"));
         lines.into_iter().filter(|hex| *hex != "end").map(bytes).collect()
     }
 
-    /// The client's messages on the control connection.
     pub(super) fn client_words(&self) -> Vec<Word> {
         words(&self.control('>').concat(), true)
     }
 
-    /// The server's messages on the control connection.
     pub(super) fn server_words(&self) -> Vec<Word> {
         words(&self.control('<').concat(), false)
     }
 
-    /// JSON messages in order.
     pub(super) fn json(words: &[Word]) -> Vec<&Value> {
         words.iter().filter_map(|word| if let Word::Json(json) = word { Some(json) } else { None }).collect()
     }
 }
 
-/// Parses hexadecimal.
 pub(super) fn bytes(hex: &str) -> Vec<u8> {
     (0..hex.len() / 2).map(|at| u8::from_str_radix(&hex[2 * at..2 * at + 2], 16).unwrap()).collect()
 }
 
-/// Messages in one side's bytes. A zero starts a JSON length, as no state is zero.
+/// A zero starts a JSON length, as no state is zero.
 pub(super) fn words(mut bytes: &[u8], of_client: bool) -> Vec<Word> {
     let mut words = Vec::new();
     if let (true, Some((cookie, rest))) = (of_client, bytes.split_first_chunk()) {
@@ -112,7 +105,7 @@ pub(super) fn words(mut bytes: &[u8], of_client: bool) -> Vec<Word> {
     words
 }
 
-/// Equality apart from number formats and 3.12's negative numbers.
+/// Ignores number formats and 3.12's negative numbers.
 pub(super) fn same(left: &Value, right: &Value) -> bool {
     match (left, right) {
         (Value::Number(left), Value::Number(right)) => close(number(left), number(right)),

@@ -1,4 +1,4 @@
-//! With any input, a machine does not panic, its memory is bounded, and it is silent after the end.
+//! No input makes a machine panic, grow without limit, or send after its end.
 
 use proptest::prelude::*;
 

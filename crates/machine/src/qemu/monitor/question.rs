@@ -1,5 +1,4 @@
-//! A QMP client for untrusted monitors, which may have another client: all waits are bounded and all replies are
-//! checked. Source: docs/interop/qmp-spec.txt of QEMU 7.2.
+//! A QMP client for untrusted monitors, with limits on waits and replies (docs/interop/qmp-spec.txt of QEMU 7.2).
 
 use std::{
     io::{self, BufRead, BufReader, ErrorKind, Write},
@@ -17,17 +16,14 @@ use thiserror::Error;
 
 /// A monitor greets at once, unless it has another client.
 const PATIENCE: Duration = Duration::from_secs(5);
-/// Interval at which a wait checks for a request to stop.
+/// Stop requests are polled.
 const GLANCE: Duration = Duration::from_millis(200);
-/// Line length limit, far above QEMU's longest replies.
 const MAX_LINE: usize = 4 << 20;
 /// Must be each client's first command.
 const FIRST: &str = "qmp_capabilities";
 
-/// A monitor could not be queried.
 #[derive(Debug, Error)]
 pub enum MonitorError {
-    /// There is no socket, nothing listens, or access is denied.
     #[error("cannot connect to the monitor {}: {source}", at.display())]
     Absent {
         at: PathBuf,
@@ -41,44 +37,33 @@ pub enum MonitorError {
         at.display(), PATIENCE.as_secs()
     )]
     Taken { at: PathBuf },
-    /// Not a QMP greeting.
     #[error("the socket {} is not a QMP monitor", at.display())]
     Foreign { at: PathBuf },
     #[error("QEMU refused `{command}`: {reason}")]
-    Refused {
-        command: &'static str,
-        /// QEMU's error message.
-        reason: String,
-    },
-    /// The connection closed, or no reply arrived in time.
+    Refused { command: &'static str, reason: String },
     #[error("no reply from the monitor to `{command}`: {source}")]
     Silent {
         command: &'static str,
         #[source]
         source: io::Error,
     },
-    /// Interrupted by the user.
     #[error("interrupted")]
     Interrupted,
 }
 
-/// A connection in command mode.
 #[derive(Debug)]
 pub(super) struct Questions {
     to: UnixStream,
     from: BufReader<UnixStream>,
-    /// Ends every wait.
     stop: Arc<AtomicBool>,
 }
 
 impl Questions {
-    /// Connects, waits for the greeting and enters command mode. Also returns QEMU's version.
     pub(super) fn open(at: &Path, stop: &Arc<AtomicBool>) -> Result<(Self, String), MonitorError> {
         let absent = |source| MonitorError::Absent { at: at.to_owned(), source };
         Self::greeted(UnixStream::connect(at).map_err(absent)?, at, stop)
     }
 
-    /// Waits for the greeting and enters command mode. Also returns QEMU's version.
     pub(super) fn greeted(
         socket: UnixStream,
         at: &Path,
@@ -106,7 +91,6 @@ impl Questions {
         &self.to
     }
 
-    /// Executes a query. Returns null if QEMU refuses it, e.g. because it does not support it.
     pub(super) fn ask(&mut self, command: &'static str, arguments: &Value) -> Result<Value, MonitorError> {
         match self.order(command, arguments) {
             Err(MonitorError::Refused { .. }) => Ok(Value::Null),
@@ -114,7 +98,6 @@ impl Questions {
         }
     }
 
-    /// Executes a command.
     pub(super) fn order(&mut self, command: &'static str, arguments: &Value) -> Result<Value, MonitorError> {
         let silent = |source: io::Error| match source.kind() {
             ErrorKind::Interrupted => MonitorError::Interrupted,
@@ -141,7 +124,7 @@ impl Questions {
         Err(silent(io::Error::new(ErrorKind::TimedOut, "only events arrived")))
     }
 
-    /// Reads the next line within the timeout, even if it arrives slowly.
+    /// The timeout holds even if the line arrives slowly.
     fn next(&mut self) -> io::Result<Value> {
         let until = Instant::now() + PATIENCE;
         let mut line = Vec::new();

@@ -11,7 +11,6 @@ use super::*;
 
 const GREETING: &str = r#"{"QMP": {"version": {"qemu": {"micro": 22, "minor": 2, "major": 7}, "package": "Debian"}, "capabilities": ["oob"]}}"#;
 
-/// Replies to all queries, with an event before each reply. Returns the queries.
 fn answer(socket: UnixStream, say: fn(&Value) -> Value) -> Vec<String> {
     let mut to = socket.try_clone().expect("a socket");
     writeln!(to, "{GREETING}").expect("it listens");

@@ -1,4 +1,4 @@
-//! A process that works on request and stops itself when done, so that its CPU time can be read.
+//! A process that works on request and stops itself when done.
 
 use std::io::Write;
 use std::process::{Child, Command, Stdio};
@@ -7,7 +7,6 @@ use std::time::Duration;
 use procfs::process::Process;
 use sys::netns::NetNs;
 
-/// Timeout of the whole test.
 const PATIENCE: u64 = 120_000_000_000;
 
 pub(super) struct Shell {
@@ -15,7 +14,6 @@ pub(super) struct Shell {
 }
 
 impl Shell {
-    /// Starts a shell that waits before running `work`.
     pub(super) fn new(work: &str, namespace: Option<&NetNs>) -> Self {
         let mut command = Command::new("sh");
         command.args(["-c", &format!("read go; {work}; kill -STOP $$; read end")]).stdin(Stdio::piped());
@@ -27,7 +25,6 @@ impl Shell {
         self.child.borrow().id()
     }
 
-    /// Runs the work and waits until the shell has stopped.
     pub(super) fn run(&self) {
         self.child.borrow_mut().stdin.as_mut().expect("piped").write_all(b"go\n").expect("it reads");
         let until = sys::clock::monotonic() + PATIENCE;
@@ -37,12 +34,11 @@ impl Shell {
         }
     }
 
-    /// Its CPU time in nanoseconds, exact while it is stopped.
+    /// Nanoseconds; exact while the shell is stopped.
     pub(super) fn time(&self) -> u64 {
         self.process().schedstat().expect("CONFIG_SCHED_INFO").sum_exec_runtime
     }
 
-    /// The same including ended children, in ticks.
     pub(super) fn family_time(&self) -> u64 {
         let stat = self.stat();
         let children = u64::try_from(stat.cutime + stat.cstime).expect("not negative");
@@ -61,7 +57,6 @@ impl Shell {
 impl Drop for Shell {
     fn drop(&mut self) {
         let child = self.child.get_mut();
-        // It may have exited already.
         let _ = child.kill();
         let _ = child.wait();
     }

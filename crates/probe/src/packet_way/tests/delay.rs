@@ -1,4 +1,4 @@
-//! Where time is spent: the steps add up to the total, and a slow layer is shown in its place.
+//! The steps of a latency breakdown add up to the total, and a slow layer is shown in its place.
 
 use aya::{
     Ebpf, EbpfLoader,
@@ -12,11 +12,9 @@ use super::*;
 static DELAY: &[u8] = include_bytes_aligned!(concat!(env!("OUT_DIR"), "/delay.bpf.o"));
 const DELAYED: u64 = 200_000;
 
-/// Delays packets received by a device, until dropped.
 struct Delay(Ebpf);
 
 impl Delay {
-    /// `None`, with a message, on kernels without TCX.
     fn at(lab: &Lab, host: &str, device: &str) -> Option<Self> {
         if !has_tcx(&sys::uname::kernel_release()) {
             skip(&"programs at a device (TCX) need Linux 6.6");
@@ -37,7 +35,6 @@ impl Delay {
     }
 }
 
-/// Since Linux 6.6.
 fn has_tcx(release: &str) -> bool {
     let mut numbers = release.split(['.', '-']).map_while(|number| number.parse::<u32>().ok());
     (numbers.next(), numbers.next()) >= (Some(6), Some(6))
@@ -52,7 +49,7 @@ fn release_shows_support_for_tcx() {
     }
 }
 
-/// The 10 % quantile: every message is delayed, and few of the fastest are disturbed by other work.
+/// The 10 % quantile: few of the fastest messages are disturbed by other work.
 fn undisturbed(times: &LatencyHistogram) -> u64 {
     times.quantile(0.1).expect("followed messages").0
 }
@@ -62,7 +59,7 @@ fn ready() -> Option<(LatencyBreakdownProbe, Lab, Play)> {
     Some((probe_here()?, labs::overlay()?, play))
 }
 
-/// Uses means, which add up under any load; medians do not if times are bimodal.
+/// Means add up under any load; medians do not if times are bimodal.
 #[test]
 fn steps_add_up_to_the_total() {
     let Some((mut probe, lab, play)) = ready() else { return };

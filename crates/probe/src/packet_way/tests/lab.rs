@@ -10,14 +10,12 @@ use units::Bytes;
 use super::play::Play;
 use crate::observe::Watch;
 
-/// Hosts by name, each a namespace that is removed on drop, and their devices.
 pub(super) struct Lab {
     hosts: Vec<(&'static str, NetNs)>,
     devices: Vec<WatchedDevice>,
 }
 
 impl Lab {
-    /// `None`, with a message, if namespaces cannot be created.
     pub(super) fn new(hosts: &[&'static str]) -> Option<Self> {
         match NetNs::create_many(hosts.len()) {
             Ok(made) => Some(Self { hosts: hosts.iter().copied().zip(made).collect(), devices: vec![] }),
@@ -32,7 +30,6 @@ impl Lab {
         &self.hosts.iter().find(|(host, _)| *host == name).expect("host of the lab").1
     }
 
-    /// Runs `ip` in a host, one command per line.
     pub(super) fn ip(&self, host: &str, commands: &str) {
         for line in commands.lines() {
             let words: Vec<_> = line.split_whitespace().collect();
@@ -43,7 +40,6 @@ impl Lab {
         }
     }
 
-    /// A veth pair.
     pub(super) fn wire(&mut self, one: &str, other: &str) {
         let ((host, device), (peer_host, peer)) = (parts(one), parts(other));
         let there = self.host(peer_host).proc_path();
@@ -52,7 +48,6 @@ impl Lab {
         self.devices.extend([self.device(one, "veth"), self.device(other, "veth")]);
     }
 
-    /// A single device.
     pub(super) fn add(&mut self, name: &str, kind: &str, settings: &str) {
         let (host, device) = parts(name);
         self.ip(host, &format!("link add {device} type {kind} {settings}"));
@@ -78,7 +73,6 @@ impl Lab {
         });
     }
 
-    /// Adds rules to a host; `None`, with a message, if that fails.
     pub(super) fn nft(&self, host: &str, rules: &str) -> Option<()> {
         match self.inside(host, || Command::new("nft").arg(rules).output()) {
             Ok(done) if done.status.success() => Some(()),
@@ -95,7 +89,6 @@ impl Lab {
         }
     }
 
-    /// Runs `work` on a thread in a host.
     pub(super) fn inside<T: Send>(&self, host: &str, work: impl FnOnce() -> T + Send) -> T {
         self.host(host).run_in(work).expect("own namespace")
     }
@@ -114,7 +107,6 @@ impl Lab {
         }
     }
 
-    /// The messages to follow between two hosts.
     pub(super) fn watch(&self, ends: [&str; 2], play: &Play) -> Watch {
         let subject = |consumer, host: &str| Subject {
             consumer,

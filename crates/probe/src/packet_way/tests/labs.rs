@@ -2,7 +2,6 @@
 
 use super::lab::Lab;
 
-/// `a` and `b` with a veth pair: 198.18.1.1 and 198.18.1.2.
 pub(super) fn wire() -> Option<Lab> {
     let mut lab = Lab::new(&["a", "b"])?;
     lab.wire("a:eth0", "b:eth0");
@@ -10,8 +9,7 @@ pub(super) fn wire() -> Option<Lab> {
     Some(lab)
 }
 
-/// Two connected hypervisors with an overlay between their bridges and a guest on each bridge: 198.18.64.1 and
-/// 198.18.64.2.
+/// Guests 198.18.64.1 and 198.18.64.2, each on a bridge of a hypervisor.
 pub(super) fn overlay() -> Option<Lab> {
     let mut lab = Lab::new(&["g1", "hv1", "hv2", "g2"])?;
     lab.wire("hv1:eth0", "hv2:eth0");
@@ -32,8 +30,7 @@ pub(super) fn overlay() -> Option<Lab> {
     Some(lab)
 }
 
-/// `pod`, `node` and `target` in a row; the node masquerades the pod's packets with a random port. The target is
-/// 198.18.2.2.
+/// `node` masquerades the packets of `pod` with a random port. The target is 198.18.2.2.
 pub(super) fn gateway() -> Option<Lab> {
     let mut lab = Lab::new(&["pod", "node", "target"])?;
     lab.wire("pod:eth0", "node:pod0");
@@ -50,7 +47,6 @@ pub(super) fn gateway() -> Option<Lab> {
     Some(lab)
 }
 
-/// `a` and `b` with `n` bridges in a row between them on host `mid`: 198.18.1.1 and 198.18.1.2.
 pub(super) fn bridges(n: usize) -> Option<Lab> {
     let mut lab = Lab::new(&["a", "mid", "b"])?;
     lab.wire("a:eth0", "mid:l0");

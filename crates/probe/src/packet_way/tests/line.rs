@@ -8,16 +8,13 @@ use std::{
 
 use workload::Transport;
 
-/// Timeout for everything.
 pub(super) const PATIENCE: Duration = Duration::from_secs(20);
 
-/// A connected socket.
 pub(super) enum Line {
     Udp(UdpSocket),
     Tcp(TcpStream),
 }
 
-/// A listening server socket.
 pub(super) enum Listener {
     Udp(UdpSocket),
     Tcp(TcpListener),
@@ -32,7 +29,7 @@ impl Listener {
         }
     }
 
-    /// The next connection; for UDP the only one, whose first message remains queued.
+    /// UDP has only one connection, whose first message remains queued.
     pub(super) fn next(&self) -> Line {
         match self {
             Self::Udp(socket) => {
@@ -64,7 +61,7 @@ impl Line {
         Self::Tcp(stream)
     }
 
-    /// Sets the receive timeout; `None` polls instead of sleeping.
+    /// `None` polls instead of sleeping.
     pub(super) fn wait(&self, time: Option<Duration>) {
         let (time, spin) = (time.or(Some(PATIENCE)), time.is_none());
         match self {
@@ -81,7 +78,6 @@ impl Line {
         }
     }
 
-    /// Whether a whole message arrived in time.
     pub(super) fn receive(&mut self, bytes: &mut [u8], spin: bool) -> bool {
         let mut got = 0;
         while got < bytes.len() {

@@ -17,8 +17,6 @@ use crate::bpf::load_or_panic;
 use lab::{Lab, skip};
 use play::Play;
 
-/// `None`, with a message, if programs cannot be loaded. A program that the verifier rejects fails the test with its
-/// log.
 fn probe_here() -> Option<LatencyBreakdownProbe> {
     let Some(loaded) = load_or_panic(OBJECT, &HOOKS) else {
         skip(&"eBPF programs cannot be loaded here");
@@ -27,7 +25,6 @@ fn probe_here() -> Option<LatencyBreakdownProbe> {
     Some(LatencyBreakdownProbe { loaded, following: None })
 }
 
-/// Exchanges messages while the probe follows them.
 fn follow(probe: &mut LatencyBreakdownProbe, lab: &Lab, ends: [&str; 2], play: &Play) -> MessagePath {
     let results = follow_all(probe, lab, ends, play);
     assert_eq!(results.overflowed, []);

@@ -82,7 +82,6 @@ fn children_of_a_process_belong_to_its_end() {
     assert_eq!(points(&latency_breakdown), WIRE);
 }
 
-/// Waits until a UDP socket in a host is bound to the port.
 fn await_socket(lab: &Lab, host: &str, port: u16) {
     let port = format!(":{port:04X} ");
     let there = || lab.inside(host, || fs::read_to_string("/proc/thread-self/net/udp").expect("Linux"));

@@ -17,12 +17,9 @@ use super::{
     line::{Line, Listener, PATIENCE},
 };
 
-/// Port of the first server.
 const PORT: u16 = 7000;
-/// Timeout for messages that may be lost.
 const OVERDUE: Duration = Duration::from_millis(250);
 
-/// A series of messages.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Play {
     pub(super) transport: Transport,
@@ -30,21 +27,15 @@ pub(super) struct Play {
     pub(super) server: Ipv4Addr,
     pub(super) port: u16,
     pub(super) messages: u32,
-    /// Follow one of this many.
     pub(super) every: u32,
-    /// Identifies these messages.
     pub(super) token: u64,
-    /// The server drops one of this many.
     pub(super) lose: Option<u32>,
-    /// The client polls for the reply instead of sleeping.
     pub(super) spin: bool,
-    /// An additional stream from the same process to the same port (TCP only).
     pub(super) beside: bool,
 }
 
 impl Play {
-    /// A thousand messages, of which every fourth is followed. Each instance has its own port, because short messages
-    /// have no token and would be confused between concurrent tests.
+    /// Each instance has its own port, because short messages have no token and would be confused between concurrent tests.
     pub(super) fn new(transport: Transport, length: usize, server: [u8; 4]) -> Self {
         static NEXT: AtomicU16 = AtomicU16::new(PORT);
         Self {
@@ -61,8 +52,6 @@ impl Play {
         }
     }
 
-    /// Exchanges the messages with both ends on one CPU, which avoids wake-ups of another CPU. Returns the median
-    /// round trip in nanoseconds by the client's clock.
     pub(super) fn run(&self, lab: &Lab, ends: [&str; 2]) -> u64 {
         let cpu = if self.spin { [0, 1] } else { [0, 0] };
         thread::scope(|scope| {
@@ -152,7 +141,6 @@ impl Play {
         times[times.len() / 2]
     }
 
-    /// Number and token, as far as they fit.
     fn write(&self, number: u32, bytes: &mut [u8]) {
         let head = [u64::from(number).to_be_bytes(), self.token.to_be_bytes()].concat();
         let from = 8_usize.saturating_sub(bytes.len());

@@ -1,4 +1,4 @@
-//! A process in a host that starts a program on request, so that it can be observed before.
+//! Starts a program on request, so that it can be observed before.
 
 use std::{
     io::Write,
@@ -10,7 +10,7 @@ use super::lab::{Lab, skip};
 pub(super) struct Shell(Child);
 
 impl Shell {
-    /// `None`, with a message, if `program` is not installed.
+    /// `None` if `program` is not installed.
     pub(super) fn new(lab: &Lab, host: &str, program: &str) -> Option<Self> {
         if let Err(error) = Command::new(program).arg("--version").output() {
             skip(&format!("{program}: {error}"));
@@ -28,13 +28,12 @@ impl Shell {
         self.0.id()
     }
 
-    /// Starts the program, which ends within 5 seconds.
+    /// Ends within 5 seconds.
     pub(super) fn start(&mut self, line: &str) {
         let input = self.0.stdin.as_mut().expect("piped");
         writeln!(input, "{line}").expect("the shell reads it");
     }
 
-    /// Waits for its end; returns its output.
     pub(super) fn output(self) -> String {
         let output = self.0.wait_with_output().expect("own child");
         String::from_utf8_lossy(&output.stdout).into_owned()

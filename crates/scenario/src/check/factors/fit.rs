@@ -1,5 +1,4 @@
-//! Checks each factor against its paths and workloads: it has an effect, MTUs match at every level, and the number of
-//! results is limited.
+//! Checks each factor against its paths and workloads.
 
 use std::{collections::BTreeMap, ops::Range};
 use workload::{PingPongSettings, Placement, Schedule, StreamSettings};
@@ -20,7 +19,6 @@ use crate::{
 /// Upper limit for results in a plan with factors, unless there are more paths.
 const CELLS: usize = 2000;
 
-/// Checks of an otherwise valid scenario.
 pub(crate) fn fit(document: &Document, scenario: &Scenario) -> Vec<Problem> {
     let mut problems = Vec::new();
     for (entry, factor) in document.factors.iter().zip(&scenario.factors) {
@@ -67,7 +65,6 @@ fn pairs(scenario: &Scenario) -> impl Iterator<Item = (&Path, &Workload)> {
     })
 }
 
-/// Valid message sizes depend on the workloads that the factor applies to.
 fn messages(entry: &Entry<FactorTable>, factor: &Factor, scenario: &Scenario) -> Vec<Problem> {
     let loads = pairs(scenario).filter(|(path, workload)| factor.applies_to(path, workload));
     let ranges = loads.map(|(_, workload)| match StreamSettings::of(&workload.load) {
@@ -85,7 +82,6 @@ fn messages(entry: &Entry<FactorTable>, factor: &Factor, scenario: &Scenario) ->
     problems.collect()
 }
 
-/// An open loop uses the period of its workload.
 fn without_period(entry: &Entry<FactorTable>, factor: &Factor, scenario: &Scenario) -> Option<Problem> {
     let open = factor
         .levels
@@ -105,7 +101,6 @@ fn without_period(entry: &Entry<FactorTable>, factor: &Factor, scenario: &Scenar
     Some(Problem::new(place, message, "no period").help(help))
 }
 
-/// Two factors, or a factor and a workload, can together make both ends spin on one CPU.
 fn spin_on_one_cpu(document: &Document, scenario: &Scenario) -> Option<Problem> {
     let _varied = scenario.factors.first()?;
     let results = expand::results(scenario, &PlanOptions::default());
@@ -140,7 +135,6 @@ fn too_many(document: &Document, scenario: &Scenario) -> Option<Problem> {
     (results > most).then(|| Problem::new(last.name.span(), message, "too many combinations").help(help))
 }
 
-/// MTUs must match for each combination of factors that change them.
 fn mtus(document: &Document, scenario: &Scenario) -> Vec<Problem> {
     let factors: Vec<(&Entry<FactorTable>, &Factor)> = document
         .factors
@@ -156,7 +150,6 @@ fn mtus(document: &Document, scenario: &Scenario) -> Vec<Problem> {
     problems
 }
 
-/// All combinations of levels, by index. Empty without factors.
 fn choices(factors: &[(&Entry<FactorTable>, &Factor)]) -> Vec<Vec<usize>> {
     let mut choices = if factors.is_empty() { Vec::new() } else { vec![Vec::new()] };
     for (_, factor) in factors {

@@ -12,10 +12,9 @@ use crate::{
     nearest,
 };
 
-/// Default limit on streams, as in iperf3.
+/// iperf3's limit.
 const MOST: u32 = 128;
 
-/// Levels of a factor written with `of`, `times` or `most`.
 pub(super) fn levels(entry: &Entry<FactorTable>, vary: Vary, problems: &mut Vec<Problem>) -> Vec<Level> {
     let table = &entry.table;
     if vary.word() != STREAMS {
@@ -54,7 +53,7 @@ pub(super) fn levels(entry: &Entry<FactorTable>, vary: Vary, problems: &mut Vec<
     levels
 }
 
-/// Reports each `of` that does not name a factor of queues. A factor with invalid values still counts.
+/// A factor with invalid values still counts.
 pub(super) fn unknown(document: &Document, factors: &[WrittenFactor<'_>]) -> Vec<Problem> {
     let numbers = factors.iter().filter(|one| one.vary.is_counted());
     let names: Vec<&str> = numbers.map(|one| one.entry.name()).collect();

@@ -42,7 +42,6 @@ impl Vary {
         }
     }
 
-    /// Whether other factors can use multiples of its values.
     pub(super) fn is_counted(self) -> bool {
         match self {
             Self::Devices(kind, _) => kind.is_counted(),
@@ -58,13 +57,11 @@ impl Vary {
     }
 }
 
-/// Device settings and their values, for the JSON schema.
 pub(crate) fn device_words() -> serde_json::Map<String, Value> {
     let words = DeviceSettingKind::ALL.into_iter().flat_map(DeviceSettingKind::words);
     words.map(|word| (word.word.to_owned(), word.schema())).collect()
 }
 
-/// Settings that factors can vary, for the JSON schema.
 pub(crate) fn vary_words() -> Vec<Value> {
     let about = |vary| match vary {
         Vary::Devices(_, word) => word.about,

@@ -12,7 +12,6 @@ const DURATION: Nanos = Nanos::from_secs(2);
 const WARMUP: Nanos = Nanos::from_millis(300);
 /// Total over all threads.
 const MEMORY: RangeInclusive<u64> = 2 << 20..=1 << 40;
-/// Minimum per thread.
 const LEAST_SHARE: u64 = 2 << 20;
 
 pub(super) const KEYS: Keys = Keys {

@@ -9,7 +9,6 @@ use crate::{
     workload::Workload,
 };
 
-/// The hosts named by a single-ended workload, in its order.
 pub(super) fn resolve(
     document: &Document,
     entry: &Entry<WorkloadTable>,
@@ -54,7 +53,6 @@ fn without_sockets(table: &WorkloadTable, problems: &mut Vec<Problem>) {
     refuse(&table.busy_poll, "busy-poll", WHY, problems);
 }
 
-/// One pseudo-path per host of a single-ended workload, without duplicates.
 pub(crate) fn hosts(workloads: &[Workload]) -> Vec<Path> {
     let one_ended = workloads.iter().filter(|workload| !workload.load.kind().has_peer());
     let mut named: Vec<&PathName> = Vec::new();

@@ -11,7 +11,6 @@ use crate::{
     document::{As, WorkloadTable},
 };
 
-/// Parallel connections of a stream, or clients.
 pub(in crate::check) const STREAMS: RangeInclusive<u32> = 1..=1024;
 /// Bytes per write or read of a TCP stream.
 pub(in crate::check) const STREAM_MESSAGE: RangeInclusive<u64> = 1..=16 << 20;
@@ -19,7 +18,6 @@ pub(in crate::check) const STREAM_MESSAGE: RangeInclusive<u64> = 1..=16 << 20;
 const DATAGRAMS: RangeInclusive<u64> = 16..=65_507;
 /// Bytes per ping-pong message: from a sequence number to the engine's limit.
 pub(in crate::check) const MESSAGES: RangeInclusive<u64> = 16..=PingPongSettings::LARGEST.0;
-/// Bytes per request or response.
 pub(super) const EXCHANGE: RangeInclusive<u64> = 1..=16 << 20;
 
 const LONGEST: Nanos = Nanos::from_secs(3600);
@@ -27,7 +25,6 @@ const LEAST_INTERVAL: Nanos = Nanos::from_millis(10);
 const SLOWEST: BitRate = BitRate(1e3);
 const FASTEST: BitRate = BitRate(1e12);
 
-/// Checks the times of a workload against its duration.
 pub(super) fn times(table: &WorkloadTable, load: &WorkloadSettings, problems: &mut Vec<Problem>) {
     let duration = load.kind().lasts().unwrap_or(LONGEST);
     problems.extend(time_out_of(&table.duration, LEAST_INTERVAL, LONGEST));
@@ -42,7 +39,6 @@ pub(super) fn time_out_of(time: &Option<Spanned<As<Nanos>>>, least: Nanos, most:
     (value < least || value > most).then(|| Problem::new(place, message, "out of range").help(help))
 }
 
-/// Returns a size or its default, and reports one out of range.
 pub(super) fn size(
     written: &Option<Spanned<As<Bytes>>>,
     default: Bytes,
@@ -54,19 +50,16 @@ pub(super) fn size(
     written.get_ref().0
 }
 
-/// Returns a size or its default.
 pub(super) fn size_or(written: &Option<Spanned<As<Bytes>>>, default: Bytes) -> Bytes {
     written.as_ref().map_or(default, |written| written.get_ref().0)
 }
 
-/// Returns a rate, and reports one out of range.
 pub(super) fn rate(written: &Option<Spanned<As<BitRate>>>, problems: &mut Vec<Problem>) -> Option<BitRate> {
     let written = written.as_ref()?;
     problems.extend(rate_out_of(written.get_ref().0, written.span()));
     Some(written.get_ref().0)
 }
 
-/// Returns a number of streams or clients (default 1), and reports one out of range.
 pub(super) fn count(written: &Option<Spanned<u32>>, what: &'static str, problems: &mut Vec<Problem>) -> u32 {
     let Some(written) = written else { return 1 };
     problems.extend(count_out_of(*written.get_ref(), what, written.span()));

@@ -36,7 +36,6 @@ pub(super) fn placement(
     placement
 }
 
-/// Whether a thread of each end is certain to share a CPU.
 fn share_a_cpu(placement: &Placement) -> bool {
     match placement {
         Placement::SameCpu => true,

@@ -36,7 +36,6 @@ pub(super) fn settings(
     }
 }
 
-/// Checks the name of a congestion control: under `TCP_CA_NAME_MAX`, 16 bytes with the terminating NUL.
 pub(in crate::check) fn not_congestion(word: &str, place: Range<usize>) -> Option<Problem> {
     let part = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || matches!(c, '_' | '-');
     let valid = !word.is_empty() && word.len() < 16 && word.chars().all(part);

@@ -36,7 +36,6 @@ pub(super) fn load(table: &WorkloadTable, problems: &mut Vec<Problem>) -> Stream
     }
 }
 
-/// When the stream ends, and its warm-up.
 fn extent(table: &WorkloadTable, problems: &mut Vec<Problem>) -> (Until, Nanos) {
     let Some(bytes) = &table.bytes else {
         let until = table.duration.as_ref().map_or(DURATION, |time| time.get_ref().0);

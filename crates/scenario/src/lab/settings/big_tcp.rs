@@ -10,7 +10,6 @@ use crate::{
     values::{Label, Values, Word},
 };
 
-/// From the classic limit to the largest accepted value.
 const RANGE: RangeInclusive<u64> = 64 << 10..=512 << 10;
 
 /// The kernel's limit: eight times 65535 bytes (`GRO_MAX_SIZE` in include/linux/netdevice.h), 8 bytes less than 512

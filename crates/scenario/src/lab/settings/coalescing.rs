@@ -1,4 +1,4 @@
-//! Interrupt coalescing: how long, and for how many packets, a device delays an interrupt. Keys as in ethtool.
+//! Interrupt coalescing. Keys as in ethtool.
 
 use std::ops::RangeInclusive;
 

@@ -5,7 +5,7 @@ use std::ops::RangeInclusive;
 use super::{DeviceSetting, DeviceSettings};
 use crate::values::{Values, Word};
 
-/// From the minimum for IPv4 hosts (RFC 791) to the largest IP packet.
+/// IPv4 hosts accept at least 576 bytes (RFC 791).
 pub(crate) const RANGE: RangeInclusive<u32> = 576..=65_535;
 
 pub(super) struct Mtu;

@@ -1,4 +1,4 @@
-//! Ring sizes: packet slots per queue. Limited by the size at creation, which the monitor sets for a guest.
+//! Ring sizes. The monitor sets the limit of a guest's device when it is created.
 
 use serde::{Deserialize, Serialize};
 
@@ -16,7 +16,6 @@ use crate::{
 const FEWEST: u32 = 32;
 const MOST: u32 = 32_768;
 
-/// Entries per ring; `None` leaves the ring unchanged.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RingSizes {
     pub rx: Option<u32>,

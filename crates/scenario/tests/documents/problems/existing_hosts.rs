@@ -304,7 +304,6 @@ fn pair_has_two_paths_and_first_is_baseline() {
     }
 }
 
-/// Paths measured simultaneously in the first block, without rounds of one trial.
 fn rounds(text: &str) -> Vec<BTreeSet<String>> {
     let scenario = Scenario::parse("test", text).expect("the scenario is valid");
     let plan = Plan::expand(&scenario, 7, &PlanOptions::default());

@@ -93,7 +93,6 @@ fn reports_prefix_length_out_of_range() {
     check("quick", (from, to), to, "the prefix length of `198.18.64.10/33` is out of range", "");
 }
 
-/// Two pods on a bridge with a path between them.
 fn two_pods(first: &str, second: &str) -> String {
     format!(
         "schema = 1\nname = \"pods\"\ntitle = \"Pods\"\n\n[hosts.node]\n\n[bridges.br0]\nhost = \"node\"\n\n\

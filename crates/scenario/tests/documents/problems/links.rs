@@ -4,7 +4,6 @@ use scenario::Scenario;
 
 use super::check_text;
 
-/// Two hosts with a wire and a macvlan on each end.
 const MACVLAN: &str = r#"
 schema = 1
 name = "macvlan"
@@ -36,7 +35,6 @@ layers = ["macvlan", "wire"]
 kind = "stream"
 "#;
 
-/// The devices of the path `p`.
 fn way(text: &str) -> Vec<String> {
     let scenario = Scenario::parse("test", text)
         .unwrap_or_else(|diagnosis| panic!("{:#?}", diagnosis.problems().collect::<Vec<_>>()));
@@ -86,7 +84,6 @@ fn reports_macvlan_mtu_other_than_underlying_device() {
     check_text(&text, "mtu = 1500", "`a:mv-a` has MTU 1500, but `a:eth0` has 9000", "same MTU");
 }
 
-/// The same with VLANs, one of which is bridged to a pod.
 fn vlan() -> String {
     let vlans = MACVLAN.replace("macvlan", "vlan").replace("over = \"eth0\"", "over = \"eth0\"\nid = 10");
     vlans

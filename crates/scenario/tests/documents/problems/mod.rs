@@ -12,7 +12,6 @@ mod workloads;
 
 use scenario::{Place, Scenario, builtin};
 
-/// Replaces `from` by `to` in a built-in scenario, once.
 fn changed(name: &str, from: &str, to: &str) -> String {
     let text = builtin::find(name).expect("built in").text;
     assert!(text.contains(from), "outdated case: {name} does not contain {from}");

@@ -2,7 +2,6 @@
 
 use super::{changed, check_text};
 
-/// A built-in scenario with this `[probes]` table.
 fn with(name: &str, table: &str) -> String {
     changed(name, "[schedule]", &format!("[probes]\n{table}\n\n[schedule]"))
 }

@@ -2,7 +2,6 @@
 
 use super::{check, check_text};
 
-/// A lab with a wire and a workload with these settings.
 fn with(kind: &str, settings: &str) -> String {
     format!(
         "schema = 1\nname = \"t\"\ntitle = \"t\"\n[hosts.a]\n[hosts.b]\n[wires.w]\nbetween = [\"a:eth0\", \"b:eth0\"]\n\
@@ -133,7 +132,6 @@ fn reports_invalid_values_of_workload_factors() {
     }
 }
 
-/// A lab with two hosts, no path, and a first-touch workload.
 fn at_hosts(settings: &str) -> String {
     format!(
         "schema = 1\nname = \"t\"\ntitle = \"t\"\n[hosts.a]\n[hosts.b]\n[workloads.x]\nkind = \"first-touch\"\n{settings}\n"

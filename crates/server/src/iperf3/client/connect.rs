@@ -21,17 +21,13 @@ use workload::{StreamSettings, Transport};
 
 use super::{ClientSpec, Connection};
 
-/// Default timeout of the control connection and of a UDP greeting.
+/// Applies to the control connection and to a UDP greeting.
 const PATIENCE: Nanos = Nanos::from_secs(10);
-/// Timeout for all streams together.
 const ALL: Nanos = Nanos::from_secs(60);
-/// Poll interval of a connection attempt.
 const GLANCE: Duration = Duration::from_millis(1);
-/// Resend interval of greetings. It is long, because a stock server treats a repeated greeting as a datagram of the
-/// test.
+/// Long, because a stock server treats a repeated greeting as a datagram of the test.
 const LOST: Nanos = Nanos::from_secs(2);
 
-/// Data connections in the server's order.
 pub(super) struct Streams {
     pub(super) sockets: Vec<FlowSocket>,
     connections: Vec<Connection>,
@@ -43,7 +39,6 @@ impl Streams {
     }
 }
 
-/// Connects to the server within the configured timeout.
 pub(super) fn control(spec: &ClientSpec, stop: &Stop) -> Result<TcpStream> {
     let patience = spec.options.connect_timeout.unwrap_or(PATIENCE);
     let object = || format!("to {}", spec.server);
@@ -119,7 +114,6 @@ fn dial_with_cookie(dial: &Dial<'_>, cookie: &Cookie, stop: &Stop) -> Result<Tcp
     Ok(socket)
 }
 
-/// Requests a stream and waits for the reply.
 fn greet(dial: &Dial<'_>, stop: &Stop) -> Result<UdpSocket> {
     let object = || format!("{} over UDP", dial.server);
     let socket = datagrams(dial)?;

@@ -12,24 +12,20 @@ use units::Nanos;
 
 use super::super::transport::{Transport, now};
 
-/// Timeout for the acknowledgement of the end.
 const STOPPED: Nanos = Nanos::from_secs(2);
 
-/// Timeout for the results of an interrupted test.
 const LAST: Nanos = Nanos::from_secs(3);
 
-/// Upper bound of any wait, above the timeouts of the state machine.
 const LONGEST: Nanos = Nanos::from_secs(60);
 
 pub(super) struct Control<'a> {
     transport: Transport<Machine>,
     stop: &'a Stop,
-    /// Until then, receive the server's results even after a stop request.
+    /// Receives the server's results until then, even after a stop request.
     until: u64,
 }
 
 impl<'a> Control<'a> {
-    /// Sends the cookie.
     pub(super) fn new(socket: TcpStream, cookie: &Cookie, params: &Params, stop: &'a Stop) -> Result<Self> {
         let peer = socket.peer_addr().map_or_else(|_| "the server".into(), |peer| peer.to_string());
         let name = format!("the control connection to {peer}");
@@ -39,18 +35,15 @@ impl<'a> Control<'a> {
         Ok(control)
     }
 
-    /// Sends the parameters and waits for the server to request streams.
     pub(super) fn await_streams(&mut self) -> Result<()> {
         self.await_event(|event| matches!(event, Event::CreateStreams)).map(drop)
     }
 
-    /// Waits for the server to start the test.
     pub(super) fn await_running(&mut self) -> Result<()> {
         self.await_event(|event| matches!(event, Event::Start))?;
         self.await_event(|event| matches!(event, Event::Running)).map(drop)
     }
 
-    /// Checks without blocking whether the server has ended the test.
     pub(super) fn poll(&mut self) -> Result<()> {
         self.transport.receive_available(true);
         match self.transport.machine.poll_event() {
@@ -59,7 +52,6 @@ impl<'a> Control<'a> {
         }
     }
 
-    /// Ends the test and waits briefly for the server to stop.
     pub(super) fn end_test(&mut self) -> Result<()> {
         let started = monotonic();
         if self.stop.keeps() {
@@ -76,7 +68,6 @@ impl<'a> Control<'a> {
         Ok(())
     }
 
-    /// Sends the local results and returns the server's.
     pub(super) fn exchange(&mut self, ours: &Results) -> Result<Results> {
         self.transport.machine.exchange(ours, now());
         let event = self.await_event(|event| matches!(event, Event::Results(_)))?;
@@ -88,7 +79,6 @@ impl<'a> Control<'a> {
         }
     }
 
-    /// Ends the session on the server's side, if still open.
     pub(super) fn give_up_unless_over(&mut self) {
         self.transport.machine.terminate();
         // Best effort; the original error matters more.
@@ -115,7 +105,6 @@ impl<'a> Control<'a> {
         }
     }
 
-    /// Adds the peer's address to a timeout.
     fn failed(&self, failure: Failure) -> Error {
         match failure {
             Failure::Silent { awaited, waited } => self.silent(awaited, waited),
@@ -127,7 +116,7 @@ impl<'a> Control<'a> {
         Error::Silent { object: self.transport.name.clone(), missing: missing.to_owned(), waited }
     }
 
-    /// Sends pending messages. If the connection is closed, reads the server's reason.
+    /// Reads the server's reason if the connection is closed.
     fn flush(&mut self) -> Result<()> {
         match self.transport.flush() {
             Err(Error::Socket { .. }) => Ok(()),

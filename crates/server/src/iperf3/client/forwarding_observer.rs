@@ -11,13 +11,12 @@ pub(super) enum EngineEvent {
     Interval(FlowId, Interval),
 }
 
-/// Forwards events of one engine run. With two runs, only one forwards progress.
+/// Only one of two engine runs forwards progress.
 pub(super) struct ForwardingObserver {
     to: Sender<EngineEvent>,
     progress: bool,
 }
 
-/// Passes events on and counts received bytes.
 pub(super) struct EventSink<'a> {
     observer: &'a dyn Observer,
     received: Cell<u64>,
@@ -61,7 +60,6 @@ impl<'a> EventSink<'a> {
         }
     }
 
-    /// Payload received up to the last progress event.
     pub(super) const fn received(&self) -> Bytes {
         Bytes(self.received.get())
     }

@@ -1,6 +1,4 @@
-//! iperf3 client, for stock servers and plumb servers (which report more).
-//! The calling thread handles the control connection, forwards engine events and decides when the test ends; engine
-//! threads move the data. Names are resolved by the caller.
+//! The iperf3 client. The calling thread decides when the test ends; engine threads move the data.
 
 mod connect;
 mod control;
@@ -32,19 +30,16 @@ use workload::{StreamSettings, Transport};
 use self::{control::Control, test_run::TestRun};
 use super::{cpu::Cpu, results};
 
-/// Number of retries after a refusal,
 const TRIES: u32 = 5;
-/// and the delay between them.
+/// The pause after a refusal.
 const PAUSE: Duration = Duration::from_millis(200);
 
 #[derive(Debug, Clone, PartialEq)]
 pub struct ClientSpec {
     pub server: SocketAddr,
-    /// Source address; `None` lets the kernel choose.
     pub bind: Option<IpAddr>,
-    /// The workload. A UDP message size of 0 selects the MSS of the control connection, like iperf3.
+    /// A UDP message size of 0 selects the MSS of the control connection, like iperf3.
     pub load: StreamSettings,
-    /// CPUs of the traffic threads, assigned round-robin.
     pub cpus: Option<Vec<u32>>,
     pub options: Options,
 }
@@ -63,57 +58,49 @@ pub struct Options {
     pub zero_copy: bool,
     /// `--fq-rate`, for data sent by the server.
     pub fq_rate: Option<BitRate>,
-    /// The burst of `-b RATE/BURST`, in writes.
+    /// `-b RATE/BURST`, in writes.
     pub burst: Option<u32>,
-    /// `-k`: the number of blocks, if the amount was given in blocks.
+    /// `-k`, if the amount was given in blocks.
     pub blocks: Option<u64>,
-    /// CPUs of the server; a stock server uses the first.
+    /// A stock server uses the first.
     pub server_cpus: Option<Vec<u32>>,
     /// `-T`.
     pub title: Option<String>,
     pub extra_data: Option<String>,
-    /// Login, if the server requires one.
     pub credentials: Option<Credentials>,
-    /// Timeout of the control connection; `None` is 10 s.
+    /// The timeout of the control connection; `None` is 10 s.
     pub connect_timeout: Option<Nanos>,
 }
 
-/// Login and the key that encrypts it.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Credentials {
     pub username: String,
     pub password: String,
-    /// Public key of the server, PEM.
+    /// PEM.
     pub public_key_pem: String,
-    /// Whether to use PKCS #1 v1.5 padding (servers before 3.17) instead of OAEP. `None` tries OAEP, then PKCS #1 v1.5.
+    /// PKCS #1 v1.5 (servers before 3.17) instead of OAEP. `None` tries OAEP, then PKCS #1 v1.5.
     pub pkcs1_padding: Option<bool>,
 }
 
 #[derive(Debug, Clone, PartialEq)]
 pub struct Report {
-    /// Local measurements.
     pub here: StreamOutcome,
-    /// The server's iperf3 results.
     pub there: Results,
-    /// The server's measurements: the full series of a plumb server, otherwise one interval per flow derived from
-    /// `there`. For UDP sent by the client, datagrams missing at the end of a stream count as lost too.
+    /// The full series of a plumb server, otherwise one interval per flow derived from `there`. For UDP sent by the client,
+    /// datagrams missing at the end of a stream count as lost too.
     pub peer: StreamOutcome,
     pub peer_is_plumb: bool,
-    /// Descriptions of impossible server claims, which are removed from `there` and `peer`.
+    /// Impossible server claims, which are removed from `there` and `peer`.
     pub disbelieved: Vec<String>,
     pub params: Params,
-    /// The workload as run, with its actual message size.
     pub load: StreamSettings,
-    /// Data connections in creation order, matching the flows of `here`.
     pub connections: Vec<Connection>,
     pub cookie: String,
-    /// MSS of the control connection, in bytes.
+    /// Bytes.
     pub control_mss: Option<u32>,
-    /// When the control connection was established.
     pub started: UnixMillis,
-    /// CPU use of this process in percent of one CPU: total, user, system.
+    /// Percent of one CPU that this process used: total, user, system.
     pub cpu: [f64; 3],
-    /// Output of the server, if requested.
     pub server_output: Option<ServerOutput>,
 }
 
@@ -125,17 +112,12 @@ pub struct Connection {
 
 #[derive(Debug, Clone, PartialEq)]
 pub enum ServerOutput {
-    /// Terminal output.
     Text(String),
-    /// iperf3's JSON.
     Json(Value),
 }
 
-/// Runs a test to completion.
-///
-/// # Errors
-/// If a setting has no equivalent in iperf3's protocol, the server cannot be reached, refuses or aborts, or a
-/// connection fails. On a stop request, the server is notified.
+/// Fails if a setting has no equivalent in iperf3's protocol, or the server refuses or aborts. On a stop request, the server
+/// is notified.
 pub fn run_client(spec: &ClientSpec, stop: &Stop, observer: &dyn Observer) -> Result<Report> {
     let pkcs1 = spec.options.credentials.as_ref().and_then(|credentials| credentials.pkcs1_padding);
     if pkcs1.is_some() || spec.options.credentials.is_none() {
@@ -148,8 +130,8 @@ pub fn run_client(spec: &ClientSpec, stop: &Stop, observer: &dyn Observer) -> Re
     }
 }
 
-/// Retries with PKCS #1 v1.5. After a refusal a stock server closes its listener briefly or permanently; in the latter
-/// case the first error is returned.
+/// Logs in with PKCS #1 v1.5. A stock server closes its listener after a refusal, briefly or permanently; in the latter case
+/// the first error is returned.
 fn run_again(spec: &ClientSpec, refused: Error, stop: &Stop, observer: &dyn Observer) -> Result<Report> {
     for _ in 0..TRIES {
         thread::sleep(PAUSE);

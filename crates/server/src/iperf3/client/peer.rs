@@ -1,4 +1,4 @@
-//! Converts the server's results to plumb's format: the full series of a plumb server, or iperf3's totals.
+//! Converts the server's results to plumb's format.
 
 use codecs::iperf3::{PlannedStream, Results, StreamResults};
 use traffic::StreamOutcome;
@@ -10,7 +10,7 @@ use workload::{
 
 use super::{super::extension, ServerOutput};
 
-/// The server's measurements, and whether it is plumb. A stock server gives one interval per flow and no threads.
+/// The flag is true for a plumb server. A stock server gives one interval per flow and no threads.
 pub(super) fn outcome(
     there: &Results,
     plan: &[PlannedStream],
@@ -37,7 +37,7 @@ pub(super) fn output(there: &Results) -> Option<ServerOutput> {
     json.map(ServerOutput::Json).or_else(|| there.server_output_text.clone().map(ServerOutput::Text))
 }
 
-/// Valid name of a congestion control (TCP_CA_NAME_MAX is 16).
+/// TCP_CA_NAME_MAX is 16.
 fn is_name(name: &str) -> bool {
     name.len() < 16 && name.chars().all(|sign| sign.is_ascii_graphic())
 }
@@ -77,8 +77,7 @@ fn datagrams(theirs: &StreamResults, sends: bool, ours: &EndSeries) -> DatagramS
     }
 }
 
-/// Datagrams that the peer excluded as warm-up. Servers before 3.14 do not report the number, so the local warm-up is
-/// used.
+/// Servers before 3.14 do not report the number, so the local warm-up is used.
 pub(in crate::iperf3) fn left_out(theirs: &StreamResults, ours: &EndSeries) -> i64 {
     let warmup = ours.intervals.iter().filter(|interval| interval.warmup);
     let datagrams = warmup.filter_map(|interval| interval.datagrams);

@@ -1,33 +1,30 @@
-//! Checks the server's results against local measurements. Impossible claims about sent data are removed. Impossible
-//! claims about received data fail the test, because no other source exists. Pure.
+//! Checks the server's results against local measurements. Impossible claims about sent data are removed. Impossible claims
+//! about received data fail the test, because no other source exists.
 
 use codecs::iperf3::{Failure, PlannedStream, Results};
 use traffic::{Error, Result, StreamOutcome};
 use units::Bytes;
 use workload::{Direction, EndSeries};
 
-/// Upper bound of bytes in flight when a test ends; no socket has larger buffers.
+/// Bytes; no socket has larger buffers.
 const UNDER_WAY: u64 = 4 << 30;
-/// Upper bound of a UDP sender's rate in bytes per second, far above any device.
+/// Bytes per second, far above any device.
 const FASTEST: u64 = 10_000_000_000_000 / 8;
 /// Datagrams may be duplicated.
 const COPIES: u64 = 2;
 /// Percent of one CPU: Linux supports up to 8192 CPUs, and tick rounding can give a value slightly below zero.
 const CPU: std::ops::RangeInclusive<f64> = -1.0..=100.0 * 8192.0;
-/// How much longer than the client a server may measure, in seconds.
+/// Seconds; a server may measure longer than its client.
 const LONGER: f64 = 600.0;
 
-/// Reported totals of one stream.
 struct Claim {
     bytes: i128,
     packets: i64,
     seconds: f64,
 }
 
-/// Removes impossible streams and CPU figures, and returns a description of each.
-///
-/// # Errors
-/// When the server claims more bytes than were sent, or more streams than the test has.
+/// Returns a description of each impossible stream or CPU figure. Fails when the server claims more bytes than were sent, or
+/// more streams than the test has.
 pub(super) fn check_results(
     there: &mut Results,
     plan: &[PlannedStream],
@@ -62,7 +59,7 @@ fn check_cpu(there: &mut Results) -> Vec<String> {
     all.into_iter().filter(impossible).map(check).collect()
 }
 
-/// The same check for the additional record of a plumb server.
+/// Checks the additional record of a plumb server.
 pub(super) fn check_record(peer: &mut StreamOutcome, here: &StreamOutcome) -> Result<Vec<String>> {
     let mut disbelieved = Vec::new();
     for theirs in &mut peer.measured.flows {
@@ -88,7 +85,6 @@ fn reject_receiver_claim(direction: Direction, claim: &str) -> Result<()> {
 }
 
 impl Claim {
-    /// Describes the impossible part, if any.
     fn is_impossible(&self, direction: Direction, ours: &EndSeries) -> Option<String> {
         let lasted = ours.intervals.last().map_or(0.0, |last| last.end.seconds());
         let (known, udp) = (all(ours), ours.datagrams().is_some());
@@ -126,7 +122,6 @@ mod tests {
 
     use super::*;
 
-    /// One second with a million bytes at this end.
     fn here(direction: Direction, udp: bool) -> StreamOutcome {
         let interval = Interval {
             start: Nanos(0),

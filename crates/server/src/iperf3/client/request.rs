@@ -13,10 +13,9 @@ use workload::{StreamSettings, Transport};
 
 use super::{ClientSpec, Credentials};
 
-/// Default datagram payload if the MSS of the control connection is unknown.
+/// Bytes if the MSS of the control connection is unknown.
 const DATAGRAM: u32 = 1460;
 
-/// The workload with its actual message size.
 pub(super) fn load(spec: &ClientSpec, control_mss: Option<u32>) -> Result<StreamSettings> {
     let mut load = spec.load.clone();
     if load.transport == Transport::Udp && load.message.0 == 0 {

@@ -1,5 +1,4 @@
-//! Counts datagrams lost at the end of a stream, which iperf3 receivers cannot notice. Gaps caused by invalid sequence
-//! numbers do not count. Pure.
+//! Counts datagrams lost at the end of a stream, which iperf3 receivers cannot notice.
 
 use codecs::iperf3::{PlannedStream, Results};
 use traffic::StreamOutcome;
@@ -8,8 +7,7 @@ use workload::{DatagramSample, Direction, EndSeries, StreamEnd, Transport};
 use super::Report;
 
 impl Report {
-    /// The flows of [`Self::here`]. For UDP, sent but never received datagrams count as lost, including those at the
-    /// end of a stream, which iperf3's own figures omit.
+    /// Differs from [`Self::here`] in counting datagrams lost at the end of a stream.
     #[must_use]
     pub fn settled(&self) -> StreamEnd {
         let mut flows = self.here.measured.flows.clone();
@@ -26,7 +24,6 @@ impl Report {
     }
 }
 
-/// The same for data received by the server.
 pub(super) fn settle(
     peer: &mut StreamOutcome,
     there: &Results,
@@ -43,21 +40,18 @@ pub(super) fn settle(
     }
 }
 
-/// Sent count of a sender, or highest number of a receiver.
 fn packets(there: &Results, planned: &PlannedStream) -> Option<i64> {
     let stream = there.streams.iter().find(|stream| stream.id == i64::from(planned.id))?;
     Some(stream.packets)
 }
 
-/// The same at this end, including the warm-up.
 fn highest(series: &EndSeries) -> i64 {
     let samples = series.intervals.iter().filter_map(|interval| interval.datagrams);
     let all = samples.reduce(|before, after| before.and(&after)).unwrap_or_default();
     i64::try_from(all.count).unwrap_or(i64::MAX).saturating_add(all.lost)
 }
 
-/// Corrects the loss of a stream from its highest received number and the sent count. If more were sent, the rest are
-/// lost; if fewer were sent, at least one received number was invalid.
+/// Sent datagrams after the highest received number are lost; if fewer were sent, a received number was invalid.
 fn settle_at(series: &mut EndSeries, highest: i64, sent: i64) {
     let missing = sent.saturating_sub(highest);
     let all = series.datagrams().unwrap_or_default();
@@ -80,7 +74,6 @@ mod tests {
 
     use super::*;
 
-    /// A warm-up and two seconds with these counts and losses.
     fn outcome(direction: Direction, seconds: [(u64, i64); 3]) -> StreamOutcome {
         let interval = |(second, (count, lost)): (u64, (u64, i64))| Interval {
             start: Nanos::from_secs(second),

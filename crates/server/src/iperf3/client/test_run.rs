@@ -1,6 +1,5 @@
-//! Runs the streams of a test until the client ends it.
-//! Senders stop before the server learns of the end, because it closes streams that still send. Receivers stop
-//! afterwards, once data in flight has arrived.
+//! Runs the streams of a test until the client ends it. Senders stop before the server learns of the end, because it closes
+//! streams that still send. Receivers stop once data in flight has arrived.
 
 use std::{
     io::ErrorKind,
@@ -26,21 +25,17 @@ use super::{
     forwarding_observer::{EngineEvent, EventSink, ForwardingObserver},
 };
 
-/// Poll interval of the control connection and the clock.
 const GLANCE: Duration = Duration::from_millis(2);
-/// How long unacknowledged data may drain after a timed test,
+/// The time for unacknowledged data after a timed test.
 const DRAINED: Nanos = Nanos::from_millis(250);
-/// and after a test of a fixed amount, which must arrive completely.
+/// The time for unacknowledged data after a test of a fixed amount, which must arrive completely.
 const ARRIVED: Nanos = Nanos::from_secs(10);
-/// Poll interval of the server kernel's acknowledgements.
 const SETTLED: Nanos = Nanos::from_millis(3);
-/// Timeout for the server's reason after its streams closed.
 const REASON: Nanos = Nanos::from_secs(2);
-/// How long a receiving test of a fixed amount may stall.
+/// The stall limit of a receiving test of a fixed amount.
 const STALLED: Nanos = Nanos::from_secs(30);
 
 pub(super) struct TestRun<'a> {
-    /// For error messages.
     pub(super) server: SocketAddr,
     pub(super) load: &'a StreamSettings,
     pub(super) cpus: Option<&'a [u32]>,
@@ -57,26 +52,21 @@ struct EndFlags {
 }
 
 enum TestEnd {
-    /// The server knows that the test is over.
     Acknowledged,
-    /// Streams in this direction closed early without a reason from the server.
     Gone(Direction),
 }
 
 struct LoopState<'a> {
     events: EventSink<'a>,
     started: u64,
-    /// Duplicated TCP sockets, sending and receiving.
     sending: Vec<TcpStream>,
     receiving: Vec<TcpStream>,
-    /// When received bytes last increased, and their number.
     moved: (u64, u64),
 }
 
 type Run<'s> = ScopedJoinHandle<'s, Result<StreamOutcome>>;
 
 impl TestRun<'_> {
-    /// Runs the streams to the end and notifies the server.
     pub(super) fn run(
         &self,
         control: &mut Control<'_>,
@@ -148,7 +138,7 @@ impl TestRun<'_> {
         flows.partition(|flow| flow.direction == Direction::Forward)
     }
 
-    /// Waits until the test is over and the server knows, or until the streams close.
+    /// Waits until the server knows as well, or the streams close.
     fn until_over(
         &self,
         control: &mut Control<'_>,
@@ -187,7 +177,7 @@ impl TestRun<'_> {
         control.end_test().map(|()| TestEnd::Acknowledged)
     }
 
-    /// The direction of streams that closed early. Receivers never end on their own; senders only at the end.
+    /// Receivers never end on their own; senders only at the end.
     fn closed_direction(
         &self,
         [senders, receivers]: &[Option<Run<'_>>; 2],
@@ -200,7 +190,6 @@ impl TestRun<'_> {
         (has_ended(senders) && self.is_early(state)).then_some(Direction::Forward)
     }
 
-    /// Whether the requested duration is not over.
     fn is_early(&self, state: &LoopState<'_>) -> bool {
         match self.load.until {
             Until::Elapsed(time) => monotonic() - state.started < (self.load.warmup + time).0,
@@ -208,7 +197,7 @@ impl TestRun<'_> {
         }
     }
 
-    /// Error for streams that closed early. A reset already carries its own error.
+    /// A reset already carries its own error.
     fn cut_short(&self, direction: Direction, state: &LoopState<'_>, failure: Option<Error>) -> Error {
         match failure {
             None => {}
@@ -245,8 +234,8 @@ impl TestRun<'_> {
         Ok(received >= requested)
     }
 
-    /// Waits until the server's kernel has acknowledged all data. The server closes its streams as soon as the test
-    /// ends, so this makes both ends count the same bytes as far as possible.
+    /// The server closes its streams as soon as the test ends, so waiting makes both ends count the same bytes as far as
+    /// possible.
     fn drain(&self, state: &LoopState<'_>) {
         let limit = || match self.load.until {
             Until::Sent(_) if !self.stop.is_asked() => ARRIVED,
@@ -261,7 +250,6 @@ impl TestRun<'_> {
 }
 
 impl LoopState<'_> {
-    /// Payload received by the local kernel, if known.
     fn received(&self) -> u64 {
         let tcp: u64 = self
             .receiving
@@ -277,7 +265,6 @@ fn has_ended(run: &Option<Run<'_>>) -> bool {
     run.as_ref().is_some_and(ScopedJoinHandle::is_finished)
 }
 
-/// Whether the error means that the peer closed its socket.
 const fn is_gone(kind: ErrorKind) -> bool {
     matches!(kind, ErrorKind::ConnectionReset | ErrorKind::BrokenPipe | ErrorKind::ConnectionRefused)
 }
@@ -294,7 +281,6 @@ fn is_under_way(socket: &TcpStream) -> bool {
     tcp_info(socket).is_ok_and(|info| info.unacked > 0 || info.notsent_bytes > 0)
 }
 
-/// Duplicates the sending or the receiving TCP sockets.
 fn copies(streams: &Streams, plan: &[PlannedStream], send: bool) -> Result<Vec<TcpStream>> {
     let of = |(socket, planned): (&FlowSocket, &PlannedStream)| match socket {
         FlowSocket::Tcp(socket) if (planned.direction == Direction::Forward) == send => {
@@ -312,7 +298,6 @@ fn forward_all(engine: &Receiver<EngineEvent>, events: &EventSink<'_>) {
     }
 }
 
-/// Waits for both runs, forwarding their events, and merges their results.
 fn join(runs: [Option<Run<'_>>; 2], forward_all: impl Fn()) -> Result<StreamOutcome> {
     let mut all = StreamOutcome::default();
     let mut failure = None;

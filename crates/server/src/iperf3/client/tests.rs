@@ -29,16 +29,13 @@ const PORT: u16 = 5201;
 /// Stock servers count in seconds.
 const SECOND: Nanos = Nanos::from_secs(1);
 
-/// A stock server for one test.
 struct Stock(Option<Child>);
 
 impl Stock {
-    /// Starts a server that listens; `None` without iperf3.
     fn start(flags: &[&str]) -> Option<Self> {
         Self::start_many(&[&["-1"], flags].concat())
     }
 
-    /// Starts a server for several tests.
     #[expect(clippy::disallowed_macros, reason = "prints the reason for skipping")]
     fn start_many(flags: &[&str]) -> Option<Self> {
         let mut command = Command::new("iperf3");
@@ -59,7 +56,7 @@ impl Stock {
         assert!(Command::new("kill").args(["-INT", &pid]).status().unwrap().success());
     }
 
-    /// The server's output. It exits on its own unless it has refused a client.
+    /// The server exits on its own unless it has refused a client.
     fn printed(mut self) -> Printed {
         let mut child = self.0.take().unwrap();
         let started = Instant::now();
@@ -104,7 +101,6 @@ fn udp() -> StreamSettings {
     StreamSettings { transport: Transport::Udp, message: Bytes(1000), rate: Some(BitRate(8e6)), ..load }
 }
 
-/// Runs a test against a stock server; `None` without iperf3.
 fn run(spec: &ClientSpec, flags: &[&str]) -> Option<(Report, Output)> {
     run_and_look(spec, flags).map(|(report, server, _)| (report, server))
 }
@@ -123,7 +119,6 @@ fn bytes(outcome: &StreamOutcome, direction: Direction) -> u64 {
     flows.map(|flow| flow.series.bytes().0).sum()
 }
 
-/// Bytes sent, received and printed by the server for one direction.
 fn byte_counts(report: &Report, server: &Output, direction: Direction) -> (u64, u64, u64) {
     let (here, there) = (bytes(&report.here, direction), bytes(&report.peer, direction));
     let other_way = direction == Direction::Reverse && report.params.bidirectional;
@@ -140,7 +135,7 @@ fn byte_counts(report: &Report, server: &Output, direction: Direction) -> (u64, 
     }
 }
 
-/// Both ends agree, apart from kernel drops and data discarded by closing a stream with unread bytes.
+/// The ends agree, except for kernel drops and data discarded by closing a stream with unread bytes.
 fn check(load: &StreamSettings, options: Options) {
     let spec = ClientSpec { options, ..spec(load.clone()) };
     let Some((report, server, dropped)) = run_and_look(&spec, &[]) else { return };

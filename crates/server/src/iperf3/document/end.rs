@@ -5,7 +5,6 @@ use workload::{Direction, TcpSample, Transport};
 
 use super::{super::client::left_out, Facts, Stream, intervals::sum, percent, rate, signed};
 
-/// Without the peer's results its totals are zero, as with a stock server.
 pub(super) fn end(facts: &Facts<'_>, streams: &[Stream<'_>]) -> End {
     let udp = facts.load.transport == Transport::Udp;
     let ended: Vec<Ended> = streams.iter().map(|stream| Ended::of(stream, udp)).collect();
@@ -31,14 +30,12 @@ pub(super) fn end(facts: &Facts<'_>, streams: &[Stream<'_>]) -> End {
     }
 }
 
-/// A stream's totals at the sender, the receiver and, for UDP, combined.
 struct Ended {
     sender: Measure,
     receiver: Measure,
     both: Measure,
 }
 
-/// The same for several streams.
 struct Sums {
     sent: Measure,
     received: Measure,
@@ -104,7 +101,6 @@ fn here(stream: &Stream<'_>, udp: bool) -> Measure {
     }
 }
 
-/// The peer's totals.
 fn there(stream: &Stream<'_>, udp: bool) -> Measure {
     let reported = stream.there.copied().unwrap_or_default();
     let seconds = reported.seconds().unwrap_or_else(|| stream.here.elapsed().seconds());
@@ -146,7 +142,6 @@ fn received(measure: Measure, jitter: f64, lost: i64, packets: i64, late: i64) -
     }
 }
 
-/// Adds the statistics of a TCP sender.
 fn with_tcp(measure: Measure, stream: &Stream<'_>) -> Measure {
     let samples: Vec<TcpSample> = stream.here.measured().filter_map(|sample| sample.tcp).collect();
     let micros = || samples.iter().map(|tcp| signed(tcp.rtt.0 / 1000));

@@ -6,16 +6,15 @@ use workload::{Direction, Interval as Sample, TcpSample};
 
 use super::{Facts, Stream, percent, rate, signed};
 
-/// A remainder shorter than this fraction of an interval is merged into the previous one.
+/// A shorter remainder is merged into the previous interval.
 const SHORT: u64 = 10;
 
-/// Consecutive samples printed as one interval. After the warm-up, time restarts at zero.
 struct Group<'a> {
     samples: &'a [Sample],
     origin: Nanos,
 }
 
-/// All intervals, warm-up first. A stream that ended early is missing from the last ones.
+/// Warm-up first. A stream that ended early is missing from the last ones.
 pub(super) fn intervals(facts: &Facts<'_>, streams: &[Stream<'_>]) -> Vec<Interval> {
     let measures: Vec<Vec<Measure>> = streams.iter().map(|stream| measures(stream, facts)).collect();
     let count = measures.iter().map(Vec::len).max().unwrap_or(0);
@@ -38,7 +37,7 @@ pub(super) fn intervals(facts: &Facts<'_>, streams: &[Stream<'_>]) -> Vec<Interv
     (0..count).map(interval).collect()
 }
 
-/// Sum of several streams; `None` if empty. Jitter is averaged, like in iperf3.
+/// `None` if empty. Jitter is averaged, like in iperf3.
 pub(super) fn sum(measures: &[Measure]) -> Option<Measure> {
     let first = measures.first()?;
     let total = |of: fn(&Measure) -> Option<i64>| measures.iter().filter_map(of).reduce(i64::saturating_add);
@@ -72,8 +71,7 @@ fn measures(stream: &Stream<'_>, facts: &Facts<'_>) -> Vec<Measure> {
     groups.filter_map(|group| group.measure(stream)).collect()
 }
 
-/// Groups samples on a time grid. A group ends with the first sample at or slightly before its grid point, if the next
-/// would end far beyond it.
+/// A group ends with the first sample at or slightly before its grid point, if the next would end far beyond it.
 fn grouped(samples: &[Sample], every: Nanos, slack: Nanos) -> Vec<Group<'_>> {
     let (Some(first), Some(last)) = (samples.first(), samples.last()) else { return Vec::new() };
     let (origin, mut from, mut place) = (first.start, 0, every.0);

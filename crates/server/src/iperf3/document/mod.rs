@@ -1,4 +1,4 @@
-//! Test report in the format of `iperf3 --json`, for client and server. Pure.
+//! Test report in the format of `iperf3 --json`, for client and server.
 
 mod end;
 mod intervals;
@@ -20,23 +20,18 @@ use super::client::{ClientSpec, Connection, Report, ServerOutput};
 pub(crate) struct Facts<'a> {
     pub(crate) role: Role,
     pub(crate) params: &'a Params,
-    /// As run.
     pub(crate) load: &'a StreamSettings,
-    /// Flows in plan order.
     pub(crate) here: &'a StreamOutcome,
     pub(crate) there: Option<&'a Results>,
-    /// In flow order.
     pub(crate) connections: &'a [Connection],
     pub(crate) cookie: &'a str,
     pub(crate) control_mss: Option<u32>,
     pub(crate) started: UnixMillis,
-    /// CPU use of this process in percent: total, user, system.
     pub(crate) cpu: [f64; 3],
-    /// Interval length; zero merges all.
+    /// Zero merges all intervals.
     pub(crate) every: Nanos,
 }
 
-/// The reporting end and its peer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Role {
     Client { server: SocketAddr },
@@ -44,16 +39,13 @@ pub(crate) enum Role {
 }
 
 struct Stream<'a> {
-    /// Key of all measures of the stream.
     socket: i64,
     direction: Direction,
-    /// Whether the reporting end sends.
     sends: bool,
     here: &'a EndSeries,
     there: Option<&'a StreamResults>,
 }
 
-/// Report of a client test. `every` is the interval length, a multiple of the workload's.
 #[must_use]
 pub fn document(spec: &ClientSpec, report: &Report, every: Nanos) -> Output {
     let facts = Facts {
@@ -78,7 +70,6 @@ pub fn document(spec: &ClientSpec, report: &Report, every: Nanos) -> Output {
 }
 
 impl Facts<'_> {
-    /// The document without the peer's own output.
     pub(crate) fn document(&self) -> Output {
         let plan = self.params.streams();
         let streams = self.streams(&plan);
@@ -105,7 +96,6 @@ impl Facts<'_> {
         streams.map(stream).collect()
     }
 
-    /// Direction of data sent by the reporting end.
     const fn sent(&self) -> Direction {
         match self.role {
             Role::Client { .. } => Direction::Forward,

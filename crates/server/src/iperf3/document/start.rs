@@ -10,7 +10,7 @@ use workload::{Direction, Transport};
 
 use super::{Connection, Facts, Role, signed};
 
-/// iperf3 numbers streams by file descriptor. The numbers have no meaning outside its process.
+/// iperf3 uses file descriptors, which have no meaning outside its process.
 pub(super) const FIRST_SOCKET: i64 = 5;
 
 impl Facts<'_> {

@@ -9,7 +9,7 @@ use super::*;
 
 const MS: u64 = 1_000_000;
 
-/// Samples with these end times (ms), a megabyte each; the first `warmup` ms are warm-up.
+/// These end times (ms), a megabyte each; the first `warmup` ms are warm-up.
 fn series(warmup: u64, ends: &[u64], udp: bool) -> EndSeries {
     let starts = std::iter::once(0).chain(ends.iter().copied());
     let interval = |(start, end): (u64, &u64)| Interval {

@@ -19,22 +19,20 @@ use super::{
     DataConnection,
 };
 
-/// Poll interval of the control connection while waiting for data connections or keepalives.
+/// While waiting for data connections or keepalives.
 const GLANCE: Duration = Duration::from_millis(10);
 
-/// Maximum keepalive timeout of a receiving client; the server's patience applies if shorter.
+/// Used with a receiving client; the server's patience applies if shorter.
 const KEEPALIVE: Nanos = Nanos::from_secs(10);
-/// Minimum timeout: the first keepalive probe is sent after a second, and the reply may take another.
+/// The first keepalive probe is sent after a second, and the reply may take another.
 const SHORTEST: Nanos = Nanos::from_secs(2);
-/// After this much silence (ms) a probe is sent every [`AGAIN`]: with heavy loss towards the client, most probes are
-/// lost too.
+/// Milliseconds until a probe is sent every [`AGAIN`]: with heavy loss towards the client, most probes are lost too.
 const SILENCE: u32 = 1100;
-/// With 98 % loss in a full queue, a reply took 12 to 67 probes; the shortest timeout has time for them.
+/// A reply took 12 to 67 probes with 98 % loss in a full queue; the shortest timeout has time for them.
 const AGAIN: Duration = Duration::from_millis(3);
 
 pub(super) struct Control {
     transport: Transport<Machine>,
-    /// Keepalive timeout, if enabled.
     keepalive: Option<Nanos>,
 }
 
@@ -45,8 +43,8 @@ impl Control {
         Ok(Self { transport, keepalive: None })
     }
 
-    /// Enables keepalives. A receiving client sends nothing, and one that vanished does not close its connection. Its
-    /// data would then go to the next owner of its address.
+    /// A receiving client sends nothing, and one that vanished does not close its connection. Its data would then go to the
+    /// next owner of its address.
     pub(super) fn keep_alive(&mut self, patience: Nanos) -> Result<()> {
         let limit = patience.min(KEEPALIVE).max(SHORTEST);
         sys::socket::set_keepalive(&self.transport.socket, limit.into())?;
@@ -54,7 +52,6 @@ impl Control {
         Ok(())
     }
 
-    /// Requests `count` data connections and waits for them. They are in order of arrival.
     pub(super) fn gather(
         &mut self,
         count: usize,
@@ -78,7 +75,6 @@ impl Control {
         Ok(arrivals)
     }
 
-    /// Returns the start message and a socket to send it on, so that it can be sent when everything is ready.
     pub(super) fn begin(&mut self) -> Result<(TcpStream, Vec<u8>)> {
         self.transport.machine.streams_created(now());
         let words = self.transport.machine.poll_transmit().unwrap_or_default();
@@ -90,7 +86,7 @@ impl Control {
         Ok((socket, words))
     }
 
-    /// Polls for the next event; `None` if there is none.
+    /// `None` if there is none.
     pub(super) fn listen(&mut self) -> Result<Option<Event>> {
         if let Some(event) = self.transport.machine.poll_event() {
             return Ok(Some(event));
@@ -122,7 +118,6 @@ impl Control {
         sys::socket::mss(&self.transport.socket).ok()
     }
 
-    /// Sends the local results and returns the client's.
     pub(super) fn exchange(&mut self, results: &Results, stop: &Stop) -> Result<Results> {
         self.transport.machine.end_test(results, now());
         self.transport.flush()?;
@@ -143,7 +138,6 @@ impl Control {
         theirs.ok_or_else(|| Error::Iperf3(closed("the client's results")))
     }
 
-    /// Sends the client an error, which ends the session.
     pub(super) fn refuse<T>(&mut self, code: ErrorCode, reason: Error) -> Result<T> {
         let errno = match &reason {
             Error::System(error) => error.errno(),
@@ -153,7 +147,6 @@ impl Control {
         Err(self.end((code, errno), reason))
     }
 
-    /// The same with both error numbers.
     pub(super) fn end(&mut self, (code, number): (ErrorCode, i32), reason: Error) -> Error {
         self.transport.machine.refuse(code, number);
         // Best effort; the original error matters more.
@@ -161,10 +154,8 @@ impl Control {
         reason
     }
 
-    /// Notifies the client that the server is stopping.
     pub(super) fn terminate(&mut self) -> Error {
         self.transport.machine.terminate();
-        // Best effort.
         let _ = self.transport.flush();
         Error::Stopped
     }

@@ -14,37 +14,34 @@ use workload::{Direction, Mode, StreamSettings, Transport, Until};
 use super::DataConnection;
 use crate::Limits;
 
-/// Minimum message size of a TCP stream, in bytes.
+/// Bytes.
 const LEAST_MESSAGE: u64 = 4 << 10;
-/// Memory of a TCP stream in limit mode: a pipe of 1 MiB and its pages.
+/// Bytes of a pipe and its pages, for a TCP stream in limit mode.
 const PIPE: u64 = 2 << 20;
-/// Approximate memory of a UDP stream in limit mode: a batch of maximum-size datagrams.
+/// Bytes of a batch of the largest datagrams, for a UDP stream in limit mode.
 const BATCH: u64 = 1 << 20;
-/// Minimum send buffer of a TCP stream, in bytes: a few segments.
+/// Bytes: a few segments.
 const LEAST_SEND_BUFFER: u64 = 64 << 10;
-/// Buffer size if the client does not specify a datagram size.
+/// Bytes if the client does not specify a size.
 const DATAGRAM: u64 = 64 << 10;
-/// Minimum number of stored intervals per stream.
 const MIN_INTERVALS: u64 = 16;
 const SHORTEST: Nanos = Nanos::from_millis(10);
-/// Maximum number of datagrams discarded before a test.
 const FORGOTTEN: usize = 1000;
-/// Extra time of a sender, because the client ends the test.
+/// The client ends the test, not the sender.
 const LONGER: Nanos = Nanos::from_secs(60);
 
-/// Memory limits of a test, over all streams. Client-supplied sizes are clamped to them.
+/// Limits over all streams of a test. Client-supplied sizes are clamped to them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Memory {
-    /// Message buffers, in bytes.
+    /// Bytes.
     pub(crate) buffers: u64,
-    /// Stored intervals, each a few hundred bytes.
+    /// A few hundred bytes each.
     pub(crate) intervals: u64,
-    /// Kernel send buffers, in bytes, by the kernel's accounting.
+    /// Bytes, by the kernel's accounting.
     pub(crate) send_buffers: u64,
 }
 
 impl Memory {
-    /// The requested memory and the minimum for a test.
     pub(crate) fn of(params: &Params, limits: &Limits) -> (Self, Self) {
         let load = params.load();
         let flows = u64::from(load.streams) * load.direction.flows().len() as u64;
@@ -70,7 +67,7 @@ impl Memory {
     }
 }
 
-/// Requested and minimum send buffer of a stream, in bytes. The kernel doubles the requested size.
+/// Requested and minimum, in bytes. The kernel doubles the requested size.
 fn send_buffer(params: &Params) -> (u64, u64) {
     let window = u64::try_from(params.window).unwrap_or(0);
     match params.transport() {
@@ -83,17 +80,12 @@ fn send_buffer(params: &Params) -> (u64, u64) {
     }
 }
 
-/// Sockets and workloads of a test.
 pub(super) struct Prepared {
-    /// In plan order.
     pub(super) sockets: Vec<FlowSocket>,
-    /// Amount per stream; `None` for receivers and if only the client knows when to stop.
+    /// `None` for receivers and if only the client knows when to stop.
     pub(super) shares: Vec<Option<u64>>,
-    /// Workload of sending streams.
     pub(super) sending: StreamSettings,
-    /// Workload of receiving streams.
     pub(super) receiving: StreamSettings,
-    /// CPUs of the threads, assigned round-robin.
     pub(super) cpus: Option<Vec<u32>>,
 }
 
@@ -137,8 +129,6 @@ pub(super) fn prepare(
     Ok(Prepared { sockets, shares, sending, receiving, cpus })
 }
 
-/// Limits the send buffer of each sending stream if the test has less memory than the buffers might grow to. Returns
-/// the requested size.
 fn bound_send_buffers(
     sockets: &[FlowSocket],
     params: &Params,
@@ -165,8 +155,8 @@ fn bound_send_buffers(
     Ok(Some(Bytes(size)))
 }
 
-/// Amount to send per stream if the test ends with an amount: like iperf3's server, the smallest number of whole
-/// messages that suffices in total. With UDP loss or a warm-up, only the client knows when it has enough.
+/// The smallest number of whole messages that suffices in total, as in iperf3. Only the client knows when it has enough with
+/// UDP loss or a warm-up.
 fn shares(params: &Params, load: &StreamSettings) -> Vec<Option<u64>> {
     let plan = params.streams();
     let amount = match load.until {
@@ -184,8 +174,7 @@ fn shares(params: &Params, load: &StreamSettings) -> Vec<Option<u64>> {
     plan.iter().map(|planned| planned.direction).map(share).collect()
 }
 
-/// Falls back to a cheaper mode if the memory does not suffice. In limit mode each stream needs a pipe with pages, or
-/// room for a batch of datagrams.
+/// Each stream in limit mode needs a pipe with pages, or room for a batch of datagrams.
 const fn affordable(requested: Mode, transport: Transport, flows: u64, buffers: u64) -> Mode {
     let buffer = match transport {
         Transport::Tcp => PIPE,
@@ -197,7 +186,6 @@ const fn affordable(requested: Mode, transport: Transport, flows: u64, buffers: 
     }
 }
 
-/// Clamps the workload to the memory limits. The client decides when it ends.
 fn bounded(load: &StreamSettings, limits: &Limits, memory: Memory) -> StreamSettings {
     let flows = u64::from(load.streams) * load.direction.flows().len() as u64;
     let message = match load.transport {
@@ -209,7 +197,6 @@ fn bounded(load: &StreamSettings, limits: &Limits, memory: Memory) -> StreamSett
     StreamSettings { message, until, interval: load.interval.max(sparse).max(SHORTEST), ..load.clone() }
 }
 
-/// When the test ends on its own, and its maximum duration.
 fn end(load: &StreamSettings, limits: &Limits) -> (Until, Nanos) {
     match load.until {
         Until::Elapsed(Nanos(0)) | Until::Sent(_) => (Until::Sent(Bytes(u64::MAX)), limits.duration),
@@ -217,7 +204,6 @@ fn end(load: &StreamSettings, limits: &Limits) -> (Until, Nanos) {
     }
 }
 
-/// Extends a sender's end, because the client ends the test.
 fn longer(until: Until) -> Until {
     match until {
         Until::Elapsed(time) => Until::Elapsed(time + LONGER),
@@ -281,8 +267,7 @@ fn set_any(socket: &impl std::os::fd::AsFd, params: &Params) -> Result<(), (Erro
     Ok(())
 }
 
-/// Discards earlier datagrams: repeated greetings of the client, or packets from other peers before the socket was
-/// connected.
+/// Discards repeated greetings, and packets from other peers before the socket was connected.
 fn drain(socket: &std::net::UdpSocket) -> Result<(), (ErrorCode, Error)> {
     let failed = |error| unprepared(ErrorCode::INIT_STREAM, error);
     socket.set_nonblocking(true).map_err(failed)?;
@@ -309,7 +294,7 @@ mod tests {
         assert_eq!(shares(params, &params.load()), expected, "{params:?}");
     }
 
-    /// For an unknown name, the kernel looks for a module and then fails, which this test would notice as a refusal.
+    /// The kernel would look for a module and then fail, which this test would notice as a refusal.
     #[test]
     fn never_passes_unknown_congestion_control_to_the_kernel() {
         let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("loopback");

@@ -1,4 +1,4 @@
-//! Watches a running test: ends it when the client does, a limit is exceeded or the server stops.
+//! Watches a running test and ends it.
 
 use std::{
     io::Write,
@@ -18,25 +18,21 @@ use workload::{Interval, PingPongInterval, StreamSettings};
 use super::control::{Control, closed};
 use crate::Limits;
 
-/// Timeout for stopping the streams.
 const ENDING: Nanos = Nanos::from_secs(3);
-/// How long to wait for the client's reason after a stream failure. After the client closed its streams, the server's
-/// idle timeout applies instead: on a lossy path, the end message may arrive later than the end of the streams.
+/// Time for the client's reason after a stream failure. The server's idle timeout applies instead when the client closed its
+/// streams: on a lossy path, the end message may arrive later than the end of the streams.
 const REASON: Nanos = Nanos::from_millis(500);
-/// Minimum progress of a test within the idle timeout, or a tenth of the requested rate if that is less.
+/// Bytes per idle timeout, or a tenth of the requested rate if that is less.
 const LEAST: u64 = 64 << 10;
-/// Burst allowance over the rate limit, in seconds: a stalled stream may catch up.
+/// Seconds over the rate limit, since a stalled stream may catch up.
 const AHEAD: f64 = 1.0;
 
 pub(super) enum TestEnd {
     Asked,
-    /// They failed or ended on their own.
     Engine,
-    /// Any other reason. The client was notified if possible.
     Failed(Error),
 }
 
-/// Counters shared by the engine's observer and the watching thread.
 #[derive(Debug, Default)]
 pub(super) struct Counts {
     bytes: AtomicU64,
@@ -46,7 +42,7 @@ pub(super) struct Counts {
     failed: AtomicBool,
 }
 
-/// Wraps the observer: sends the start message to the client at the right moment and counts payload.
+/// Sends the start message to the client when all threads are ready, and counts payload.
 pub(super) struct CountingObserver<'a> {
     go: (TcpStream, Vec<u8>),
     counts: Arc<Counts>,
@@ -54,7 +50,6 @@ pub(super) struct CountingObserver<'a> {
 }
 
 impl<'a> CountingObserver<'a> {
-    /// `go` is the start message and its socket.
     pub(super) fn new(go: (TcpStream, Vec<u8>), observer: &'a dyn Observer) -> Self {
         Self { go, counts: Arc::default(), observer }
     }
@@ -63,7 +58,7 @@ impl<'a> CountingObserver<'a> {
         Arc::clone(&self.counts)
     }
 
-    /// The engine has ended. `expected` means that the client need not have ended the test first.
+    /// `expected` means that the client need not have ended the test first.
     pub(super) fn is_over(&self, expected: bool, failed: bool) {
         self.counts.expected.store(expected && !failed, Ordering::Relaxed);
         self.counts.failed.store(failed, Ordering::Relaxed);
@@ -72,7 +67,7 @@ impl<'a> CountingObserver<'a> {
 }
 
 impl Observer for CountingObserver<'_> {
-    /// All threads are ready. Sending this starts the client's clock, shortly before the local one.
+    /// Sending the message starts the client's clock, shortly before the local one.
     fn started(&self) {
         self.counts.begun.store(monotonic(), Ordering::Relaxed);
         // The control connection will report the failure.
@@ -80,7 +75,6 @@ impl Observer for CountingObserver<'_> {
         self.observer.started();
     }
 
-    /// Called ten times a second, regardless of the interval length.
     fn progress(&self, progress: Progress) {
         self.counts.bytes.fetch_add(progress.received.0 + progress.sent.0, Ordering::Relaxed);
         self.observer.progress(progress);
@@ -101,22 +95,20 @@ impl Observer for CountingObserver<'_> {
 
 pub(super) struct TestBounds<'a> {
     pub(super) limits: &'a Limits,
-    /// Idle timeout: at least `least` bytes within this time.
+    /// The time for at least `least` bytes.
     pub(super) patience: Nanos,
     pub(super) least: u64,
     pub(super) stop: &'a Stop,
-    /// Whether the client understands plumb's error numbers.
     pub(super) plumb: bool,
 }
 
-/// Required progress within `patience`, in bytes. It prevents a peer from holding its slot with occasional bytes.
+/// Bytes per `patience`: a peer cannot hold its slot with occasional bytes.
 pub(super) fn least_progress(load: &StreamSettings, patience: Nanos) -> u64 {
     let flows = f64::from(load.streams) * load.direction.flows().len() as f64;
     let asked = load.rate.map(|rate| rate.0 / 8.0 * flows * patience.0 as f64 / 1e9);
     asked.map_or(LEAST, |asked| LEAST.min((asked / 10.0) as u64)).max(1)
 }
 
-/// Waits for the end of the test and stops the streams, forcibly if necessary.
 pub(super) fn watch(
     control: &mut Control,
     bounds: &TestBounds<'_>,
@@ -210,23 +202,20 @@ impl Counts {
 
 struct Exceeded {
     limit: &'static str,
-    /// Sent to a plumb client.
     ours: (ErrorCode, i32),
-    /// Sent to other clients: iperf3's nearest error.
+    /// The error that other clients understand.
     nearest: ErrorCode,
 }
 
-/// How far a test is ahead of its permitted rate.
 #[derive(Debug, Default)]
 struct Meter {
     bytes: u64,
     elapsed: Nanos,
-    /// In bits.
+    /// Bits.
     ahead: f64,
 }
 
 impl Meter {
-    /// Adds the transferred bytes. Returns whether the allowance is exceeded.
     fn is_ahead(&mut self, bytes: u64, elapsed: Nanos, limit: BitRate) -> bool {
         let bits = bytes.saturating_sub(self.bytes) as f64 * 8.0;
         let seconds = elapsed.0.saturating_sub(self.elapsed.0) as f64 / 1e9;
@@ -236,7 +225,6 @@ impl Meter {
     }
 }
 
-/// Marks the engine as ended on drop, so that a panic does not leave the watcher waiting.
 pub(super) struct EngineEndGuard<'a, 'b>(pub(super) &'a CountingObserver<'b>);
 
 impl Drop for EngineEndGuard<'_, '_> {
@@ -273,7 +261,7 @@ mod tests {
         }
     }
 
-    /// Whether a limit of 8 Mbit/s ends a test with this many kB in each tenth of a second.
+    /// A limit of 8 Mbit/s, and kB in each tenth of a second.
     fn ends(tenths: impl IntoIterator<Item = u64>) -> bool {
         let (mut meter, mut bytes) = (Meter::default(), 0);
         (1..).zip(tenths).any(|(tenth, kilobytes)| {

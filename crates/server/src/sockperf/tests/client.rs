@@ -27,7 +27,6 @@ fn spec(server: SocketAddr, load: &PingPongSettings) -> ClientSpec {
     ClientSpec { server, bind: None, load: load.clone(), cpus: None }
 }
 
-/// Returns the client's results and the server's count.
 fn play(load: &PingPongSettings) -> (Outcome<PingPongEnd>, SessionOutcome) {
     match load.transport {
         Transport::Tcp => {
@@ -67,7 +66,6 @@ fn play_with(
     })
 }
 
-/// All messages of the exchange, including the warm-up.
 fn sent(data: &PingPongData) -> u64 {
     data.intervals.iter().map(|interval| interval.round_trips.count() + interval.lost).sum()
 }

@@ -1,5 +1,4 @@
 //! Silent or endlessly sending servers: the client must still end.
-//! Durations are not judged; a hanging client fails by timeout.
 
 use std::{
     io::Write,
@@ -19,12 +18,9 @@ use crate::{
     testing::HERE,
 };
 
-/// Several times the longest timeout of the client.
 const WATCHED: Duration = Duration::from_secs(120);
-/// Interval between single bytes.
 const DRIP: Duration = Duration::from_millis(10);
 
-/// A TCP server that runs `serve` for each connection.
 fn over_tcp(serve: fn(TcpStream)) -> SocketAddr {
     let listener = TcpListener::bind((HERE, 0)).expect("loopback");
     let address = listener.local_addr().expect("bound");
@@ -36,7 +32,6 @@ fn over_tcp(serve: fn(TcpStream)) -> SocketAddr {
     address
 }
 
-/// Holds a connection without reading.
 fn keep(_socket: TcpStream) {
     loop {
         thread::park();
@@ -49,7 +44,6 @@ fn drip(mut socket: TcpStream) {
     }
 }
 
-/// Checks the client's error for such a server.
 fn check(server: SocketAddr, transport: Transport, message: u64, schedule: Schedule) -> Result<(), String> {
     let settings = PingPongSettings::new(Nanos::from_millis(300));
     let (message, warmup) = (Bytes(message), Nanos(0));

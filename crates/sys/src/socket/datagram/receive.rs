@@ -9,10 +9,9 @@ use linux_raw_sys::net::{cmsghdr, mmsghdr};
 use super::{Control, NO_MESSAGE, NO_VECTOR, UDP_GRO};
 use crate::socket::transfer::again;
 
-/// Length of a control message with a 32-bit value.
+/// The value has 32 bits.
 const CONTROL_LENGTH: usize = size_of::<cmsghdr>() + size_of::<i32>();
 
-/// Receive buffers, and the messages of the last call.
 pub struct ReceiveBatch {
     length: usize,
     payload: Box<[u8]>,
@@ -27,12 +26,11 @@ unsafe impl Send for ReceiveBatch {}
 
 #[cfg(test)]
 impl ReceiveBatch {
-    /// Like [`ReceiveBatch::receive`], but never waits.
+    /// Never waits.
     pub(super) fn receive_nonblocking(&mut self, fd: impl AsFd) -> io::Result<usize> {
         self.receive_with(&fd, libc::MSG_DONTWAIT)
     }
 
-    /// How many messages of the last call were longer than the space for them and lost their end.
     pub(super) fn truncated(&self) -> usize {
         let cut = |message: &&mmsghdr| message.msg_hdr.msg_flags & libc::MSG_TRUNC.cast_unsigned() != 0;
         self.messages[..self.received].iter().filter(cut).count()
@@ -40,7 +38,7 @@ impl ReceiveBatch {
 }
 
 impl ReceiveBatch {
-    /// Space for `messages` (at least one) of up to `length` bytes; longer ones are truncated. With
+    /// `messages` is at least one; longer messages than `length` bytes are truncated. With
     /// [`set_udp_gro`](crate::socket::set_udp_gro) a message can have 65,535 bytes, however small the datagrams are.
     #[must_use]
     pub fn new(messages: usize, length: usize) -> Self {
@@ -55,14 +53,13 @@ impl ReceiveBatch {
         }
     }
 
-    /// Waits for the first message and receives all available ones (MSG_WAITFORONE). Returns their number;
-    /// [`ReceiveBatch::datagrams`] returns the contents. `WouldBlock`: receive timeout. ECONNREFUSED: an earlier
-    /// datagram found no listener.
+    /// Waits for the first message and receives all available ones (MSG_WAITFORONE). Returns their number. `WouldBlock`:
+    /// receive timeout. ECONNREFUSED: an earlier datagram found no listener.
     pub fn receive(&mut self, fd: impl AsFd) -> io::Result<usize> {
         self.receive_with(&fd, libc::MSG_WAITFORONE)
     }
 
-    /// Datagrams of the last call in socket order; empty after an error.
+    /// Datagrams of the last call; none after an error.
     pub fn datagrams(&self) -> impl Iterator<Item = &[u8]> {
         let messages = self.messages[..self.received].iter().zip(&self.controls);
         messages.zip(self.payload.chunks(self.length)).flat_map(|((message, control), space)| {
@@ -90,7 +87,7 @@ impl ReceiveBatch {
         Ok(self.received)
     }
 
-    /// Rewrites all headers, which the kernel has modified.
+    /// The kernel has modified the headers.
     fn describe(&mut self) {
         let parts = self.payload.chunks_mut(self.length).zip(self.controls.iter_mut());
         for ((message, vector), (part, control)) in
@@ -113,7 +110,7 @@ impl std::fmt::Debug for ReceiveBatch {
     }
 }
 
-/// Segment size of a coalesced message; `None` for a single datagram.
+/// `None` for a single datagram.
 fn gathered(message: &mmsghdr, control: &Control) -> Option<usize> {
     let header = &control.header;
     let has_size = message.msg_hdr.msg_controllen >= CONTROL_LENGTH

@@ -9,19 +9,19 @@ use super::{Control, NO_MESSAGE, NO_VECTOR, UDP_SEGMENT};
 use crate::error::{Error, Result};
 use crate::socket::transfer::again;
 
-/// Maximum payload of a message over IPv4; with segmentation, of all its datagrams.
+/// Bytes over IPv4; a segmented send may not exceed this in total.
 const LARGEST: usize = 65_507;
 
 /// UDP_MAX_SEGMENTS of linux/udp.h; newer kernels allow more.
 const SEGMENTS: usize = 64;
 
-/// Maximum number of messages per call (UIO_MAXIOV).
+/// The limit per call (UIO_MAXIOV).
 const MESSAGES: usize = 1024;
 
-/// Length of a control message with a 16-bit value.
+/// The value has 16 bits.
 const CONTROL_LENGTH: usize = size_of::<cmsghdr>() + size_of::<u16>();
 
-/// A buffer of equal-sized datagrams, and the headers to send them in one call.
+/// Equal-sized datagrams, and the headers to send them in one call.
 pub struct SendBatch {
     length: usize,
     per_message: usize,
@@ -35,11 +35,11 @@ pub struct SendBatch {
 unsafe impl Send for SendBatch {}
 
 impl SendBatch {
-    /// A batch of `datagrams` with `length` bytes of payload each, all zero.
+    /// All payload is zero.
     ///
-    /// If `segmented`, up to 64 of them form one message that the kernel segments as late as possible (UDP_SEGMENT);
-    /// each must then fit the MTU. EMSGSIZE: more than 65,507 bytes do not fit a datagram. EINVAL: a datagram or the
-    /// batch would be empty, or the batch needs more than 1,024 messages.
+    /// If `segmented`, up to 64 datagrams form one message that the kernel segments as late as possible (UDP_SEGMENT); each
+    /// must then fit the MTU. EMSGSIZE: more than 65,507 bytes. EINVAL: a datagram or the batch would be empty, or the batch
+    /// needs more than 1,024 messages.
     pub fn new(datagrams: usize, length: usize, segmented: bool) -> Result<Self> {
         let object = || format!("{datagrams} datagrams of {length} bytes");
         if length > LARGEST {
@@ -69,24 +69,20 @@ impl SendBatch {
         self.payload.len() / self.length
     }
 
-    /// Datagrams per message: 1 without segmentation.
+    /// 1 without segmentation.
     #[must_use]
     pub const fn per_message(&self) -> usize {
         self.per_message
     }
 
-    /// Payload of datagram `index`, which is preserved by [`SendBatch::send`].
-    ///
-    /// # Panics
-    /// If `index` is out of range.
+    /// Preserved by [`SendBatch::send`]. Panics if `index` is out of range.
     #[inline]
     pub fn payload_mut(&mut self, index: usize) -> &mut [u8] {
         &mut self.payload[index * self.length..][..self.length]
     }
 
-    /// Sends the first `datagrams` (at most all) on a connected socket in one call. Returns how many the kernel
-    /// accepted, always from the start. `WouldBlock`: none within the send timeout, or on a nonblocking socket. EINVAL
-    /// or EMSGSIZE with segmentation: a datagram does not fit the MTU.
+    /// Returns how many of the first `datagrams` the kernel accepted, always from the start. `WouldBlock`: none within the
+    /// send timeout, or on a nonblocking socket. EINVAL or EMSGSIZE with segmentation: a datagram does not fit the MTU.
     pub fn send(&mut self, fd: impl AsFd, datagrams: usize) -> io::Result<usize> {
         let datagrams = datagrams.min(self.capacity());
         let count = self.describe(datagrams);
@@ -108,7 +104,6 @@ impl SendBatch {
         Ok(datagrams.min(taken * self.per_message))
     }
 
-    /// Writes the headers for the first `datagrams` and returns the number of messages.
     fn describe(&mut self, datagrams: usize) -> usize {
         let count = datagrams.div_ceil(self.per_message);
         let bytes = &mut self.payload[..datagrams * self.length];

@@ -7,7 +7,6 @@ use std::time::Duration;
 use super::*;
 use crate::socket::{set_udp_gro, set_udp_segment};
 
-/// Two connected loopback sockets with timeouts of up to five seconds.
 fn pair() -> (UdpSocket, UdpSocket) {
     let [one, other] = [(); 2].map(|()| UdpSocket::bind("127.0.0.1:0").expect("loopback"));
     one.connect(other.local_addr().expect("bound")).expect("loopback");
@@ -16,7 +15,6 @@ fn pair() -> (UdpSocket, UdpSocket) {
     (one, other)
 }
 
-/// Runs `work` with this loopback MTU, if namespaces are available.
 fn with_mtu(mtu: i32, work: impl FnOnce() + Send) {
     let Some(ns) = crate::netns::testing::namespace() else { return };
     ns.run_in(|| {
@@ -27,7 +25,7 @@ fn with_mtu(mtu: i32, work: impl FnOnce() + Send) {
     .expect("enters");
 }
 
-/// A batch in which datagram n starts with n and ends with its complement.
+/// Datagram n starts with n and ends with its complement.
 fn stamped(datagrams: usize, length: usize, segmented: bool) -> SendBatch {
     let mut batch = SendBatch::new(datagrams, length, segmented).expect("fits");
     for (index, stamp) in (0..datagrams).zip(0_u8..) {
@@ -39,7 +37,6 @@ fn stamped(datagrams: usize, length: usize, segmented: bool) -> SendBatch {
     batch
 }
 
-/// Receives `datagrams`, compares them with [`stamped`] and returns the number of messages.
 fn check(socket: &UdpSocket, space: &mut ReceiveBatch, datagrams: usize, length: usize) -> usize {
     let (mut messages, mut stamp) = (0, 0_u8);
     while usize::from(stamp) < datagrams {

@@ -140,7 +140,6 @@ fn segment_size_follows_the_mtu() {
     .expect("enters");
 }
 
-/// Sends a datagram with `bytes` of payload on a socket configured by `prepare`.
 fn sends(bytes: usize, prepare: fn(&UdpSocket) -> Result<()>) -> std::result::Result<(), Option<i32>> {
     let socket = UdpSocket::bind("127.0.0.1:0").expect("loopback");
     socket.connect(socket.local_addr().expect("bound")).expect("itself");

@@ -72,7 +72,6 @@ fn spinning_threads_are_busy_and_blocking_ones_are_not() {
     panic!("maximum busy share of a blocking thread, and minimum of a spinning one: {attempts:?}");
 }
 
-/// Busy shares of blocking and of spinning threads; `None` without loopback.
 fn busy_shares() -> Option<[Vec<f64>; 2]> {
     let period = Nanos::from_millis(10);
     let of = |waiting| {

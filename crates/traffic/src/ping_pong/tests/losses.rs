@@ -10,7 +10,7 @@ use super::{data, play, settings};
 use crate::ping_pong::OVERDUE;
 use crate::testing::HERE;
 
-/// Forwards datagrams except `drops` of the client's after the tenth; late replies arrive for those below.
+/// Drops `drops` of the client's datagrams after the tenth; late replies arrive for those below.
 fn dropping_proxy(server: u16, drops: usize) -> u16 {
     let (front, back) =
         (UdpSocket::bind((HERE, 0)).expect("bind"), UdpSocket::bind((HERE, 0)).expect("bind"));
@@ -29,7 +29,7 @@ fn dropping_proxy(server: u16, drops: usize) -> u16 {
             let Ok(length) = back.recv(&mut bytes) else { return };
             front.send_to(&bytes[..length], client).expect("client");
             if count == 10 + drops {
-                // A late reply: its duplicate must not match the next message.
+                // The duplicate of a late reply does not match the next message.
                 front.send_to(&bytes[..length], client).expect("client");
             }
         }
@@ -37,7 +37,6 @@ fn dropping_proxy(server: u16, drops: usize) -> u16 {
     port
 }
 
-/// Forwards datagrams, with replies delayed by `late`.
 fn far_proxy(server: u16, late: Duration) -> u16 {
     let (front, back) =
         (UdpSocket::bind((HERE, 0)).expect("bind"), UdpSocket::bind((HERE, 0)).expect("bind"));

@@ -40,7 +40,6 @@ fn client_spec(load: &PingPongSettings, port: u16) -> ClientSpec<PingPongSetting
     }
 }
 
-/// Runs client and server; `by_way_of` maps the server's port to the client's destination.
 fn play(
     load: &PingPongSettings,
     by_way_of: impl FnOnce(u16) -> u16,

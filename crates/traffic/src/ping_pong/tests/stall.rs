@@ -14,11 +14,10 @@ use workload::{PingPongSettings, Schedule, Transport};
 use super::{data, play, settings};
 use crate::testing::HERE;
 
-/// Duration and period of the stalls, in nanoseconds.
+/// Nanoseconds.
 const PAUSE: u64 = 100_000_000;
 const EVERY: u64 = 500_000_000;
 
-/// Forwards a connection, but delays the client's bytes for [`PAUSE`] in every [`EVERY`].
 fn pausing_proxy(server: u16) -> u16 {
     let listener = TcpListener::bind((HERE, 0)).expect("loopback");
     let port = listener.local_addr().expect("bound").port();
@@ -38,7 +37,6 @@ fn pausing_proxy(server: u16) -> u16 {
     port
 }
 
-/// Forwards bytes until the end, calling `wait` before each write.
 fn pass(mut from: &TcpStream, mut to: &TcpStream, mut wait: impl FnMut()) {
     let mut bytes = [0; 2048];
     to.set_nodelay(true).expect("TCP");
@@ -59,12 +57,10 @@ fn stalls_show_in_p99_of_open_loop_but_not_of_closed_loop() {
 }
 
 fn pauses() {
-    // In 2 s there are four stalls of 100 ms. The open loop sends one message per ms, so 4 x 100 of its 2000 messages
-    // (20 %) meet a stall and wait for its rest, uniformly between 0 and 100 ms. 20 of each 100, together 80 of 2000
-    // (4 %), wait more than 80 ms, so p99 is above 80 ms (at 95 ms, where 1 % is left), even with only two stalls.
+    // The open loop sends one message per ms, so 4 x 100 of its 2000 messages meet one of the four stalls and wait for its
+    // rest, uniformly between 0 and 100 ms. 4 % wait more than 80 ms, so p99 is above 80 ms, even with only two stalls.
     //
-    // The closed loop has one message in flight: each stall delays one round trip, four or five in total. Among at
-    // least 600 these are less than 1 %, so p99 is an ordinary round trip, far below 10 ms.
+    // The closed loop has one message in flight: the stalls delay four or five of at least 600 round trips, less than 1 %.
     let length = Nanos::from_millis(2000);
     let closed = PingPongSettings { duration: length, warmup: Nanos(0), ..settings(Transport::Tcp, 64) };
     let open =

@@ -12,7 +12,6 @@ fn settings(warmup: u64, interval: u64) -> StreamSettings {
     }
 }
 
-/// Reads the clock at `times` (ms after the start), with a byte and a loss each, and ends intervals at boundaries.
 fn series(warmup: u64, interval: u64, times: &[u64]) -> Vec<Interval> {
     let origin = 77 * MS;
     let mut series = Series::new(&settings(warmup, interval));
@@ -78,7 +77,6 @@ fn merges_short_remainder_into_previous_interval() {
     check(100, 100, &[100, 110], &[(0, 100, 1, true), (100, 110, 1, false)]);
 }
 
-/// Ends an interval every 100 ms until 500 ms, then sets the end of the series to `end`.
 fn check_end(end: u64, expected: &[(u64, u64, u64)]) {
     let mut series = Series::new(&settings(0, 100));
     series.begin(77 * MS);

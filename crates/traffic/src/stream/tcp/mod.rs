@@ -17,10 +17,9 @@ use crate::{
     workers::SharedState,
 };
 
-/// Minimum socket timeout; the kernel's timers have a granularity of a few milliseconds.
+/// The kernel's timers have a granularity of a few milliseconds.
 const SHORTEST: Duration = Duration::from_millis(5);
 
-/// Prepares, waits for the other flows, and transfers.
 pub(super) fn run(
     flow: &Flow<'_>,
     socket: &TcpStream,

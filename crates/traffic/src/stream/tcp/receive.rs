@@ -1,5 +1,4 @@
-//! Receiving end of a connection: reads of the message's size, with or without copying, until the sender has
-//! finished.
+//! The receiving end of a connection, with or without copying.
 
 use std::{
     io::{self, Read},
@@ -25,31 +24,26 @@ use crate::{
     workers::{CpuMeter, SharedState},
 };
 
-/// Maximum head start of a sender over the receiver's threads on a busy machine.
+/// The longest head start of a sender on a busy machine.
 const TOLERANCE: Nanos = Nanos::from_millis(500);
-/// At least the maximum size of a socket buffer, in bytes.
+/// Bytes.
 const BUFFERFUL: u64 = 8 << 20;
 
-/// A receiver, prepared before the start.
 pub(super) struct Receiver<'a> {
     flow: &'a Flow<'a>,
     socket: &'a TcpStream,
     receive_method: ReceiveMethod,
 }
 
-/// How bytes are read.
 enum ReceiveMethod {
-    /// Into this buffer.
     Copied(Vec<u8>),
     /// Discarded in the kernel, up to this many per call.
     Dropped(usize),
 }
 
-/// Result of a read.
 enum Arrival {
     Bytes(usize),
     End,
-    /// Timeout.
     Nothing,
 }
 
@@ -57,14 +51,12 @@ impl<'a> Receiver<'a> {
     pub(super) fn prepare(flow: &'a Flow<'a>, socket: &'a TcpStream) -> Self {
         let length = flow.load.message.0 as usize;
         let receive_method = match flow.load.mode {
-            // Written once, so that all pages are mapped before the start.
             Mode::App => ReceiveMethod::Copied(vec![0xA5; length]),
             Mode::Limit => ReceiveMethod::Dropped(length),
         };
         Self { flow, socket, receive_method }
     }
 
-    /// Reads until the end of the stream.
     pub(super) fn run(mut self, shared: &SharedState<'_>) -> Result<(EndSeries, ThreadCpu)> {
         let flow = self.flow;
         let mut sampler = IntervalSampler::new(flow, shared, Tcp::of(self.socket));
@@ -81,14 +73,13 @@ impl<'a> Receiver<'a> {
         Ok((series, thread))
     }
 
-    /// Returns when it detected the end of the stream.
     fn receive_all(&mut self, sampler: &mut IntervalSampler<'_, Tcp<'_>>) -> Result<u64> {
         let patience = Patience::of(self.flow, sampler.begun());
         loop {
             let arrival = self.read();
             let now = monotonic();
             let arrival = match arrival {
-                // The sender discarded what a slow path had not delivered in time.
+                // The sender discarded data that a slow path did not deliver in time.
                 Err(error) if error.is_reset() && patience.has_lasted(now) => Arrival::End,
                 other => other?,
             };
@@ -114,8 +105,7 @@ impl<'a> Receiver<'a> {
         }
     }
 
-    /// Reads data in flight. A thread that was waiting for a CPU finds it in the socket buffer and does not wait for
-    /// more.
+    /// A thread that was waiting for a CPU finds data in flight in the socket buffer and does not wait for more.
     fn run_down(&mut self, sampler: &mut IntervalSampler<'_, Tcp<'_>>, end: u64) -> Result<u64> {
         sys::socket::set_receive_timeout(self.socket, Some(Duration::from(QUIET)))?;
         let (mut now, before) = (end, sampler.total());
@@ -157,8 +147,8 @@ impl ReceiveMethod {
     }
 }
 
-/// A killed sender closes its stream like one that has finished, so this checks that it is complete. `lasted` is the
-/// longest time that it may have sent: this thread may have started after everything had arrived.
+/// A killed sender closes its stream like one that has finished. `lasted` is the longest time that it may have sent: this
+/// thread may have started after everything had arrived.
 fn check_whole(flow: &Flow<'_>, total: u64, lasted: Nanos) -> Result<()> {
     let cut = |got: String, requested: String| {
         Err(Error::CutShort { object: flow.name.clone(), got, asked: requested })

@@ -8,13 +8,11 @@ use workload::TcpSample;
 
 use crate::stream::{interval_sampler::Sampled, series::Reading};
 
-/// Sampler of a connection.
 pub(super) struct Tcp<'a> {
     socket: &'a TcpStream,
     seen: Counters,
 }
 
-/// Counters since the connection was established.
 #[derive(Clone, Copy, Default)]
 struct Counters {
     retransmits: u32,
@@ -76,12 +74,12 @@ impl Counters {
     }
 }
 
-/// From the kernel's bytes per second; all ones mean unknown.
+/// Parses the kernel's bytes per second; all ones mean unknown.
 fn rate(bytes: u64) -> Option<BitRate> {
     (bytes != u64::MAX && bytes != 0).then_some(BitRate(bytes as f64 * 8.0))
 }
 
-/// From the kernel's microseconds; all ones before the first sample.
+/// Parses the kernel's microseconds; all ones before the first sample.
 fn least(micros: u32) -> Option<Nanos> {
     (micros != u32::MAX && micros != 0).then_some(Nanos(u64::from(micros) * 1000))
 }

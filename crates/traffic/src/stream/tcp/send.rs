@@ -1,5 +1,4 @@
-//! Sending end of a connection: messages for the load's duration or everything is sent, at a rate or as fast as
-//! possible.
+//! The sending end of a connection, at a rate or as fast as possible.
 
 use std::{
     io::{self, Read, Write},
@@ -28,15 +27,13 @@ use crate::{
     workers::{CpuMeter, SharedState},
 };
 
-/// Requested send buffer of a spliced stream over a path up to [`NEAR`], unless the load sets a window; the kernel
-/// doubles it. With auto-tuning (to 4 MiB), page references outran the caches and the receiver, and the rate was
-/// bimodal: 11 to 23 Gbit/s or 90 to 160 over the same veth pair.
+/// Requested send buffer of a spliced stream over a path up to [`NEAR`]; the kernel doubles it. With auto-tuning (to 4 MiB),
+/// page references outran the caches and the receiver, and the rate was bimodal: 11 to 23 Gbit/s or 90 to 160 over the same
+/// veth pair.
 const BOUND: usize = 512 << 10;
-/// A 1 MiB buffer supports 33 Gbit/s or more at this round trip; on longer paths it would be the bottleneck, so the
-/// kernel's auto-tuning stays on.
+/// A 1 MiB buffer supports 33 Gbit/s or more at this round trip; longer paths use auto-tuning.
 const NEAR: Nanos = Nanos(250_000);
 
-/// A sender, prepared before the start.
 pub(super) struct Sender<'a> {
     flow: &'a Flow<'a>,
     socket: &'a TcpStream,
@@ -53,7 +50,6 @@ impl<'a> Sender<'a> {
         Ok(Self { flow, socket, transmit_method: TransmitMethod::open(flow, socket)?, pace })
     }
 
-    /// Sends until the end, then waits until the peer has read everything, unless the protocol handles that.
     pub(super) fn run(mut self, shared: &SharedState<'_>) -> Result<(EndSeries, ThreadCpu)> {
         let Self { flow, socket, .. } = self;
         let mut sampler = IntervalSampler::new(flow, shared, Tcp::of(socket));
@@ -124,20 +120,14 @@ impl<'a> Sender<'a> {
     }
 }
 
-/// How bytes are written.
-///
-/// Page references outperformed writes of 1 MiB in every comparison. Over a veth pair (MTU 1500, cubic), with a
-/// receiver that discards in the kernel, both threads together used 0.06 to 0.08 CPU-s per GB instead of 0.09 to 0.12
-/// with both ends on one CPU, and 0.16 to 0.20 instead of 0.23 to 0.29 on two.
+/// Over a veth pair (MTU 1500, cubic), with a receiver that discards in the kernel, page references used 0.06 to 0.08 CPU-s
+/// per GB for both threads, and writes of 1 MiB 0.09 to 0.12, with both ends on one CPU; 0.16 to 0.20 and 0.23 to 0.29 on two.
 enum TransmitMethod<'a> {
-    /// By writing this message.
     Written(Vec<u8>),
-    /// By references to constant pages.
     Spliced(Box<ZeroCopySender<'a>>),
 }
 
 impl<'a> TransmitMethod<'a> {
-    /// As the mode requests and the kernel supports; recorded in the result.
     fn open(flow: &Flow<'_>, socket: &'a TcpStream) -> Result<Self> {
         let spliced = match flow.load.mode {
             Mode::App => None,
@@ -154,7 +144,7 @@ impl<'a> TransmitMethod<'a> {
         })
     }
 
-    /// The message is written once, so that all pages are mapped before the start.
+    /// Written once, so that all pages are mapped before the start.
     fn written(length: usize) -> Self {
         Self::Written(vec![0xA5; length])
     }
@@ -179,24 +169,21 @@ impl<'a> TransmitMethod<'a> {
     }
 }
 
-/// By the minimum round trip so far, at least that of the handshake.
 fn is_near(socket: &TcpStream) -> bool {
     tcp_info(socket).is_ok_and(|info| is_short(info.min_rtt_us))
 }
 
-/// From the kernel's microseconds; all ones before the first round trip.
+/// `least_rtt` is in microseconds; all ones before the first round trip.
 const fn is_short(least_rtt: u32) -> bool {
     least_rtt as u64 * 1000 <= NEAR.0
 }
 
-/// Maximum silence on a path with losses: either side retransmits the end after 0.2, 0.6, 1.4, 3, 6.2, 12.6 and 25.4
-/// s, and later with long round trips.
+/// Either side retransmits a lost end after 0.2, 0.6, 1.4, 3, 6.2, 12.6 and 25.4 s.
 const LOST_END: Nanos = Nanos::from_secs(30);
-/// Congestion state after a retransmission timeout.
 const LOSS: u8 = 4;
 
-/// Half-closes, then waits for the peer to close, which it does after reading the last byte. If the load has a time
-/// limit, data that a slow path still carries at the end of the wait is discarded, as it is too late to count.
+/// The peer closes after reading the last byte. If the load has a time limit, data that a slow path still carries at the end
+/// of the wait is discarded.
 fn await_drained(flow: &Flow<'_>, mut socket: &TcpStream, shared: &SharedState<'_>) -> Result<()> {
     socket.shutdown(Shutdown::Write).map_err(Error::socket("half-close", || flow.name.clone()))?;
     let begun = monotonic();

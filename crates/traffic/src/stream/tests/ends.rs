@@ -69,7 +69,6 @@ fn strangers_are_closed() {
     assert!((1_900_000_000..2_500_000_000 + BUSY).contains(&silent), "{silent}");
 }
 
-/// The client's error when the server is stopped during the stream.
 fn client_without_server(direction: Direction, until: Until) -> Option<(Error, u16)> {
     let load = settings(direction, 2, until);
     on_loopback(|| {

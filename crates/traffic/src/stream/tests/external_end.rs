@@ -35,7 +35,6 @@ fn connected(load: &StreamSettings, format: DatagramFormat) -> (FlowSocket, Flow
     }
 }
 
-/// Signals that data has arrived.
 struct Arrived<'a>(&'a AtomicBool);
 
 impl Observer for Arrived<'_> {
@@ -44,17 +43,15 @@ impl Observer for Arrived<'_> {
     }
 }
 
-/// Whether everything up to the end has been read; always true except for TCP, where the end is visible.
 fn is_read_out(receiver: Option<&TcpStream>) -> bool {
     receiver.is_none_or(|socket| matches!(socket.peek(&mut [0]), Ok(0)))
 }
 
-/// Polls for a while.
 fn wait(is_time: impl Fn() -> bool) {
     (0..2000).take_while(|_| !is_time()).for_each(|_| thread::sleep(Duration::from_millis(10)));
 }
 
-/// Runs client and server; ends the sender once data has arrived, and the receiver once it has read everything.
+/// Ends the sender once data has arrived, and the receiver once it has read everything.
 fn run(
     load: &StreamSettings,
     direction: Direction,

@@ -30,7 +30,6 @@ fn settings(direction: Direction, streams: u32, until: Until) -> StreamSettings 
     }
 }
 
-/// Datagrams of 1,000 bytes, slow enough for a busy machine.
 fn datagrams(direction: Direction, streams: u32, until: Until, mode: Mode) -> StreamSettings {
     StreamSettings {
         transport: Transport::Udp,
@@ -59,7 +58,6 @@ fn client_spec(load: &StreamSettings, port: u16) -> ClientSpec<StreamSettings> {
     }
 }
 
-/// Runs client and server; `disturb` runs while the server listens.
 fn flow(load: &StreamSettings, disturb: impl FnOnce(u16) + Send) -> Option<(StreamOutcome, StreamOutcome)> {
     on_loopback(|| {
         let stop = Stop::new();
@@ -78,7 +76,6 @@ fn total(series: &EndSeries) -> u64 {
     series.intervals.iter().map(|interval| interval.bytes.0).sum()
 }
 
-/// Sums over all intervals, including the warm-up.
 fn counts(series: &EndSeries) -> DatagramSample {
     let samples = series.intervals.iter().map(|interval| interval.datagrams.expect("of datagrams"));
     samples.reduce(|before, after| before.and(&after)).expect("some")

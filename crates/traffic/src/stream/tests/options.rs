@@ -14,7 +14,6 @@ fn series(outcomes: &(StreamOutcome, StreamOutcome)) -> impl Iterator<Item = &En
     outcomes.0.measured.flows.iter().chain(&outcomes.1.measured.flows).map(|flow| &flow.series)
 }
 
-/// Runs both directions over both transports; `holds` must be true for every socket.
 fn check(requested: &SocketSettings, holds: impl Fn(Transport, &SocketFacts) -> bool) {
     for transport in [Transport::Tcp, Transport::Udp] {
         let mut load = match transport {

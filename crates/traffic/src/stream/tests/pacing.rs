@@ -6,7 +6,7 @@ use workload::{Direction, EndSeries, Mode, StreamSettings, Until};
 use super::{datagrams, flow, settings, total};
 
 const MESSAGE: u64 = 1000;
-/// Message periods in ns: shorter and longer than the minimum between wake-ups.
+/// Nanoseconds; one is shorter and one longer than the minimum between wake-ups.
 const PERIODS: [u64; 2] = [10_000, 500_000];
 
 fn loads(period: u64, until: Until) -> Vec<StreamSettings> {
@@ -36,8 +36,7 @@ fn sends_everything_due_and_records_lateness() {
     }
 }
 
-/// Checks that no more was sent than due. Returns whether it was as much, or the sender had fallen far behind, i.e.
-/// it had too little CPU time.
+/// Checks that no more was sent than due. Returns whether it was as much, or the sender had too little CPU time.
 fn most_is_sent(load: &StreamSettings, period: u64) -> bool {
     let Some(series) = sender(load) else { return true };
     let (sent, elapsed) = (total(&series) / MESSAGE, series.elapsed().0);

@@ -23,8 +23,7 @@ use crate::{
 const COUNT: u64 = 200;
 const LENGTH: usize = 64;
 
-/// Fate of datagram `number`: of every ten, the tenth (including the last) is dropped, the fifth is duplicated, the
-/// seventh follows the eighth, and the third is duplicated with its copy after the fourth.
+/// Drops the tenth of every ten, duplicates the fifth, and delays the seventh and a copy of the third by one.
 fn fate(number: u64, forward: &mut impl FnMut(u64)) {
     match number % 10 {
         0 | 7 => {}
@@ -35,8 +34,7 @@ fn fate(number: u64, forward: &mut impl FnMut(u64)) {
     }
 }
 
-/// Forwards between a client and its server until the end. Drops the first opening and the first closing datagram of
-/// each side.
+/// Drops the first opening and the first closing datagram of each side.
 fn stand_between(here: &UdpSocket, server: SocketAddr, over: &AtomicBool) {
     let there = UdpSocket::bind((HERE, 0)).expect("loopback");
     there.connect(server).expect("loopback");

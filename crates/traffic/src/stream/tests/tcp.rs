@@ -1,4 +1,4 @@
-//! One TCP connection and several: amounts, times, and what is recorded of them.
+//! TCP streams with one and several connections: amounts, times, and records.
 
 use std::{io::Write, net::TcpStream, thread, time::Duration};
 
@@ -15,7 +15,6 @@ use crate::{
     testing::{HERE, TOKEN},
 };
 
-/// What holds for any record: no gaps, the warm-up first and cut at its end, a sample at each interval.
 fn check_series(series: &EndSeries, load: &StreamSettings) {
     let intervals = &series.intervals;
     assert_eq!(intervals[0].start, Nanos(0));
@@ -188,7 +187,7 @@ fn stalls_are_recorded() {
             let server = scope.spawn(|| server.run(&stop, &()));
             let mut client = TcpStream::connect(at).expect("listens");
             client.write_all(&greeting.encode()).expect("connected");
-            // The buffers fill, and then nothing moves until this reads.
+            // The buffers fill, and nothing moves until this reads.
             thread::sleep(Duration::from_millis(700));
             std::io::copy(&mut client, &mut std::io::sink()).expect("reads to the end");
             drop(client);
@@ -235,14 +234,13 @@ fn intervals_are_told_on_the_watching_thread_as_they_end() {
             reported.iter().filter(|(of, _)| *of == id).map(|(_, interval)| *interval).collect();
         let (last, before) = flow.series.intervals.split_last().expect("some");
         assert_eq!(reported[..before.len()], *before);
-        // The last one may have grown by the rest, and its end may lie before the look at the clock that cut it.
+        // The last interval may have grown by the remainder, and its end may precede the clock reading that ended it.
         let shown = reported.get(before.len());
         assert!(shown.is_none_or(|reported| reported.start == last.start && reported.bytes <= last.bytes));
     }
 }
 
-/// What ends first keeps the pair of ports for a while (TIME-WAIT): the next trial has the same ports and must be made
-/// all the same, whichever way it flows.
+/// The end that closes first is in TIME-WAIT; the next trial uses the same ports in either direction.
 #[test]
 fn a_load_from_the_same_ports_can_be_made_again() {
     let made = |load: &StreamSettings| {

@@ -15,12 +15,9 @@ use crate::{
     stop::Stop,
 };
 
-/// Timeout of a greeting.
 const LOST: Nanos = Nanos::from_millis(200);
-/// Attempts before the server is considered absent.
 const GREETINGS: u32 = 25;
 
-/// Opens a socket and greets the server. Returns the server's reply, with which the stream starts.
 pub(in crate::stream) fn greet(
     dial: &Dial<'_>,
     handshake: Handshake,

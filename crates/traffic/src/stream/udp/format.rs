@@ -1,11 +1,10 @@
-//! Datagram header of streams, the same as iperf3's.
+//! The datagram header of streams, the same as iperf3's.
 //!
-//! Big endian: seconds (4) and microseconds (4) of the sender's clock, number (4 or 8) from 1. plumb ends a stream
-//! with a header alone, whose number has its highest bit set and contains the number of datagrams sent. Pure.
+//! Big endian: seconds (4) and microseconds (4) of the sender's clock, number (4 or 8) from 1. plumb ends a stream with a
+//! header alone, whose number has its highest bit set and contains the number of datagrams sent.
 
 use codecs::iperf3::{CounterWidth, UdpHeader};
 
-/// Width of the datagram number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum DatagramFormat {
     /// 32 bits, which wrap around: iperf3's default.
@@ -14,25 +13,16 @@ pub enum DatagramFormat {
     Counter64,
 }
 
-/// A parsed header.
+/// `sent` is a time of the sender's clock in nanoseconds, or the number of datagrams in `Closing`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Head {
-    /// A datagram of the stream.
-    Data {
-        /// Its number; only the lower half if it has 32 bits.
-        number: u64,
-        /// Send time by a clock of the sender, in ns.
-        sent: u64,
-    },
-    /// End of the stream, with the number of datagrams.
+    Data { number: u64, sent: u64 },
     Closing { sent: u64 },
 }
 
-/// The bit that marks a closing number.
 const CLOSING: u64 = 1 << 63;
 
 impl DatagramFormat {
-    /// Header length.
     pub const fn head(self) -> usize {
         self.width().header()
     }
@@ -44,7 +34,7 @@ impl DatagramFormat {
         }
     }
 
-    /// Writes the header of datagram `number`, sent at `now` (ns).
+    /// `now` in ns.
     #[inline]
     pub(super) fn write(self, datagram: &mut [u8], number: u64, now: u64) {
         let (seconds, micros) = (now / 1_000_000_000, now % 1_000_000_000 / 1000);
@@ -52,14 +42,12 @@ impl DatagramFormat {
         head.write(self.width(), datagram);
     }
 
-    /// The closing datagram after `sent` datagrams.
     pub(super) fn closing(sent: u64) -> [u8; Self::Counter64.head()] {
         let mut datagram = [0; Self::Counter64.head()];
         Self::Counter64.write(&mut datagram, CLOSING | sent, 0);
         datagram
     }
 
-    /// `None` if too short.
     #[inline]
     pub(super) fn read(self, datagram: &[u8]) -> Option<Head> {
         let UdpHeader { seconds, micros, counter: number } = UdpHeader::read(self.width(), datagram)?;
@@ -71,7 +59,7 @@ impl DatagramFormat {
         Some(Head::Data { number, sent })
     }
 
-    /// Restores the upper half of a number: the value nearest to `highest`, the highest so far.
+    /// The value nearest to `highest`, the highest so far.
     #[inline]
     pub(super) const fn whole(self, number: u64, highest: u64) -> u64 {
         match self {

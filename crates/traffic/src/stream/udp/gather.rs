@@ -1,5 +1,4 @@
-//! Server setup of datagram streams: one port for greetings, and a connected socket on the same port for each client
-//! with the token. Datagrams of unknown peers are dropped without a reply.
+//! The server setup of datagram streams: one port for greetings, and a connected socket on the same port for each client.
 
 use std::{
     collections::BTreeMap,
@@ -23,14 +22,11 @@ use crate::{
     stop::Stop,
 };
 
-/// Polling interval for greetings.
 const GLANCE: Duration = Duration::from_millis(1);
-/// Datagrams handled per poll.
 const AT_ONCE: usize = 256;
 
 pub(in crate::stream) type TrialSockets = BTreeMap<(Purpose, u32), (UdpSocket, Opening)>;
 
-/// Binds the requested port or one chosen by the kernel.
 pub(in crate::stream) fn listen(bind: IpAddr, settings: &SocketSettings) -> Result<UdpSocket> {
     let socket = open(SocketAddr::new(bind, settings.server_port.unwrap_or(0)), settings, false)?;
     // Set after binding: otherwise the kernel might choose a port that other sockets of this user share.
@@ -39,7 +35,6 @@ pub(in crate::stream) fn listen(bind: IpAddr, settings: &SocketSettings) -> Resu
     Ok(socket)
 }
 
-/// Waits for greetings of all `expected` clients.
 pub(in crate::stream) fn gather(
     listener: &UdpSocket,
     token: u64,
@@ -79,7 +74,6 @@ pub(in crate::stream) fn gather(
     Ok(gathered)
 }
 
-/// Parses the next datagram; `None` if there is none.
 fn next_greeting(listener: &UdpSocket, here: SocketAddr) -> Result<Option<(Option<Opening>, SocketAddr)>> {
     let mut bytes = [0; LENGTH + 1];
     match listener.recv_from(&mut bytes) {
@@ -123,7 +117,7 @@ fn reply_to_all<'a>(places: impl IntoIterator<Item = &'a (UdpSocket, Opening)>) 
     for (socket, opening) in places {
         match sys::socket::send_nonblocking(socket, &opening.encode()) {
             Ok(_) => {}
-            // It is lost, as it might be on its path; the client asks again.
+            // The reply is lost, and the client repeats its greeting.
             Err(error) if error.kind() == io::ErrorKind::WouldBlock || super::dial::is_refused(&error) => {}
             Err(error) => return Err(Error::socket("answer", || "a client over UDP")(error)),
         }

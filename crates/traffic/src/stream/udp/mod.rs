@@ -26,12 +26,11 @@ use crate::{
     workers::SharedState,
 };
 
-/// Shortest datagram in plumb's format: its header.
+/// Bytes of the header.
 pub(super) const SMALLEST: u64 = DatagramFormat::Counter64.head() as u64;
 /// Longest over IPv4 (RFC 768, RFC 791).
 pub(super) const LARGEST: u64 = 65_507;
 
-/// Prepares, waits for the other flows, and transfers.
 pub(super) fn run(
     flow: &Flow<'_>,
     socket: &UdpSocket,

@@ -1,15 +1,13 @@
-//! Handshake of a datagram stream.
+//! The handshake of a datagram stream.
 //!
-//! The client sends a greeting with its handshake; the server replies with the same and a cookie; the client returns
-//! that to start. So only an address that receives the server's datagrams ever gets a stream. A receiving server
-//! echoes it. Layout: handshake (32), cookie (8, big endian; zero in a greeting), so replies are no longer than
-//! requests. Pure.
+//! The client sends a greeting; the server replies with the same and a cookie; the client returns that to start. So only an
+//! address that receives the server's datagrams ever gets a stream. Layout: handshake (32), cookie (8, big endian; zero in a
+//! greeting).
 
 use crate::handshake::{self, Handshake};
 
 pub(super) const LENGTH: usize = handshake::LENGTH + 8;
 
-/// A handshake and the server's cookie.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Opening {
     pub(super) handshake: Handshake,
@@ -25,7 +23,7 @@ impl Opening {
         bytes
     }
 
-    /// `None` for anything else; other lengths are rejected quickly.
+    /// Other lengths are rejected quickly.
     #[inline]
     pub(super) fn decode(bytes: &[u8]) -> Option<Self> {
         let (handshake_bytes, cookie) = bytes.split_first_chunk::<{ handshake::LENGTH }>()?;
@@ -33,7 +31,6 @@ impl Opening {
         Some(Self { handshake: Handshake::decode(handshake_bytes)?, cookie })
     }
 
-    /// Whether this requests a cookie.
     pub(super) const fn is_greeting(&self) -> bool {
         self.cookie == 0
     }

@@ -1,7 +1,4 @@
-//! Receiving end of a datagram stream, with one or many datagrams per call.
-//!
-//! The time of an opened stream starts with its first datagram. The measurement ends with the last one or, within the
-//! requested time, with the sender's closing datagram ([`end_of_record`]).
+//! The receiving end of a datagram stream. Its time starts with the first datagram.
 
 use std::{net::UdpSocket, time::Duration};
 
@@ -30,17 +27,14 @@ use crate::{
     workers::{CpuMeter, SharedState},
 };
 
-/// Timeout of the first datagram.
 const PATIENCE: Nanos = Nanos::from_secs(10);
-/// Time that a receiver continues after the closing datagram, for reordered ones and for a sender that missed the
-/// reply.
+/// The receiver still accepts reordered datagrams, and replies to a sender that missed the reply.
 const LINGER: Nanos = Nanos::from_millis(150);
-/// Interval of unsolicited closing replies in that time: a sender waiting for a CPU asks too rarely.
+/// The pause between unsolicited closing replies: a sender without a CPU repeats too rarely.
 const AGAIN: Nanos = Nanos::from_millis(50);
-/// At least as many datagrams as a socket buffer holds, even one of several MiB with the shortest ones.
+/// No socket buffer holds more datagrams, even one of several MiB with the shortest ones.
 const BUFFERFUL: u64 = 1 << 14;
 
-/// A receiver, prepared before the start.
 pub(super) struct Receiver<'a> {
     flow: &'a Flow<'a>,
     socket: &'a UdpSocket,
@@ -48,22 +42,16 @@ pub(super) struct Receiver<'a> {
     headers: StreamHeaders,
 }
 
-/// State from the datagram headers.
 struct StreamHeaders {
     format: DatagramFormat,
-    /// Whether the sender ends the stream with a closing datagram.
     is_closed_by_sender: bool,
     begun: bool,
-    /// Number of datagrams in the latest closing datagram, and when the first one arrived.
     closed: Option<(u64, u64)>,
-    /// Maximum number of datagrams per call.
     most: u32,
 }
 
-/// Result of a call.
 #[derive(Default)]
 struct ReceivedBatch {
-    /// New payload.
     bytes: usize,
     datagrams: u32,
     opening: Option<Opening>,
@@ -83,7 +71,6 @@ impl<'a> Receiver<'a> {
         Self { flow, socket, receive_method: ReceiveMethod::open(flow.load.mode, socket), headers }
     }
 
-    /// Receives until the end of the stream.
     pub(super) fn run(mut self, shared: &SharedState<'_>) -> Result<(EndSeries, ThreadCpu)> {
         let flow = self.flow;
         let mut sampler = IntervalSampler::new(flow, shared, Arrivals::new());
@@ -107,7 +94,6 @@ impl<'a> Receiver<'a> {
         Ok((sampler.finish(end, facts), thread))
     }
 
-    /// Signals readiness until the stream has started.
     fn await_first(
         &mut self,
         sampler: &mut IntervalSampler<'_, Arrivals>,
@@ -131,7 +117,6 @@ impl<'a> Receiver<'a> {
         Ok(())
     }
 
-    /// Returns when it detected the end of the stream.
     fn receive_all(&mut self, sampler: &mut IntervalSampler<'_, Arrivals>) -> Result<u64> {
         let patience = Patience::of(self.flow, sampler.begun());
         loop {
@@ -150,8 +135,7 @@ impl<'a> Receiver<'a> {
         }
     }
 
-    /// Receives data in flight. A thread that was waiting for a CPU finds it in the socket buffer and does not wait
-    /// for more.
+    /// A thread that was waiting for a CPU finds data in flight in the socket buffer and does not wait for more.
     fn run_down(&mut self, sampler: &mut IntervalSampler<'_, Arrivals>, end: u64) -> Result<u64> {
         sys::socket::set_receive_timeout(self.socket, Some(Duration::from(QUIET)))?;
         let (mut latest, mut taken) = (end, 0);
@@ -172,8 +156,8 @@ impl<'a> Receiver<'a> {
         Ok(end)
     }
 
-    /// Counts datagrams overtaken by the closing one, without extending the time. Replies to repeated closing
-    /// datagrams, and once or twice unsolicited in case a reply was lost. Gives up on a sender that does not end.
+    /// Counts datagrams overtaken by the closing one, without extending the time. Also replies unsolicited in case a reply was
+    /// lost.
     fn linger(
         &mut self,
         sampler: &mut IntervalSampler<'_, Arrivals>,
@@ -195,7 +179,6 @@ impl<'a> Receiver<'a> {
         Ok(())
     }
 
-    /// One call, with a reply if one is due.
     #[inline]
     fn receive(&mut self, sampler: &mut IntervalSampler<'_, Arrivals>) -> Result<ReceivedBatch> {
         let headers = &mut self.headers;
@@ -232,7 +215,6 @@ impl<'a> Receiver<'a> {
         }
     }
 
-    /// A reply that cannot be sent now is lost and will be requested again.
     fn send(&self, bytes: &[u8]) -> Result<()> {
         match self.socket.send(bytes) {
             Ok(_) => Ok(()),
@@ -267,7 +249,7 @@ impl StreamHeaders {
                 self.closed = Some((sent, self.closed.map_or(batch.now, |(_, first)| first)));
                 batch.closing = true;
             }
-            // A repeated greeting of another stream, or its reply.
+            // A repeated greeting or its reply.
             None if Connect::parse_request(datagram).or(Connect::parse_reply(datagram)).is_some() => {}
             Some(Head::Closing { .. }) | None => sampler.sampled.stray(),
         }

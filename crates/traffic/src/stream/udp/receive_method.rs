@@ -12,15 +12,13 @@ use workload::Mode;
 const LONGEST: usize = 65_535;
 const MESSAGES: usize = 16;
 
-/// How datagrams are read.
 pub(super) enum ReceiveMethod {
-    /// One per call, like an ordinary application.
     One(Vec<u8>),
     Many(ReceiveBatch),
 }
 
 impl ReceiveMethod {
-    /// As the mode requests; a kernel without UDP_GRO delivers single datagrams.
+    /// A kernel without UDP_GRO delivers single datagrams.
     pub(super) fn open(mode: Mode, socket: &UdpSocket) -> Self {
         match mode {
             Mode::App => Self::One(vec![0; LONGEST]),
@@ -32,7 +30,6 @@ impl ReceiveMethod {
         }
     }
 
-    /// One call. Passes every datagram with its arrival time: the return of the call.
     #[inline]
     pub(super) fn receive(&mut self, socket: &UdpSocket, mut show: impl FnMut(&[u8], u64)) -> io::Result<()> {
         match self {

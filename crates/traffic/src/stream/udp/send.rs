@@ -25,10 +25,8 @@ use crate::{
     workers::{CpuMeter, SharedState},
 };
 
-/// Timeout for the receiver's start.
 const PATIENCE: Nanos = Nanos::from_secs(10);
 
-/// A sender, prepared before the start.
 pub(super) struct Sender<'a> {
     flow: &'a Flow<'a>,
     socket: &'a UdpSocket,
@@ -37,7 +35,6 @@ pub(super) struct Sender<'a> {
     pace: Option<Pace>,
 }
 
-/// Number of datagrams sent.
 #[derive(Default)]
 struct Departures {
     sent: u64,
@@ -70,7 +67,6 @@ impl<'a> Sender<'a> {
         Ok(Self { flow, socket, format, transmit_method, pace })
     }
 
-    /// Sends until the end, then sends the number of datagrams, unless the protocol handles that.
     pub(super) fn run(mut self, shared: &SharedState<'_>) -> Result<(EndSeries, ThreadCpu)> {
         let flow = self.flow;
         if let Start::Opening(opening) = flow.start {
@@ -94,7 +90,6 @@ impl<'a> Sender<'a> {
     fn send_all(&mut self, sampler: &mut IntervalSampler<'_, Departures>) -> Result<()> {
         let length = self.flow.load.message.0;
         let most = self.transmit_method.capacity() as u64;
-        // Each stream is opened individually and sends for the requested time.
         let mut now = monotonic();
         let goal = Goal::of(self.flow, now);
         if let Some(pace) = &mut self.pace {
@@ -122,7 +117,7 @@ impl<'a> Sender<'a> {
         Ok(())
     }
 
-    /// Sends the next datagrams with one call; returns 0 if the socket accepted none within a timeout.
+    /// Returns 0 if the socket accepted none within a timeout.
     #[inline]
     fn send(&mut self, many: usize, before: u64, now: u64) -> Result<usize> {
         let written = |index: usize, datagram: &mut [u8]| {
@@ -140,7 +135,6 @@ impl<'a> Sender<'a> {
         }
     }
 
-    /// Sends the opening and waits for the reply, or waits for the client's.
     fn open(&self, opening: opening::Opening, shared: &SharedState<'_>) -> Result<()> {
         let mut bytes = [0; opening::LENGTH + 1];
         let begun = monotonic();
@@ -163,7 +157,6 @@ impl<'a> Sender<'a> {
         Err(Error::Silent { object: self.flow.name.clone(), missing, waited: PATIENCE })
     }
 
-    /// Sends the closing datagram until the receiver replies, or has left after receiving it.
     fn close(&self, sent: u64, shared: &SharedState<'_>) -> Result<()> {
         let closing = DatagramFormat::closing(sent);
         let mut bytes = [0; opening::LENGTH + 1];
@@ -196,9 +189,7 @@ impl<'a> Sender<'a> {
     }
 }
 
-/// How datagrams are written.
 enum TransmitMethod {
-    /// One per call, like an ordinary application.
     One(Vec<u8>),
     Many(SendBatch),
 }
@@ -211,7 +202,6 @@ impl TransmitMethod {
         }
     }
 
-    /// Datagrams that the kernel or the device segments from one message.
     const fn per_message(&self) -> usize {
         match self {
             Self::One(_) => 1,
@@ -219,7 +209,6 @@ impl TransmitMethod {
         }
     }
 
-    /// Sends the next datagrams, with headers from `write`.
     #[inline]
     fn send(
         &mut self,

@@ -1,19 +1,15 @@
 //! Classifies numbered datagrams: lost, reordered, duplicate, stray; and measures jitter.
 //!
-//! A number at most [`WINDOW`] above the highest so far is accepted. A higher one may follow a long gap or may be
-//! foreign: it is accepted if the next one is close to it (RFC 3550, appendix A.1), otherwise it is a stray.
-//!
-//! Counts are exact while datagrams arrive at most [`WINDOW`] numbers late, as a bitmap detects duplicates among
-//! these. An older one cannot be distinguished from its duplicate and counts as reordered. Numbers start with 1.
-//! Pure: callers pass numbers and times.
+//! A number at most [`WINDOW`] above the highest so far is accepted. A higher one is accepted if the next one is close to it
+//! (RFC 3550, appendix A.1), otherwise it is a stray. Counts are exact while datagrams arrive at most [`WINDOW`] numbers late;
+//! an older one counts as reordered.
 
 use units::Nanos;
 use workload::DatagramSample;
 
 use crate::stream::{interval_sampler::Sampled, series::Reading};
 
-/// Numbers remembered below the highest: 32 KiB of bits, of which one or two cache lines are in use without
-/// reordering.
+/// 32 KiB of bits, of which one or two cache lines are in use without reordering.
 pub(super) const WINDOW: u64 = 1 << 18;
 
 const BITS: u64 = u64::BITS as u64;
@@ -22,7 +18,6 @@ const BITS: u64 = u64::BITS as u64;
 /// corrupt time.
 const WILDEST: u64 = 60_000_000_000;
 
-/// State of a receiver.
 pub(super) struct Arrivals {
     received_bits: Box<[u64]>,
     highest: u64,
@@ -32,13 +27,12 @@ pub(super) struct Arrivals {
     reordered: u64,
     duplicates: u64,
     strays: u64,
-    /// Received with numbers that the sender never used.
     unsent: u64,
     jitter: Jitter,
     reported: ReportedCounts,
 }
 
-/// A received datagram with its send time (by any clock) and arrival time in ns.
+/// Times in ns; the send time by any clock.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Datagram {
     pub(super) number: u64,
@@ -57,7 +51,6 @@ struct ReportedCounts {
 }
 
 impl Arrivals {
-    /// An empty state; allocates all memory.
     pub(super) fn new() -> Self {
         Self {
             received_bits: vec![0; (WINDOW / BITS) as usize].into(),
@@ -73,7 +66,6 @@ impl Arrivals {
         }
     }
 
-    /// Adds a datagram. Returns the new payload that this confirms.
     #[inline]
     pub(super) fn note(&mut self, datagram: Datagram) -> usize {
         if datagram.number == 0 {
@@ -86,12 +78,11 @@ impl Arrivals {
         self.take(datagram)
     }
 
-    /// Counts a datagram that is not part of the stream.
     pub(super) const fn stray(&mut self) {
         self.strays += 1;
     }
 
-    /// Sets the number of datagrams sent, so higher numbers are foreign. Returns the payload that this confirms.
+    /// Higher numbers are foreign. Returns the payload that this confirms.
     pub(super) fn announce(&mut self, sent: u64) -> usize {
         let far = self.far.take_if(|far| far.number <= sent);
         let bytes = far.map_or(0, |far| self.take(far));
@@ -108,7 +99,6 @@ impl Arrivals {
         self.strays += u64::from(self.far.take().is_some());
     }
 
-    /// Highest number received.
     #[inline]
     pub(super) const fn highest(&self) -> u64 {
         self.highest
@@ -135,7 +125,6 @@ impl Arrivals {
         }
     }
 
-    /// Counts a datagram with an accepted number.
     #[inline]
     fn take(&mut self, datagram: Datagram) -> usize {
         let Datagram { number, sent, now, bytes } = datagram;
@@ -155,7 +144,6 @@ impl Arrivals {
         bytes
     }
 
-    /// Clears the numbers between the highest one and this, and makes this the highest.
     #[inline]
     fn advance(&mut self, number: u64) {
         let gap = number - self.highest - 1;
@@ -218,8 +206,8 @@ impl Sampled for Arrivals {
     }
 }
 
-/// Interarrival jitter as estimated by RFC 3550 (section 6.4.1, and appendix A.8 for the arithmetic), in order of
-/// arrival, without duplicates and implausible differences.
+/// RFC 3550 (section 6.4.1, and appendix A.8 for the arithmetic), in order of arrival, without duplicates and implausible
+/// differences.
 #[derive(Default)]
 struct Jitter {
     /// Sixteen times the estimate, in ns.

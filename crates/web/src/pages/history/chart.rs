@@ -1,5 +1,4 @@
-//! An SVG chart of a result over runs (<https://www.w3.org/TR/SVG2/>): a point with its interval per run, a line per
-//! level, and a mark at each level shift.
+//! An SVG chart of a result over runs (<https://www.w3.org/TR/SVG2/>), with a mark at each level shift.
 
 use std::sync::Arc;
 
@@ -8,32 +7,29 @@ use maud::{Markup, html};
 use report::Scale;
 
 use super::changes;
-use crate::{layout::short, links, time};
+use crate::{links, shell::short, time};
 
-/// In units of the chart, which is scaled to the page.
+/// Units of the chart, which is scaled to the page.
 const WIDTH: f64 = 760.0;
 const HEIGHT: f64 = 190.0;
 const LEFT: f64 = 84.0;
 const RIGHT: f64 = 16.0;
 const TOP: f64 = 14.0;
 const BOTTOM: f64 = 28.0;
-/// Ticks of the vertical axis.
 const TICKS: f64 = 4.0;
-/// Margin above and below the values, as a share of their range.
+/// A share of the values' range, above and below them.
 const ROOM: f64 = 0.08;
-/// Minimum range as a share of the largest value, so that noise does not fill the chart.
+/// Share of the largest value, so that noise does not fill the chart.
 const LEAST_SPAN: f64 = 0.1;
-/// Maximum number of dates.
 const DATES: usize = 6;
 
-/// Vertical position of values.
 struct Axes {
     low: f64,
     high: f64,
     runs: usize,
 }
 
-/// The chart. Runs are spaced equally, regardless of their times.
+/// Runs are spaced equally, regardless of their times.
 pub(super) fn drawn(history: &ResultHistory, runs: &[Arc<RunResults>], scale: Scale) -> Markup {
     let axes = Axes::of(&history.points, runs.len());
     // Runs of a single day show times instead of dates.
@@ -80,13 +76,11 @@ fn point(axes: &Axes, place: usize, value: &Estimate, runs: &[Arc<RunResults>], 
     }
 }
 
-/// Text alternative of the chart.
 fn spoken(history: &ResultHistory, scale: Scale) -> String {
     let levels: Vec<String> = history.levels.iter().map(|level| scale.quantity(level.median)).collect();
     format!("{} runs; levels: {}", history.points.len(), levels.join(", then "))
 }
 
-/// Rounds to a tenth of a unit.
 fn at(place: f64) -> String {
     format!("{place:.1}")
 }
@@ -144,7 +138,6 @@ mod tests {
         Estimate { median, mean: median, deviation: None, interval, trials: 7, basis: Basis::Trials }
     }
 
-    /// Runs with these medians and levels.
     fn picture(medians: &[f64], levels: Vec<RunLevel>) -> String {
         let metric = findings::Metric::Throughput;
         let newest = RunResult {
@@ -168,7 +161,6 @@ mod tests {
         drawn(&history, &runs, Scale::of(metric, 1e10)).into_string()
     }
 
-    /// Values of an attribute, in order.
     fn numbers(picture: &str, element: &str, attribute: &str) -> Vec<f64> {
         let elements = picture.split('<').filter(|part| part.starts_with(element));
         let value =

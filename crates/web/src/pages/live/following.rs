@@ -1,4 +1,4 @@
-//! The state of a followed run: trials read so far and new ones.
+//! The state of a followed run.
 
 use findings::RunResults;
 use samples::{RunId, RunRecord, RunState};
@@ -6,11 +6,9 @@ use store::{Location, RunProgress, Store, StoreError};
 
 use crate::failure::Failure;
 
-/// Polls without a claim before the run counts as ended. A restarted database server forgets claims until the next
-/// trial.
+/// Polls without a claim. A restarted database server forgets claims until the next trial.
 const UNCLAIMED_LOOKS: u32 = 120;
 
-/// A followed run.
 #[derive(Debug)]
 pub(super) struct Following {
     pub(super) record: RunRecord,
@@ -22,7 +20,6 @@ pub(super) struct Following {
 }
 
 impl Following {
-    /// The current state.
     pub(super) fn begin(store: &Store, run: &RunId) -> Result<Self, Failure> {
         // Read before the trials: a new trial in between is read twice but never missed.
         let is_under_way = store.is_under_way(run);
@@ -38,7 +35,6 @@ impl Following {
         })
     }
 
-    /// Reads new trials. Returns whether there were any.
     pub(super) fn look(&mut self, store: &Store) -> Result<bool, StoreError> {
         let run = self.record.header.id.clone();
         self.unclaimed = if store.is_under_way(&run) { 0 } else { self.unclaimed + 1 };
@@ -61,7 +57,6 @@ impl Following {
         Ok(true)
     }
 
-    /// Whether the run has ended, unless it is resumed.
     pub(super) const fn has_ended(&self) -> bool {
         !self.is_under_way
     }

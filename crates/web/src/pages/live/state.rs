@@ -6,11 +6,9 @@ use report::Scale;
 use samples::{Arm, ResultRecord, RunState, Trial};
 
 use super::following::Following;
-use crate::{layout::short, links, time};
+use crate::{links, shell::short, time};
 
-/// Maximum number of trials, newest first.
 const MOST_TRIALS: usize = 12;
-/// Width of an interval chart in its own units.
 const WIDTH: f64 = 200.0;
 
 pub(super) fn render(following: &Following) -> Markup {
@@ -79,7 +77,6 @@ fn result(result: &RunResult, reach: f64) -> Markup {
     }
 }
 
-/// The largest value on a common scale.
 fn reach(results: &[RunResult], of: &RunResult) -> f64 {
     let same = results.iter().filter(|it| it.metric == of.metric && it.workload == of.workload);
     let ends = same

@@ -2,7 +2,6 @@
 
 use super::*;
 
-/// The client's error, and whether the server exited cleanly.
 pub(super) fn failure(
     load: StreamSettings,
     options: Options,

@@ -1,6 +1,4 @@
-//! Servers that stall in each state while keeping the control connection open. The client must end with an error that
-//! names the missing message and the peer.
-//! Durations are not judged; a hanging client fails by timeout.
+//! Servers that stall in each state. The client must end with an error that names the missing message and the peer.
 
 use std::{
     io::{Read, Write},
@@ -15,35 +13,24 @@ use super::*;
 /// Several times the longest timeout of the client.
 const WATCHED: Duration = Duration::from_secs(240);
 const COOKIE: usize = 37;
-/// Bytes that a server sends per stream.
 const SOME: usize = 1 << 20;
 
-/// Where a server stalls.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Stops {
-    /// After accepting the connection.
     AtFirst,
-    /// After requesting the parameters.
     AfterQuestion,
-    /// After requesting the streams.
     AtStreams,
-    /// After all streams are open.
     AtStart,
-    /// Closes its running streams in order.
     Closing,
     Resetting,
     Silent,
-    /// Ignores the end and keeps sending single bytes.
+    /// Keeps sending single bytes.
     Dripping,
-    /// After requesting the results.
     AtResults,
-    /// Sends its results byte by byte.
     InResults,
-    /// Before the final message.
     AtLast,
 }
 
-/// One test: the workload, where the server stalls, and the expected error.
 struct Case {
     stops: Stops,
     transport: Transport,
@@ -52,7 +39,6 @@ struct Case {
     words: &'static [&'static str],
 }
 
-/// Resources of a server until the client ends.
 #[derive(Default)]
 struct Resources {
     streams: Vec<TcpStream>,
@@ -72,7 +58,6 @@ impl Server {
         let _ = self.control.write_all(&[state.byte()]);
     }
 
-    /// Next state from the client.
     fn receive(&mut self) -> Option<u8> {
         let mut byte = [0];
         self.control.read_exact(&mut byte).is_ok().then_some(byte[0])
@@ -85,7 +70,6 @@ impl Server {
         self.control.read_exact(&mut json).expect("JSON");
     }
 
-    /// Accepts all streams of the client.
     fn take_streams(&mut self, case: &Case) {
         for _ in case.direction.flows() {
             match case.transport {
@@ -103,7 +87,6 @@ impl Server {
         self.resources.sockets.push(self.datagrams.try_clone().expect("a copy"));
     }
 
-    /// Runs up to the stall, then waits for the client to disconnect.
     fn serve(mut self, case: &Case) {
         let mut cookie = [0; COOKIE];
         self.control.read_exact(&mut cookie).expect("a cookie");
@@ -177,7 +160,7 @@ impl Server {
     }
 }
 
-/// A port for TCP and UDP, retried if another test is using it for UDP.
+/// Retried if another test is using the port for UDP.
 fn ports() -> (TcpListener, UdpSocket) {
     let both = || {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).expect("loopback");
@@ -187,7 +170,6 @@ fn ports() -> (TcpListener, UdpSocket) {
     (0..100).find_map(|_| both()).expect("a port free for both")
 }
 
-/// Result of a client with such a server.
 fn result(case: &Case) -> Result<Report> {
     let (listener, datagrams) = ports();
     let server = listener.local_addr().expect("bound");

@@ -16,7 +16,6 @@ impl Watcher for Ear {
     }
 }
 
-/// Runs a test against a plumb server.
 fn run(load: StreamSettings, options: Options) -> Option<Report> {
     on_loopback(|| {
         let config = Config::new(vec![SocketAddr::new(Ipv4Addr::LOCALHOST.into(), 0)]);

@@ -130,7 +130,6 @@ fn altered_number_is_one_loss_and_one_stray_or_duplicate() {
     }
 }
 
-/// A thousand datagrams, one with an altered bit in its number; returns counts and payload.
 fn with_bit_altered(format: DatagramFormat, bit: usize, altered: u64) -> (DatagramSample, usize) {
     let (mut arrivals, mut bytes) = (Arrivals::new(), 0);
     for number in 1..=1000 {

@@ -1,0 +1,75 @@
+//! Minimal labs for tests of capabilities.
+
+use std::net::Ipv4Addr;
+
+use ipnet::Ipv4Net;
+use scenario::{
+    DeviceName, DeviceRef, DeviceSettings, Gateway, Host, HostKind, HostName, Lab,
+    link::{LinkEnd, Wire},
+};
+
+pub(crate) const MTU: u32 = 1500;
+pub(crate) const NEAR: Ipv4Addr = Ipv4Addr::new(198, 18, 0, 1);
+pub(crate) const FAR: Ipv4Addr = Ipv4Addr::new(198, 18, 0, 2);
+
+pub(crate) fn host() -> Lab {
+    Lab { hosts: vec![named("near")], ..Lab::default() }
+}
+
+pub(crate) fn router() -> Lab {
+    Lab { hosts: vec![Host { forwards: true, ..named("near") }], ..Lab::default() }
+}
+
+pub(crate) fn wire() -> Lab {
+    wire_with(|_| {})
+}
+
+pub(crate) fn wire_with(change: impl FnOnce(&mut Wire)) -> Lab {
+    let end = |at, address| LinkEnd::new(at, Some(in_net(address)));
+    let mut wire = Wire::new("wire", [end(near(), NEAR), end(DeviceRef::new("far", "eth0"), FAR)], MTU);
+    change(&mut wire);
+    Lab { hosts: vec![named("near"), named("far")], links: vec![wire.into()], ..Lab::default() }
+}
+
+/// Two hosts with a wire, whose near end has these settings.
+pub(crate) fn configured_wire(settings: DeviceSettings) -> Lab {
+    Lab { devices: [(near(), settings)].into(), ..wire() }
+}
+
+pub(crate) fn near() -> DeviceRef {
+    DeviceRef::new("near", "eth0")
+}
+
+pub(crate) fn gateway() -> Gateway {
+    let elsewhere = |third| Ipv4Net::new_assert(Ipv4Addr::new(198, 18, third, 0), 24);
+    Gateway {
+        name: "gateway".into(),
+        node: HostName::new("near"),
+        sources: elsewhere(1),
+        destinations: elsewhere(2),
+        tunnel: DeviceName::new("eth0"),
+        next_hop: FAR,
+        table: 1000,
+        egress: HostName::new("far"),
+        egress_device: DeviceName::new("eth0"),
+        egress_address: FAR,
+    }
+}
+
+pub(crate) fn named(name: &str) -> Host {
+    Host::new(name, HostKind::Host)
+}
+
+fn in_net(address: Ipv4Addr) -> Ipv4Net {
+    Ipv4Net::new_assert(address, 24)
+}
+
+#[cfg(test)]
+#[expect(clippy::disallowed_macros, reason = "reports a skipped test")]
+pub(crate) fn can_create_namespaces(test: &str) -> bool {
+    let can = sys::userns::has_net_admin();
+    if !can {
+        println!("skipped: {test}: needs root, or root in a user namespace");
+    }
+    can
+}

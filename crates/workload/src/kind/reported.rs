@@ -1,0 +1,89 @@
+//! Numbers reported without samples: a table row, a tool's summary.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use units::Nanos;
+
+use crate::{
+    kind::{KindMeasurement, Measurement},
+    metric::{Metric, Quantity},
+    work::Work,
+};
+
+/// One row of reported numbers.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct ReportedData {
+    /// By column, in the order of the report.
+    pub values: Vec<ReportedValue>,
+}
+
+impl ReportedData {
+    #[must_use]
+    pub fn first(&self, quantity: Quantity) -> Option<&ReportedValue> {
+        self.values.iter().find(|value| value.quantity == quantity)
+    }
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct ReportedValue {
+    /// Column name without the unit: `Server VM CPU`, `p99`.
+    pub name: String,
+    pub quantity: Quantity,
+    /// In the base unit of its quantity; finite.
+    pub value: f64,
+}
+
+impl ReportedData {
+    /// `None` for a measurement by plumb.
+    #[must_use]
+    pub const fn of(measurement: &Measurement) -> Option<&Self> {
+        if let Measurement::Reported(data) = measurement { Some(data) } else { None }
+    }
+
+    /// The first rate, else the first time, else the first number.
+    #[must_use]
+    pub fn judged(values: &[ReportedValue]) -> Option<(Metric, &ReportedValue)> {
+        let by = [
+            (Quantity::BitRate, Metric::Throughput),
+            (Quantity::Time, Metric::Latency),
+            (Quantity::PerSecond, Metric::MessageRate),
+            (Quantity::Count, Metric::Count),
+            (Quantity::Plain, Metric::Count),
+            (Quantity::Share, Metric::Count),
+            (Quantity::Size, Metric::Count),
+            (Quantity::ByteRate, Metric::Count),
+        ];
+        let first = |quantity: Quantity| values.iter().find(|value| value.quantity == quantity);
+        by.into_iter().find_map(|(quantity, metric)| Some((metric, first(quantity)?)))
+    }
+}
+
+impl KindMeasurement for ReportedData {
+    fn metric(&self) -> Metric {
+        Self::judged(&self.values).map_or(Metric::Count, |(metric, _)| metric)
+    }
+
+    fn value(&self) -> Option<f64> {
+        Self::judged(&self.values).map(|(_, column)| column.value)
+    }
+
+    fn work(&self) -> Option<(Work, f64)> {
+        None
+    }
+
+    fn lasted(&self, _: Nanos) -> Option<Nanos> {
+        None
+    }
+
+    fn is_void(&self) -> bool {
+        self.values.is_empty()
+    }
+
+    fn why_no_value(&self) -> &'static str {
+        "the log contains no usable number"
+    }
+
+    fn in_a_word(&self) -> String {
+        "reported elsewhere".to_owned()
+    }
+}
