@@ -10,7 +10,6 @@ use crate::{
     rounds::{self, Bounds},
 };
 
-/// Takes a quarter of an hour.
 const ON_REQUEST: &str = memory::BENCH.name;
 
 /// Compare plumb with its peers, side by side.
@@ -39,7 +38,7 @@ pub(crate) struct Args {
 }
 
 impl Args {
-    /// Returns all except [`ON_REQUEST`] by default.
+    /// Omits [`ON_REQUEST`] by default.
     pub(crate) fn benches(&self) -> impl Iterator<Item = &'static Bench> {
         let selected = |bench: &&Bench| {
             if self.only.is_empty() {

@@ -131,7 +131,6 @@ impl Clients<'_> {
         self.wire.start(End::Client, &mut ends::process(&order)?)
     }
 
-    /// The last flag takes the address.
     fn client(&self, program: &str, flags: &str) -> anyhow::Result<String> {
         self.finish(Command::new(program).args(flags.split(' ')))
     }

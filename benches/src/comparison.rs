@@ -8,7 +8,6 @@ use crate::{
     target::{Target, Verdict},
 };
 
-/// Confidence level of intervals.
 pub(crate) const CONFIDENCE: f64 = 0.95;
 
 #[derive(Debug, Clone, Copy)]
@@ -18,7 +17,7 @@ pub(crate) struct Subject {
     pub(crate) units: &'static [&'static str],
 }
 
-/// Two contenders, and targets for the ratio of each value.
+/// Two contenders with targets for the ratio of each value.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Pairing {
     pub(crate) ours: &'static str,
@@ -44,12 +43,9 @@ pub(crate) struct Comparison {
     pub(crate) unit: &'static str,
     pub(crate) ours: &'static str,
     pub(crate) peer: &'static str,
-    /// The peer's value and plumb's, one per round.
     pub(crate) pairs: Vec<(f64, f64)>,
-    /// Plumb's value divided by the peer's; `None` without pairs.
     pub(crate) ratio: Option<Estimate>,
     pub(crate) target: Target,
-    /// Shown only.
     pub(crate) beside: Vec<Beside>,
     pub(crate) others: Others,
     pub(crate) our_failure: Option<String>,
@@ -87,7 +83,6 @@ impl Comparison {
         Spread::of(self.pairs.iter().map(|(peer, _)| *peer))
     }
 
-    /// Their values vary too much for a median.
     pub(crate) fn unsteady(&self) -> impl Iterator<Item = (&'static str, Spread)> {
         let sides = [(self.ours, self.our_spread()), (self.peer, self.peer_spread())];
         let known = sides.into_iter().filter_map(|(name, spread)| Some((name, spread?)));
@@ -111,7 +106,6 @@ impl Comparison {
 pub(crate) struct Beside {
     pub(crate) what: &'static str,
     pub(crate) ours: Option<f64>,
-    /// The peer's value.
     pub(crate) peer: Option<f64>,
 }
 
@@ -147,7 +141,6 @@ pub(crate) struct Spread {
 }
 
 impl Spread {
-    /// Ratio of maximum to minimum.
     pub(crate) fn width(&self) -> f64 {
         self.most / self.least
     }

@@ -10,7 +10,6 @@ pub(crate) const TICKS_PER_SECOND: f64 = 100.0;
 
 const STAT: &str = "/proc/stat";
 
-/// Seconds since boot.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct CpuTimes {
     cpus: f64,

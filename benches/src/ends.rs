@@ -21,23 +21,16 @@ use crate::{
     wire::{End, Wire},
 };
 
-/// Need not be secret: only these two ends are in the namespaces.
 const TOKEN: u64 = 1;
 
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum Order {
-    /// Run a server and print its port.
     Serve { bind: IpAddr, load: WorkloadSettings, cpus: Option<Vec<u32>> },
-    /// Run a client.
     Connect { bind: IpAddr, server: SocketAddr, load: WorkloadSettings, cpus: Option<Vec<u32>> },
-    /// Sleep until each scheduled time and do nothing else.
     Sleep { period: Nanos, warmup: Nanos, duration: Nanos, cpus: Option<Vec<u32>> },
-    /// Read a log.
     Import { log: PathBuf },
-    /// Open `rate` hostile connections per second.
     Attack { server: SocketAddrV4, rate: u32, seconds: u64 },
-    /// Accept and close every connection.
     Listen { at: SocketAddrV4 },
 }
 
@@ -49,7 +42,6 @@ pub(crate) struct Account {
     pub(crate) bytes: u64,
     pub(crate) seconds: f64,
     pub(crate) retransmits: u64,
-    /// Received and lost.
     pub(crate) datagrams: Option<(u64, i64)>,
     pub(crate) round_trips: Option<Quantiles>,
     pub(crate) lateness: Option<Quantiles>,
@@ -62,7 +54,6 @@ pub(crate) type Quantiles = [f64; 3];
 
 pub(crate) const SHARES: [f64; 3] = [0.5, 0.99, 0.999];
 
-/// Returns the server with its port.
 pub(crate) fn serve(
     wire: &Wire,
     load: &WorkloadSettings,
@@ -87,7 +78,6 @@ pub(crate) fn connect(
     wire.start(End::Client, &mut wrap(process(&order)?))
 }
 
-/// `load` takes `lasts`. Returns the client's measurement.
 pub(crate) fn exchange(
     wire: &Wire,
     load: &WorkloadSettings,
@@ -101,7 +91,6 @@ pub(crate) fn exchange(
     account(&client)
 }
 
-/// This program with an order.
 pub(crate) fn process(order: &Order) -> anyhow::Result<Command> {
     let mut command = Command::new(env::current_exe().context("find this program")?);
     command.arg("--end").arg(serde_json::to_string(order)?);
@@ -138,7 +127,6 @@ pub(crate) fn obey(order: &str) -> anyhow::Result<()> {
 }
 
 impl Account {
-    /// Forward only.
     fn of(outcome: &Outcome) -> Self {
         let series = || outcome.measured.flows().iter().map(|flow| &flow.series);
         let datagrams = series().filter_map(|series| series.datagrams()).reduce(|all, more| all.and(&more));

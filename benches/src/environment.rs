@@ -5,12 +5,10 @@ use std::{fs, process::Command};
 #[derive(Debug, Default)]
 pub(crate) struct Environment {
     pub(crate) kernel: String,
-    /// Available to this process.
     pub(crate) cpus: usize,
     /// One minute (proc(5)); `None` if unknown.
     pub(crate) load: Option<f64>,
     pub(crate) congestion: Option<String>,
-    /// Version lines of installed peers.
     pub(crate) peers: Vec<String>,
 }
 
@@ -27,7 +25,6 @@ impl Environment {
         }
     }
 
-    /// Whether other work kept the machine busy.
     pub(crate) fn was_busy(&self) -> bool {
         // An idle machine has a few hundredths; half a busy CPU is not idle.
         self.load.is_some_and(|load| load > 0.5)

@@ -66,7 +66,6 @@ struct Log {
 }
 
 impl Log {
-    /// Tests of `each` intervals.
     fn write(name: &str, each: u32) -> anyhow::Result<Self> {
         let path = env::temp_dir().join(format!("plumb-bench-{}-{name}.txt", process::id()));
         let tests = INTERVALS.div_ceil(each);
@@ -88,7 +87,7 @@ impl Drop for Log {
     }
 }
 
-/// Writes what iperf3's client prints for a test of this many seconds.
+/// Writes the output of an iperf3 client for a test of this many seconds.
 pub(crate) fn write_test(file: &mut impl Write, port: u32, intervals: u32) -> std::io::Result<()> {
     writeln!(file, "Connecting to host 198.18.0.2, port 5201")?;
     writeln!(file, "[  5] local 198.18.0.1 port {port} connected to 198.18.0.2 port 5201")?;
@@ -160,7 +159,6 @@ impl Contender for Awk<'_> {
 pub(crate) struct Reading {
     trials: u32,
     seconds: f64,
-    /// Peak resident memory.
     megabytes: f64,
 }
 

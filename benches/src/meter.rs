@@ -28,7 +28,6 @@ const ENDING: Duration = Duration::from_millis(50);
 pub(crate) struct Window {
     pub(crate) seconds: f64,
     pub(crate) bytes: f64,
-    /// CPU seconds of the whole machine.
     pub(crate) busy: f64,
 }
 

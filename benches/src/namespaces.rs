@@ -43,7 +43,6 @@ fn run(bounds: &Bounds) -> anyhow::Result<Vec<Comparison>> {
     Ok(compare(&SUBJECT, &pairings, &taken))
 }
 
-/// Ports that are up and guests that reply.
 fn verify(counted: &str) -> anyhow::Result<()> {
     let (ports, answers) = counted.split_once(' ').with_context(|| format!("counted `{counted}`"))?;
     ensure!(ports.trim() == GUESTS.to_string(), "{ports} ports of the bridge are up instead of {GUESTS}");

@@ -107,7 +107,6 @@ impl Contender for Bare<'_> {
     }
 }
 
-/// Records the lateness.
 pub(crate) fn bare(
     period: Nanos,
     warmup: Nanos,

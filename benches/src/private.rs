@@ -26,16 +26,13 @@ const GLANCE: Duration = Duration::from_millis(5);
 
 const LAST_LINES: usize = 3;
 
-/// Ready to work.
 pub(crate) struct Private {
     process: Child,
-    /// `None` after the last order.
     orders: Option<ChildStdin>,
     lines: Receiver<String>,
 }
 
 impl Private {
-    /// `arguments` are `$1` and so on.
     pub(crate) fn start(name: &str, script: &str, arguments: &[&str]) -> anyhow::Result<Self> {
         let mut command = Command::new("unshare");
         command.args(["--net", "--mount", "--pid", "--fork", "--kill-child", "--mount-proc", "sh", "-c"]);
@@ -51,7 +48,6 @@ impl Private {
         Ok(this)
     }
 
-    /// Time from the order to its completion.
     pub(crate) fn work(&mut self) -> anyhow::Result<Duration> {
         let begin = Instant::now();
         let orders = self.orders.as_mut().context("piped")?;
@@ -60,12 +56,10 @@ impl Private {
         Ok(begin.elapsed())
     }
 
-    /// The result of its work.
     pub(crate) fn checked(&mut self) -> anyhow::Result<String> {
         self.wait_for("checked")
     }
 
-    /// The rest of the line.
     fn wait_for(&mut self, word: &str) -> anyhow::Result<String> {
         let deadline = Instant::now() + PATIENCE;
         let mut output: Vec<String> = Vec::new();

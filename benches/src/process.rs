@@ -16,7 +16,6 @@ const GLANCE: Duration = Duration::from_millis(5);
 
 const PATIENCE: Duration = Duration::from_secs(40);
 
-/// Next to this binary.
 pub(crate) fn plumb() -> anyhow::Result<PathBuf> {
     let path = env::current_exe().context("find this program")?.with_file_name("plumb");
     ensure!(path.is_file(), "{} is not built: cargo build --profile dist --bin plumb", path.display());
@@ -96,7 +95,7 @@ impl Running {
     fn complaint(&mut self) -> String {
         let mut text = String::new();
         if let Some(mut from) = self.process.stderr.take() {
-            // Optional information about a failure that is reported anyway.
+            // Optional information about a failure.
             let _ = from.read_to_string(&mut text);
         }
         text

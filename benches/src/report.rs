@@ -1,4 +1,4 @@
-//! Bench `report`: reports of a hundred and of a thousand trials. The time per trial must not grow with their number.
+//! Bench `report`: reports of a hundred and of a thousand trials. The time per trial should be constant.
 
 use std::{
     fs,

@@ -48,7 +48,6 @@ pub(crate) trait Contender {
 pub(crate) struct Measured {
     /// Positive.
     pub(crate) values: Vec<f64>,
-    /// Shown only, e.g. retransmits.
     pub(crate) beside: Vec<(&'static str, f64)>,
 }
 

@@ -1,4 +1,4 @@
-//! Bench `web-list`: the run list of `plumb web`, which must not cost more with more runs.
+//! Bench `web-list`: the run list of `plumb web`, whose cost should not depend on the number of runs.
 
 use std::{
     io::{Read, Write},

@@ -120,7 +120,7 @@ pub(crate) fn refused() {
 }
 
 fn chmod(file: &str, mode: u32) {
-    fs::set_permissions(file, Permissions::from_mode(mode)).expect("ours");
+    fs::set_permissions(file, Permissions::from_mode(mode)).expect("own file");
 }
 
 const TOKEN: &str = "a-token-that-is-long-enough";

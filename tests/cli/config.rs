@@ -9,8 +9,8 @@ use crate::sandbox;
 
 fn configured(sandbox: &Sandbox, file: &str, set: &[(&str, &str)], words: &[&str]) -> Output {
     let folder = sandbox.home().join("config/plumb");
-    fs::create_dir_all(&folder).expect("the sandbox is ours");
-    fs::write(folder.join("config.toml"), file).expect("the sandbox is ours");
+    fs::create_dir_all(&folder).expect("own folder");
+    fs::write(folder.join("config.toml"), file).expect("own folder");
     let mut command = sandbox.command(words);
     for name in ["PLUMB_DB", "NO_COLOR", "PAGER", "PLUMB_PLAIN", "CLICOLOR", "CLICOLOR_FORCE"] {
         command.env_remove(name);

@@ -45,7 +45,7 @@ pub(super) fn mistaken_addresses() {
             for by_option in [false, true] {
                 let sandbox = sandbox();
                 let folder = sandbox.home().join("here");
-                fs::create_dir(&folder).expect("ours");
+                fs::create_dir(&folder).expect("own file");
                 let mut command = sandbox.command(words);
                 command.current_dir(&folder);
                 match by_option {
@@ -56,7 +56,11 @@ pub(super) fn mistaken_addresses() {
                 let shown = format!("{words:?} {address}: {output:?}");
                 assert!(words == ["config"] || output.status != Some(0), "{shown}");
                 assert!(!format!("{}{}", output.out, output.err).contains(SECRET), "{shown}");
-                assert_eq!(fs::read_dir(&folder).expect("ours").count(), 0, "a file was created: {shown}");
+                assert_eq!(
+                    fs::read_dir(&folder).expect("own file").count(),
+                    0,
+                    "a file was created: {shown}"
+                );
                 if words == ["runs"] {
                     let form = "postgres://USER@HOST:PORT/DATABASE";
                     assert!(output.err.contains(form), "{shown}");
@@ -81,13 +85,13 @@ fn limited(sandbox: &Sandbox, words: &[&str], most: u32) -> Output {
 /// `begin`, `length` bytes of repeated `piece`, and `end`.
 fn packed(sandbox: &Sandbox, name: &str, [begin, piece, end]: [&str; 3], length: usize) -> String {
     let path = sandbox.home().join(name);
-    let mut packer = GzEncoder::new(File::create(&path).expect("ours"), Compression::fast());
+    let mut packer = GzEncoder::new(File::create(&path).expect("own file"), Compression::fast());
     let pieces = piece.repeat((1 << 20) / piece.len() + 1);
-    packer.write_all(begin.as_bytes()).expect("ours");
+    packer.write_all(begin.as_bytes()).expect("own file");
     for _ in 0..length / pieces.len() {
-        packer.write_all(pieces.as_bytes()).expect("ours");
+        packer.write_all(pieces.as_bytes()).expect("own file");
     }
-    packer.write_all(end.as_bytes()).and_then(|()| packer.finish().map(drop)).expect("ours");
+    packer.write_all(end.as_bytes()).and_then(|()| packer.finish().map(drop)).expect("own file");
     path.to_str().expect("temporary folders have plain names").to_owned()
 }
 
@@ -108,7 +112,7 @@ pub(super) fn large_when_decoded() {
         let output = limited(&sandbox, &[words, &[&file]].concat(), READING_KIB);
         assert!(output.status.is_some_and(|status| status != 0), "{name} {words:?}: {output:?}");
         assert!(output.err.contains("more than 1024 MiB of memory"), "{name} {words:?}: {output:?}");
-        fs::remove_file(file).expect("ours");
+        fs::remove_file(file).expect("own file");
     }
 }
 
@@ -165,14 +169,14 @@ const HOSTILE_HOSTS: [(&str, &str, &str); 5] = [
 
 fn with_host(sandbox: &Sandbox, at_login: &str, at_copy: &str) -> Command {
     let folder = sandbox.home().join("bin");
-    fs::create_dir_all(&folder).expect("ours");
+    fs::create_dir_all(&folder).expect("own file");
     let started = sandbox.home().join("started");
     let script = format!(
         "#!/bin/sh\ncase \"$*\" in *\"cat >\"*) touch {0}.copy; {at_copy};; *) touch {0}; {at_login};; esac\n",
         started.display()
     );
-    fs::write(folder.join("ssh"), script).expect("ours");
-    fs::set_permissions(folder.join("ssh"), fs::Permissions::from_mode(0o755)).expect("ours");
+    fs::write(folder.join("ssh"), script).expect("own file");
+    fs::set_permissions(folder.join("ssh"), fs::Permissions::from_mode(0o755)).expect("own file");
     let mut command = sandbox.command(&["doctor", "--host", "h"]);
     let path = std::env::var("PATH").unwrap_or_default();
     command.env("PATH", format!("{}:{path}", folder.display()));

@@ -11,7 +11,6 @@ use super::{
 
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// One digit of a trial's data is flipped.
 fn with_a_flipped_digit() -> Sandbox {
     let sandbox = stored_runs::with_run(GOLDEN);
     let mut bytes = fs::read(sandbox.database()).expect("the database is readable");
@@ -20,7 +19,7 @@ fn with_a_flipped_digit() -> Sandbox {
     let places: Vec<usize> = (0..bytes.len()).filter(|at| bytes[*at..].starts_with(needle)).collect();
     assert!(!places.is_empty(), "there is a trial 0");
     places.iter().for_each(|at| bytes[at + needle.len() - 2] = b'9');
-    fs::write(sandbox.database(), bytes).expect("ours");
+    fs::write(sandbox.database(), bytes).expect("own file");
     sandbox
 }
 
@@ -67,7 +66,7 @@ pub(super) fn exported_and_imported() {
         [("flipped", &bytes[..]), ("cut", &bytes[..length / 3]), ("empty", &[]), ("log", b"[ ID]")]
     {
         let path = to.home().join(name);
-        fs::write(&path, bytes).expect("ours");
+        fs::write(&path, bytes).expect("own file");
         let refused = to.plumb(&["runs", "import", path.to_str().expect("plain")]);
         assert!(refused.status != Some(0) && refused.err.contains(name), "{name}: {refused:?}");
     }
@@ -211,7 +210,7 @@ pub(super) fn endless_documents() {
 pub(super) fn a_full_disk() {
     let sandbox = stored_runs::with_run(GOLDEN);
     let disk = sandbox.home().join("disk");
-    fs::create_dir(&disk).expect("ours");
+    fs::create_dir(&disk).expect("own file");
     let script = "name=$1; shift; mount -t tmpfs -o size=16k tmpfs \"$0\" && \
                   { [ \"$name\" = new ] || echo old > \"$0/$name\"; } && head -c 16k /dev/zero > \"$0/full\" 2>/dev/null; \
                   ! \"$@\" \"$0/$name\" && cd \"$0\" && rm full && ls -A && cat * 2>/dev/null";

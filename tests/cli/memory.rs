@@ -21,7 +21,7 @@ fn machine(name: &str, accessed: u64) -> Value {
         json!({ "node": node, "slow": node == 1, "size": 1024 * MIB, "free": 0, "accesses": classes })
     };
     json!({
-        "name": name, "error": null, "method": "virtio-mem", "whole": 1536 * MIB, "fast": 1024 * MIB, "slow": 1024 * MIB,
+        "name": name, "error": null, "method": "virtio-mem", "total": 1536 * MIB, "fast": 1024 * MIB, "slow": 1024 * MIB,
         "resident": null, "free": 0, "available": 100 * MIB, "swap_used": 0, "refaults_per_second": 0.0, "pressure": 0.0,
         "source": "damon", "no_accesses_reason": null, "dram_hits": 0.5, "telemetry_cpu": 0.01, "telemetry_host_cpu": null,
         "nodes": [node(0), node(1)],
@@ -72,7 +72,7 @@ pub(crate) fn refuses_impossible_numbers() {
     for (field, value) in [
         ("fast", &most),
         ("slow", &most),
-        ("whole", &most),
+        ("total", &most),
         ("free", &most),
         ("available", &most),
         ("swap_used", &most),

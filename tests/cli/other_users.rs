@@ -66,17 +66,17 @@ const USER: u32 = 65_533;
 const PLUMB: &str = env!("CARGO_BIN_EXE_plumb");
 
 fn mode(path: &Path, bits: u32) {
-    fs::set_permissions(path, Permissions::from_mode(bits)).expect("root may");
+    fs::set_permissions(path, Permissions::from_mode(bits)).expect("as root");
 }
 
 fn give(path: &Path, uid: u32) {
-    lchown(path, Some(uid), None).expect("root may");
+    lchown(path, Some(uid), None).expect("as root");
 }
 
 fn folder(sandbox: &Sandbox, name: &str) -> PathBuf {
     mode(sandbox.home(), 0o755);
     let folder = sandbox.home().join(name);
-    fs::create_dir_all(&folder).expect("the sandbox is ours");
+    fs::create_dir_all(&folder).expect("own folder");
     folder
 }
 
@@ -129,8 +129,8 @@ const OF_USER: &[Change] = &[
 
 fn link(top: &Path, name: &str, owner: u32) {
     let (file, moved) = (top.join("plumb").join(name), top.join("moved"));
-    fs::rename(&file, &moved).expect("root may");
-    symlink(&moved, &file).expect("root may");
+    fs::rename(&file, &moved).expect("as root");
+    symlink(&moved, &file).expect("as root");
     give(&file, owner);
 }
 
@@ -140,7 +140,7 @@ fn changes(name: &str, text: &str, run: &dyn Fn(u32, &Sandbox, &Path) -> Output,
             let sandbox = sandbox();
             let top = folder(&sandbox, "top");
             let place = folder(&sandbox, "top/plumb");
-            fs::write(place.join(name), text).expect("the sandbox is ours");
+            fs::write(place.join(name), text).expect("own folder");
             mode(&place.join(name), 0o644);
             [&top, &place, &place.join(name)].iter().for_each(|path| give(path, uid));
             change(&top, name);
@@ -170,7 +170,7 @@ fn configuration_file() {
         let run = |uid: u32, sandbox: &Sandbox, top: &Path| {
             if variable == "HOME" {
                 let inner = top.join(".config");
-                symlink(top, &inner).expect("root may");
+                symlink(top, &inner).expect("as root");
                 give(&inner, uid);
             }
             by(uid, sandbox, &[(variable, top), ("XDG_DATA_HOME", sandbox.home())], &words)
@@ -184,7 +184,7 @@ fn configuration_file() {
     let store = sandbox.database();
     let run = |words: &[&str]| by(0, &sandbox, &[("XDG_CONFIG_HOME", &top), ("PLUMB_DB", &store)], words);
     assert_eq!(run(&["runs"]).status, Some(0));
-    fs::write(folder(&sandbox, "top/plumb").join("config.toml"), text).expect("root may");
+    fs::write(folder(&sandbox, "top/plumb").join("config.toml"), text).expect("as root");
     for words in [&["runs"][..], &["report"], &["run", "quick", "--dry-run"], &["config"]] {
         let output = run(words);
         assert!(output.status == Some(64) && output.err.contains("cannot trust"), "{words:?}: {output:?}");
@@ -205,7 +205,7 @@ fn fleet_file() {
     let authority = |uid: u32, sandbox: &Sandbox, top: &Path| {
         let text = format!("{text}ca = \"{}\"\n", top.join("plumb/ca.pem").display());
         let file = folder(sandbox, "fleet").join("fleet.toml");
-        fs::write(&file, text).expect("the sandbox is ours");
+        fs::write(&file, text).expect("own folder");
         by(uid, sandbox, &[("PLUMB_FLEET", &file), ("HOME", sandbox.home())], &["fleet", "list"])
     };
     changes("ca.pem", "no certificate", &authority, "127.0.0.1:1");
@@ -226,7 +226,7 @@ fn plan_and_hook() {
             mode(&target, fs::metadata(&target).expect("the file exists").mode() | 0o111);
             let file = folder(sandbox, "plan").join("plan.toml");
             let name = if is_on_path { "hook".to_owned() } else { hook.display().to_string() };
-            fs::write(&file, format!("{plan}[alert]\nhook = [\"{name}\", \"ops\"]\n")).expect("ours");
+            fs::write(&file, format!("{plan}[alert]\nhook = [\"{name}\", \"ops\"]\n")).expect("own file");
             if !is_on_path {
                 return dry(uid, sandbox, &file);
             }
@@ -330,7 +330,7 @@ struct Secret {
 impl Secret {
     fn of(uid: u32, sandbox: &Sandbox) -> Self {
         let path = folder(sandbox, "own").join("secret");
-        fs::write(&path, "secret").expect("the sandbox is ours");
+        fs::write(&path, "secret").expect("own folder");
         mode(&path, 0o600);
         [path.as_path(), path.parent().expect("it has one")].iter().for_each(|path| give(path, uid));
         let inode = fs::metadata(&path).expect("the file exists").ino();
@@ -341,7 +341,7 @@ impl Secret {
         let found = fs::metadata(&self.path).expect("the file exists");
         assert_eq!((found.ino(), found.mode() & 0o7777), (self.inode, 0o600), "{case}");
         assert_eq!(fs::read_to_string(&self.path).expect("the file is readable"), "secret", "{case}");
-        let others = fs::read_dir(self.path.parent().expect("it has one")).expect("it is ours").count();
+        let others = fs::read_dir(self.path.parent().expect("it has one")).expect("own file").count();
         assert_eq!(others, 1, "{case}");
     }
 }
@@ -350,8 +350,8 @@ fn planted_links() {
     for uid in [0, USER] {
         let sandbox = stored_runs::with_run(GOLDEN);
         let store = sandbox.home().join("store");
-        fs::create_dir(&store).expect("the sandbox is ours");
-        fs::rename(sandbox.database(), store.join("runs.db")).expect("the sandbox is ours");
+        fs::create_dir(&store).expect("own folder");
+        fs::rename(sandbox.database(), store.join("runs.db")).expect("own folder");
         [&store, &store.join("runs.db")].iter().for_each(|path| give(path, uid));
         let secret = Secret::of(uid, &sandbox);
         let own = secret.path.parent().expect("it has one");
@@ -361,9 +361,9 @@ fn planted_links() {
             {
                 let shared = folder(&sandbox, "shared");
                 let link = shared.join(at);
-                symlink(target, &link).expect("root may");
+                symlink(target, &link).expect("as root");
                 give(&link, ATTACKER);
-                chown(&shared, Some(*owner), Some(ATTACKER)).expect("root may");
+                chown(&shared, Some(*owner), Some(ATTACKER)).expect("as root");
                 mode(&shared, *shared_mode);
                 let path = if at == "folder" { link.join(name) } else { link };
                 let path = path.to_str().expect("plain names");
@@ -373,7 +373,7 @@ fn planted_links() {
                 let is_named = ["link", "exists"].iter().any(|word| output.err.contains(word));
                 assert!(output.status != Some(0) && is_named, "{case}");
                 secret.is_untouched(&case);
-                fs::remove_dir_all(&shared).expect("root may");
+                fs::remove_dir_all(&shared).expect("as root");
             }
         }
     }
@@ -385,12 +385,12 @@ fn planted_manual_pages() {
     for name in ["plumb-run.1", "plumb.1"] {
         let shared = folder(&sandbox, "shared");
         mode(&shared, 0o1777);
-        symlink(&secret.path, shared.join(name)).expect("root may");
+        symlink(&secret.path, shared.join(name)).expect("as root");
         give(&shared.join(name), ATTACKER);
         let output = by(0, &sandbox, &[], &["man", "-o", shared.to_str().expect("plain names")]);
         assert!(output.status == Some(1) && output.err.contains(name), "{output:?}");
         secret.is_untouched(name);
-        fs::remove_dir_all(&shared).expect("root may");
+        fs::remove_dir_all(&shared).expect("as root");
     }
 }
 
@@ -401,13 +401,13 @@ fn planted_files_and_pipes() {
     let text = path.to_str().expect("plain names");
     mode(&shared, 0o1777);
     // An attacker's file does not stay writable.
-    fs::write(&path, "planted").expect("root may");
+    fs::write(&path, "planted").expect("as root");
     mode(&path, 0o666);
     give(&path, ATTACKER);
     let _ = sandbox.succeed(&["report", "latest", "-o", text]);
     let written = fs::metadata(&path).expect("it was written");
     assert_eq!((written.uid(), written.mode() & 0o022), (0, 0));
-    fs::remove_file(&path).expect("root may");
+    fs::remove_file(&path).expect("as root");
     // An attacker's pipe gets no data and does not block the command.
     assert!(Command::new("mkfifo").arg(&path).status().expect("coreutils").success());
     give(&path, ATTACKER);
@@ -421,9 +421,9 @@ fn own_links_and_pipes() {
     let of = |path: &Path| fs::read_to_string(path).expect("it was written");
     // A link of root itself is followed, and its target keeps its permissions.
     let (target, link) = (home.join("target.md"), home.join("link.md"));
-    fs::write(&target, "old").expect("ours");
+    fs::write(&target, "old").expect("own file");
     mode(&target, 0o640);
-    symlink("target.md", &link).expect("ours");
+    symlink("target.md", &link).expect("own file");
     let _ = sandbox.succeed(&["report", "latest", "-o", link.to_str().expect("plain names")]);
     assert!(fs::symlink_metadata(&link).expect("it stays").is_symlink() && of(&target).len() > 100);
     assert_eq!(fs::metadata(&target).expect("it stays").mode() & 0o7777, 0o640);
@@ -452,7 +452,7 @@ fn own_links_and_pipes() {
     });
     let _ = sandbox.succeed(&[&report[..], &[pipe.to_str().expect("plain names")]].concat());
     assert_eq!(reader.join().expect("it reads"), written);
-    let left = fs::read_dir(home).expect("ours").filter_map(Result::ok);
+    let left = fs::read_dir(home).expect("own file").filter_map(Result::ok);
     let left: Vec<_> =
         left.map(|entry| entry.file_name()).filter(|name| name.to_string_lossy().contains("part")).collect();
     assert!(left.is_empty(), "{left:?}");
@@ -474,14 +474,14 @@ fn planted_next_to_a_store() {
         let plan = sandbox.file("plan.toml", plan);
         let secret = Secret::of(0, &sandbox);
         let shared = folder(&sandbox, "shared");
-        fs::rename(sandbox.database(), shared.join("runs.db")).expect("ours");
+        fs::rename(sandbox.database(), shared.join("runs.db")).expect("own file");
         if is_hard_link {
-            fs::hard_link(&secret.path, shared.join(name)).expect("root may");
+            fs::hard_link(&secret.path, shared.join(name)).expect("as root");
         } else {
-            symlink(&secret.path, shared.join(name)).expect("root may");
+            symlink(&secret.path, shared.join(name)).expect("as root");
             give(&shared.join(name), ATTACKER);
         }
-        chown(&shared, Some(owner), Some(ATTACKER)).expect("root may");
+        chown(&shared, Some(owner), Some(ATTACKER)).expect("as root");
         mode(&shared, shared_mode);
         let store = shared.join("runs.db");
         let output =
@@ -496,7 +496,7 @@ fn pipes_next_to_a_store() {
     for name in ["runs.db.plan.watch", "runs.db.plan.watch-lock", "runs.db.other.lock"] {
         let sandbox = stored_runs::with_run(KINDS);
         let shared = folder(&sandbox, "shared");
-        fs::rename(sandbox.database(), shared.join("runs.db")).expect("ours");
+        fs::rename(sandbox.database(), shared.join("runs.db")).expect("own file");
         mode(&shared, 0o1777);
         let plan = sandbox.file(
             "plan.toml",

@@ -27,7 +27,10 @@ pub(crate) fn writes_every_listed_picture() {
         assert!(svg.starts_with("<?xml") && svg.trim_end().ends_with("</svg>"), "{svg}");
         assert!(fs::read(path("png")).expect("a picture").starts_with(b"\x89PNG\r\n"));
         let csv = fs::read_to_string(path("csv")).expect("a table");
-        assert!(csv.starts_with("cell,path,workload,metric,unit,median") && csv.lines().count() > 4, "{csv}");
+        assert!(
+            csv.starts_with("result,path,workload,metric,unit,median") && csv.lines().count() > 4,
+            "{csv}"
+        );
     }
     let folder = sandbox.home().join("pictures");
     let _ = sandbox.succeed(&["plot", &file, "-o", &format!("{}/", folder.display())]);

@@ -80,9 +80,9 @@ pub(super) fn never_shows_the_password() {
         assert!(!output.err.contains("s3cret") && !output.err.contains("cret@"), "{wrong}: {output:?}");
     }
     let folder = sandbox.home().join(".config/plumb");
-    fs::create_dir_all(&folder).expect("it is ours");
+    fs::create_dir_all(&folder).expect("own file");
     for slip in ["bd = \"postgres://u:s3cret@h/runs\"", "trials = \"postgres://u:s3cret@h/runs\""] {
-        fs::write(folder.join("config.toml"), slip).expect("it is ours");
+        fs::write(folder.join("config.toml"), slip).expect("own file");
         let output = sandbox.plumb(&["runs"]);
         assert!(output.status != Some(0) && output.err.contains("postgres://***"), "{output:?}");
         assert!(!output.err.contains("s3cret"), "{output:?}");

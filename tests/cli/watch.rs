@@ -104,7 +104,7 @@ pub(crate) fn skips_what_exceeds_the_budget() {
 pub(crate) fn unreadable_store_is_no_loss() {
     let sandbox = sandbox();
     let plan = sandbox.file("plan.toml", HOURLY);
-    std::fs::write(sandbox.database(), "no database").expect("ours");
+    std::fs::write(sandbox.database(), "no database").expect("own file");
     let output = sandbox.plumb(&["watch", &plan, "--once"]);
     assert_eq!(output.status, Some(65), "{output:?}");
 }

@@ -15,7 +15,6 @@ use std::{
 use socket2::{Domain, Socket, Type};
 use tempfile::TempDir;
 
-/// Followed by its work, a port and addresses.
 pub(crate) const ROLE: &str = "bind-udp-as-another-user";
 /// `nobody`.
 const UID: u32 = 65_534;

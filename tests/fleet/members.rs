@@ -18,7 +18,7 @@ fn fleet() -> Fleet {
 fn refused(fleet: &Fleet, host: usize, file: &str) -> String {
     let log = fleet.path("refused.log");
     let mut command = fleet.network.on_host(host, &["member", &fleet.path(file)]);
-    let child = command.stdout(Stdio::null()).stderr(File::create(&log).expect("it is ours")).spawn();
+    let child = command.stdout(Stdio::null()).stderr(File::create(&log).expect("own file")).spawn();
     let member = RefCell::new(ProcessGuard(child.expect("plumb was built")));
     let ended = || member.borrow_mut().0.try_wait().expect("it was started").map(|status| status.code());
     let _ = wait_until(PATIENCE, || ended().is_some());
@@ -144,8 +144,7 @@ pub(crate) fn over_tls() {
     let [other, _] = certificate(&fleet.network.sandbox, "other", "IP:198.18.0.254");
     let text = fs::read_to_string(fleet.path("fleet/m1.toml")).expect("the file exists");
     let foreign = text.lines().filter(|line| !line.starts_with("ca =")).collect::<Vec<_>>().join("\n");
-    fs::write(fleet.path("fleet/foreign.toml"), format!("{foreign}\nca = \"{other}\"\n"))
-        .expect("it is ours");
+    fs::write(fleet.path("fleet/foreign.toml"), format!("{foreign}\nca = \"{other}\"\n")).expect("own file");
     let printed = refused(&fleet, 1, "fleet/foreign.toml");
     assert!(printed.contains("certificate"), "{printed}");
 }
@@ -186,14 +185,14 @@ pub(crate) fn access_denied() {
         format!("{home}/.config/plumb/ops.nk"),
         std::os::unix::fs::PermissionsExt::from_mode(0o644),
     )
-    .expect("it is ours");
+    .expect("own file");
     let output = network.plumb(&["fleet", "list"]);
     assert!(output.status == Some(64) && output.err.contains("chmod 600"), "{output:?}");
     fs::set_permissions(
         format!("{home}/.config/plumb/ops.nk"),
         std::os::unix::fs::PermissionsExt::from_mode(0o600),
     )
-    .expect("it is ours");
+    .expect("own file");
     fleet.server = None;
     says(&fleet.network.plumb(&["fleet", "list"]), &[NATS_SERVER, "cannot reach"]);
 }
@@ -208,7 +207,7 @@ pub(crate) fn a_policy() {
     let hours =
         |from: u64, to: u64| format!("hours = \"{:02}:00-{:02}:00\"", (hour + from) % 24, (hour + to) % 24);
     let mut under = |policy: &str| {
-        fs::write(&member, format!("{own}\n[policy]\n{policy}\n")).expect("it is ours");
+        fs::write(&member, format!("{own}\n[policy]\n{policy}\n")).expect("own file");
         drop(fleet.members.pop());
         fleet.is_there(&["m0"]);
         fleet.members.push(fleet.member(1, "m1"));
@@ -227,7 +226,7 @@ pub(crate) fn a_policy() {
     let allowed = format!("interfaces = [\"eth0\"]\nduration = \"5s\"\n{}", hours(23, 3));
     let output = under(&allowed);
     assert_eq!(output.status, Some(0), "{output:?}");
-    fs::write(&member, format!("{own}\n[policy]\nhours = \"22:00\"\n")).expect("it is ours");
+    fs::write(&member, format!("{own}\n[policy]\nhours = \"22:00\"\n")).expect("own file");
     let output = fleet.network.plumb(&["member", &member]);
     assert!(output.status == Some(64) && output.err.contains("22:00-06:00"), "{output:?}");
 }
@@ -240,7 +239,7 @@ pub(crate) fn nodes_of_a_cluster() {
     fleet.start_server();
     let start = |fleet: &Fleet, host: usize, ports: &str| {
         let folder = fleet.path(&format!("node{host}"));
-        fs::create_dir_all(&folder).expect("it is ours");
+        fs::create_dir_all(&folder).expect("own file");
         let key = fleet.path(&format!("fleet/{}.nk", NODES[host]));
         fs::copy(key, format!("{folder}/member.nk")).expect("the file exists");
         let made =
@@ -250,7 +249,7 @@ pub(crate) fn nodes_of_a_cluster() {
             "server = \"{NATS_SERVER}\"\nkey = \"member.nk\"\n{controllers}\n[policy]\nports = \"{ports}\"\n"
         );
         let file = format!("{folder}/member.toml");
-        fs::write(&file, text).expect("it is ours");
+        fs::write(&file, text).expect("own file");
         let mut command = fleet.network.on_host(host, &["member", &file, "--name", NODES[host]]);
         ProcessGuard(command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("plumb was built"))
     };
@@ -263,7 +262,7 @@ pub(crate) fn nodes_of_a_cluster() {
     let _ = fleet.network.succeed(&["fleet", "scenario", "rack", "--output", &file]);
     let text = fs::read_to_string(&file).expect("it was written");
     let short = text.replace("\"2s\"", "\"200ms\"").replace("trials = 5", "trials = 1");
-    fs::write(&file, &short).expect("it is ours");
+    fs::write(&file, &short).expect("own file");
     // The first of its ports is in use.
     let mut other = fleet.network.on_host(1, &["server", "--port", "5201"]);
     let _other =
@@ -278,10 +277,10 @@ pub(crate) fn nodes_of_a_cluster() {
     let _ = fleet.network.succeed(&["fleet", "drain", "node.1", "--undo"]);
 
     let asked = short.replace("member = \"node.1\"", "member = \"node.1\"\nport = 7000");
-    fs::write(&file, asked).expect("it is ours");
+    fs::write(&file, asked).expect("own file");
     says(&fleet.network.plumb(&["run", &file]), &["allows only ports 5201-5202, not 7000"]);
 
-    fs::write(&file, short).expect("it is ours");
+    fs::write(&file, short).expect("own file");
     drop(members.pop());
     fleet.is_there(&NODES[..1]);
     members.push(start(&fleet, 1, "5201"));

@@ -78,10 +78,7 @@ impl LinkMonitor {
     fn start(network: &Network) -> Self {
         let seen = network.sandbox.file("links", "");
         let mut command = network.at_host(0, &["ip", "-o", "monitor", "link"]);
-        command
-            .stdin(Stdio::null())
-            .stderr(Stdio::null())
-            .stdout(fs::File::create(&seen).expect("it is ours"));
+        command.stdin(Stdio::null()).stderr(Stdio::null()).stdout(fs::File::create(&seen).expect("own file"));
         let monitor = Self { _process: ProcessGuard(command.spawn().expect("ip starts")), seen };
         let hears = || {
             network.at(0, "ip link set lo down; ip link set lo up");
@@ -180,7 +177,7 @@ pub(crate) fn leaves_nothing_after_any_kill() {
         let _ = kill(victim);
         let ended = wait_until(PATIENCE, || !processes(&network.sandbox).contains(&run.id()));
         if !ended {
-            run.kill().expect("it is ours");
+            run.kill().expect("own file");
         }
         run.wait().expect("it was started");
         assert!(ended, "the run does not end when {killed} is killed");

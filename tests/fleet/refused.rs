@@ -23,17 +23,17 @@ pub(crate) fn ssh_errors() {
     says(&run(&network, &to("root@198.18.0.77")), &["host a (root@198.18.0.77)", "cannot reach it", "route"]);
     let keys = network.sandbox.home().join("authorized_keys");
     let kept = fs::read(&keys).expect("the file exists");
-    fs::write(&keys, "").expect("it is ours");
+    fs::write(&keys, "").expect("own file");
     says(
         &run(&network, &first_two(1, "300ms")),
         &["host a (h0)", "accepts none of your keys", "authorized_keys"],
     );
-    fs::write(&keys, kept).expect("it is ours");
+    fs::write(&keys, kept).expect("own file");
     let known = network.sandbox.home().join("known_hosts");
     let other = fs::read_to_string(network.sandbox.home().join("key.pub")).expect("the file exists");
-    fs::write(&known, format!("any {other}")).expect("it is ours");
+    fs::write(&known, format!("any {other}")).expect("own file");
     says(&run(&network, &first_two(1, "300ms")), &["its host key has changed", "ssh-keygen -R"]);
-    fs::write(&known, "").expect("it is ours");
+    fs::write(&known, "").expect("own file");
     says(&run(&network, &first_two(1, "300ms")), &["host key is unknown", "known_hosts"]);
 }
 
@@ -42,7 +42,7 @@ pub(crate) fn one_machine_by_two_names() {
     // An SSH alias gives the host a second name.
     let config = network.sandbox.home().join("ssh_config");
     let known = fs::read_to_string(&config).expect("it was written");
-    fs::write(&config, format!("Host h-again\n  HostName 198.18.0.1\n{known}")).expect("it is ours");
+    fs::write(&config, format!("Host h-again\n  HostName 198.18.0.1\n{known}")).expect("own file");
     let twice = pair(["ssh = \"h0\"", "ssh = \"h-again\""], 1, "300ms");
     says(&run(&network, &twice), &["host b", "same machine as `a`", "list each machine once"]);
     network.agents_are_gone();
@@ -52,7 +52,7 @@ pub(crate) fn a_host_that_cannot_have_the_program() {
     let network = crate::network(2);
     let mounts = network.sandbox.home().join("h0/mounts");
     let uname = mounts.join("uname");
-    fs::write(&uname, "#!/bin/sh\n[ \"$1\" = -m ] && echo aarch64 || echo Linux\n").expect("it is ours");
+    fs::write(&uname, "#!/bin/sh\n[ \"$1\" = -m ] && echo aarch64 || echo Linux\n").expect("own file");
     let over = format!("chmod 755 {0}; mount --bind {0} $(command -v uname)", uname.display());
     network.on(0, &over);
     says(

@@ -66,7 +66,7 @@ pub(crate) fn a_lab_and_a_run_warn_of_each_other() {
         assert!(wait_until(PATIENCE, begun), "{name} does not start");
     };
     let printed = |mut run: Child| {
-        run.kill().expect("it is ours");
+        run.kill().expect("own file");
         let output = run.wait_with_output().expect("it was started");
         String::from_utf8_lossy(&output.stderr).into_owned()
     };

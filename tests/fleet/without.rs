@@ -70,7 +70,7 @@ pub(crate) fn a_watch() {
         network.sandbox.file("plan.toml", "[[measure]]\nscenario = \"./three.toml\"\nevery = \"2min\"\n");
     let log = network.sandbox.home().join("watch.log");
     let mut command = network.command(&["watch", &plan]);
-    let file = std::fs::File::create(&log).expect("it is ours");
+    let file = std::fs::File::create(&log).expect("own file");
     let watch = ProcessGuard(command.stdout(file).stderr(Stdio::null()).spawn().expect("plumb was built"));
     let printed = || std::fs::read_to_string(&log).unwrap_or_default();
     assert!(wait_until(PATIENCE, || printed().contains("failed: not measured: host c (")), "{}", printed());

@@ -144,11 +144,11 @@ impl Drop for Process {
 const SLEEP: &[&str] = &["sleep", "600"];
 
 fn mode(path: &Path, bits: u32) {
-    fs::set_permissions(path, fs::Permissions::from_mode(bits)).expect("root may");
+    fs::set_permissions(path, fs::Permissions::from_mode(bits)).expect("as root");
 }
 
 fn owner(path: &Path, uid: u32) {
-    lchown(path, Some(uid), Some(uid)).expect("root may");
+    lchown(path, Some(uid), Some(uid)).expect("as root");
 }
 
 fn record() -> Value {
@@ -163,7 +163,7 @@ fn record() -> Value {
 fn held_by(record: &Value, process: u32) -> Value {
     let mut record = record.clone();
     let fields = record.as_object_mut().expect("an object").values_mut();
-    let holder = { fields }.find(|field| field.get("start_time").is_some()).expect("who holds it");
+    let holder = { fields }.find(|field| field.get("start_time").is_some()).expect("the holder");
     *holder = json!({ "pid": process, "start_time": start_time(process) });
     record
 }
@@ -199,8 +199,8 @@ const ATTACKS: &[Attack] = &[
 /// Makes a link of `linker`; the owner's files are chowned accordingly.
 fn planted_link(place: &Place, parent: u32, linker: u32) {
     let (there, elsewhere) = (place.folder().join("plumb"), place.folder().join("elsewhere"));
-    fs::rename(&there, &elsewhere).expect("root may");
-    symlink(&elsewhere, &there).expect("root may");
+    fs::rename(&there, &elsewhere).expect("as root");
+    symlink(&elsewhere, &there).expect("as root");
     owner(&there, linker);
     mode(&place.folder(), parent);
     if linker == place.caller.uid() {
@@ -215,8 +215,8 @@ fn hand_over(path: &Path) {
 
 fn linked_entry(place: &Place) {
     let elsewhere = place.folder().join("elsewhere");
-    fs::rename(place.entry(), &elsewhere).expect("root may");
-    symlink(&elsewhere, place.entry()).expect("root may");
+    fs::rename(place.entry(), &elsewhere).expect("as root");
+    symlink(&elsewhere, place.entry()).expect("as root");
 }
 
 pub(crate) fn a_list_that_others_could_write() {
@@ -288,7 +288,7 @@ pub(crate) fn a_holder_of_another_user() {
     let mut victim = Process::start(0, SLEEP);
     let mut later = held_by(&record, victim.pid());
     let start_time = start_time(victim.pid()) - 1;
-    *later.pointer_mut("/holder/start_time").expect("who holds it") = json!(start_time);
+    *later.pointer_mut("/holder/start_time").expect("the holder") = json!(start_time);
     place.enter(&later);
     let output = place.plumb(SHELL);
     assert!(output.status == Some(1) && output.err.contains("no lab is up"), "{output:?}");

@@ -75,7 +75,7 @@ fn watched() {
     assert_eq!(reported, third);
     let names = fs::read_to_string(sandbox.home().join("names")).expect("the hook ran");
     assert_eq!(names.trim(), format!("regression {}", third["run"].as_str().expect("a run")));
-    fs::remove_file(sandbox.home().join("told")).expect("ours");
+    fs::remove_file(sandbox.home().join("told")).expect("own file");
     let (output, fourth) = once(&sandbox, &plan(&sandbox, &hook));
     // The loss is reported even if other results are unknown.
     assert!(matches!(output.status, Some(1 | 2)), "{output:?}");

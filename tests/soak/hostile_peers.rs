@@ -278,13 +278,13 @@ impl Stage {
     fn ssh(&self) -> Result<Taken, String> {
         let _relay = self.relayed(Liar::Loop);
         let bin = self.victim.home().join("bin");
-        fs::create_dir(&bin).expect("ours");
+        fs::create_dir(&bin).expect("own file");
         let relay = format!("<>/dev/tcp/127.0.0.1/{}", self.relay());
         let script = format!(
             "#!/bin/bash\nexec 4{relay} 3{relay}\nsh -c \"${{@: -1}}\" <&0 >&3 3>&- 4>&- &\nexec 3>&-\nexec cat <&4\n"
         );
-        fs::write(bin.join("ssh"), script).expect("ours");
-        fs::set_permissions(bin.join("ssh"), Permissions::from_mode(0o755)).expect("ours");
+        fs::write(bin.join("ssh"), script).expect("own file");
+        fs::set_permissions(bin.join("ssh"), Permissions::from_mode(0o755)).expect("own file");
         let mut command = self.victim.command(&["doctor", "--host", "h"]);
         let path = std::env::var("PATH").unwrap_or_default();
         command.env("PATH", format!("{}:{path}", bin.display()));
@@ -313,7 +313,6 @@ fn quiet(command: &mut Command) -> &mut Command {
     command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null())
 }
 
-/// One after another on each thread, until dropped.
 struct Clients {
     stop: Arc<AtomicBool>,
     workers: Vec<JoinHandle<()>>,

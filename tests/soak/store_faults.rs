@@ -103,7 +103,7 @@ impl<'a> Disk<'a> {
     }
 
     fn fill(&self) {
-        let mut file = fs::File::create(self.filler()).expect("it is ours");
+        let mut file = fs::File::create(self.filler()).expect("own file");
         while file.write_all(&[1; 4096]).is_ok() {}
     }
 

@@ -38,7 +38,7 @@ pub fn stays_bounded(
     is_enough: impl Fn() -> bool,
 ) -> Result<Taken, String> {
     let log = sandbox.home().join("log");
-    let file = fs::File::create(&log).expect("it is ours");
+    let file = fs::File::create(&log).expect("own file");
     command.stdout(file.try_clone().expect("a copy")).stderr(file);
     let process = RefCell::new(ProcessGuard(command.spawn().expect("plumb was built")));
     let pid = process.borrow().0.id();

@@ -62,7 +62,7 @@ impl Sandbox {
     pub fn secret(&self, name: &str, text: &str) -> String {
         let path = self.file(name, text);
         let bits = std::os::unix::fs::PermissionsExt::from_mode(0o600);
-        std::fs::set_permissions(&path, bits).expect("it is ours");
+        std::fs::set_permissions(&path, bits).expect("own file");
         path
     }
 
@@ -95,7 +95,7 @@ impl Sandbox {
     /// Root's labs are listed below /run whatever the environment says. The shell execs `plumb`: the pid is that of the
     /// command.
     fn with_own_run(&self) -> Command {
-        std::fs::create_dir_all(self.run()).expect("it is ours");
+        std::fs::create_dir_all(self.run()).expect("own file");
         let mut command = Command::new("unshare");
         command.args(["--mount", "sh", "-c", "mount --bind \"$0\" /run && exec \"$@\""]);
         command.arg(self.run()).arg(&self.plumb);

@@ -51,9 +51,9 @@ impl Fleet {
         for name in names.iter().map(String::as_str).chain(["ops"]) {
             let file = fleet.path(&format!("fleet/{name}.toml"));
             let text = fs::read_to_string(&file).expect("the file exists");
-            fs::write(&file, text + more).expect("it is ours");
+            fs::write(&file, text + more).expect("own file");
         }
-        fs::create_dir_all(fleet.path(".config/plumb")).expect("it is ours");
+        fs::create_dir_all(fleet.path(".config/plumb")).expect("own file");
         fs::copy(fleet.path("fleet/ops.toml"), fleet.path(".config/plumb/fleet.toml"))
             .expect("the file exists");
         fs::copy(fleet.path("fleet/ops.nk"), fleet.path(".config/plumb/ops.nk")).expect("the file exists");
@@ -79,7 +79,7 @@ impl Fleet {
 
     pub fn start_server(&mut self) {
         let config = self.path("fleet/nats.conf");
-        let log = File::create(self.path("nats.log")).expect("it is ours");
+        let log = File::create(self.path("nats.log")).expect("own file");
         let mut command = self.network.at_switch(&["nats-server", "-c", &config]);
         let server = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(log).spawn();
         self.server = Some(ProcessGuard(server.expect("it is installed")));
@@ -87,7 +87,7 @@ impl Fleet {
 
     #[must_use]
     pub fn member(&self, host: usize, name: &str) -> ProcessGuard {
-        let log = File::create(self.path(&format!("member{host}.log"))).expect("it is ours");
+        let log = File::create(self.path(&format!("member{host}.log"))).expect("own file");
         let file = self.path(&format!("fleet/{name}.toml"));
         let mut command = self.network.on_host(host, &["member", &file, "--metrics", METRICS]);
         ProcessGuard(command.stdout(Stdio::null()).stderr(log).spawn().expect("plumb was built"))

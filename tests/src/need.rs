@@ -26,7 +26,6 @@ pub enum Need {
     EachGuestKernel,
     /// A line of its configuration, and its Debian package.
     GuestKernelWith(&'static str, &'static str),
-    /// For [`PostgresServer`](crate::PostgresServer).
     PostgresServer,
 }
 

@@ -44,7 +44,7 @@ impl PostgresServer {
     pub fn new() -> Self {
         let folder = tempfile::tempdir().expect("a temporary folder can be made");
         if is_root() {
-            chown(folder.path(), Some(NOBODY), Some(NOBODY)).expect("root may give it away");
+            chown(folder.path(), Some(NOBODY), Some(NOBODY)).expect("as root");
         }
         let free = TcpListener::bind(("127.0.0.1", 0)).and_then(|listener| listener.local_addr());
         let server = Self {
@@ -73,7 +73,7 @@ impl PostgresServer {
     /// **Trap:** it is killed when the calling thread ends.
     pub fn start(&self, settings: &[&str]) {
         let folder = self.folder.path();
-        let log = File::options().create(true).append(true).open(folder.join("log")).expect("it is ours");
+        let log = File::options().create(true).append(true).open(folder.join("log")).expect("own file");
         let mut command = self.owned("postgres");
         command.args(["-D", &self.data(), "-k"]).arg(folder).args(["-p", &self.port.to_string()]);
         for setting in ["listen_addresses=", "fsync=off", "max_connections=100"].iter().chain(settings) {
@@ -152,10 +152,10 @@ impl PostgresServer {
     #[must_use]
     pub fn file(&self, name: &str, text: &[u8]) -> PathBuf {
         let path = self.folder.path().join(name);
-        fs::write(&path, text).expect("it is ours");
-        fs::set_permissions(&path, fs::Permissions::from_mode(0o600)).expect("it is ours");
+        fs::write(&path, text).expect("own file");
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o600)).expect("own file");
         if is_root() {
-            chown(&path, Some(NOBODY), Some(NOBODY)).expect("root may give it away");
+            chown(&path, Some(NOBODY), Some(NOBODY)).expect("as root");
         }
         path
     }

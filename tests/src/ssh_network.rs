@@ -83,7 +83,7 @@ impl Network {
             let status = make.status().expect("ssh-keygen comes with the client");
             assert!(status.success(), "a key of the test");
         }
-        fs::copy(self.folder().join("key.pub"), self.folder().join("authorized_keys")).expect("it is ours");
+        fs::copy(self.folder().join("key.pub"), self.folder().join("authorized_keys")).expect("own file");
         let _ = self.sandbox.file("sshd_config", &format!(
             "Port 22\nHostKey {folder}/hostkey\nAuthorizedKeysFile {folder}/authorized_keys\nStrictModes no\nUsePAM no\n\
              PasswordAuthentication no\nKbdInteractiveAuthentication no\nPermitRootLogin yes\nPidFile none\n"
@@ -95,18 +95,18 @@ impl Network {
         let public = fs::read_to_string(self.folder().join("hostkey.pub")).expect("the file exists");
         let _ = self.sandbox.file("known_hosts", &format!("any {public}"));
         // ssh finds a user's configuration by the user's name, not by HOME.
-        fs::create_dir(self.folder().join("bin")).expect("it is ours");
+        fs::create_dir(self.folder().join("bin")).expect("own file");
         let _ = self
             .sandbox
             .file("bin/ssh", &format!("#!/bin/sh\nexec /usr/bin/ssh -F {folder}/ssh_config \"$@\"\n"));
         fs::set_permissions(self.folder().join("bin/ssh"), fs::Permissions::from_mode(0o755))
-            .expect("it is ours");
+            .expect("own file");
     }
 
     fn add(&mut self, number: usize) {
         let of_host = self.folder().join(format!("h{number}"));
         for folder in ["home", "run/sshd", "mounts"] {
-            fs::create_dir_all(of_host.join(folder)).expect("it is ours");
+            fs::create_dir_all(of_host.join(folder)).expect("own file");
         }
         let script = format!(
             "mount --bind {0}/home /root && mount --bind {0}/run /run && exec $(command -v sshd || echo /usr/sbin/sshd) -D \
@@ -126,7 +126,7 @@ impl Network {
         let config = self.folder().join("ssh_config");
         let known = fs::read_to_string(&config).expect("it was written");
         let entry = format!("Host h{number}\n  HostName 198.18.0.{}\n", number + 1);
-        fs::write(config, entry + &known).expect("it is ours");
+        fs::write(config, entry + &known).expect("own file");
         let answers = || {
             let ssh = format!("exec {}/bin/ssh -oBatchMode=yes h{number} true", self.folder().display());
             self.switch
@@ -231,7 +231,7 @@ impl Network {
     #[must_use]
     pub fn udp(&self, host: usize, port: u16) -> UdpSocket {
         let namespace = NetNs::open(format!("/proc/{}/ns/net", self.hosts[host].pid())).expect("it runs");
-        namespace.run_in(|| UdpSocket::bind(("0.0.0.0", port))).expect("root may").expect("the port is free")
+        namespace.run_in(|| UdpSocket::bind(("0.0.0.0", port))).expect("as root").expect("the port is free")
     }
 
     #[must_use]
@@ -285,7 +285,7 @@ impl Network {
         let mut found = Vec::new();
         let mut folders = vec![home.clone()];
         while let Some(folder) = folders.pop() {
-            for entry in fs::read_dir(folder).expect("it is ours").filter_map(Result::ok) {
+            for entry in fs::read_dir(folder).expect("own file").filter_map(Result::ok) {
                 if entry.path().is_dir() {
                     folders.push(entry.path());
                 } else {

@@ -136,7 +136,7 @@ impl Course {
     }
 
     fn start(&mut self) {
-        let log = File::create(self.log(self.started)).expect("it is ours");
+        let log = File::create(self.log(self.started)).expect("own file");
         let file = self.fleet.path("storm.toml");
         let resume = ["run", "--quiet", "--resume", &self.run];
         let words = if self.run.is_empty() { &["run", "--quiet", &file][..] } else { &resume };

@@ -107,11 +107,11 @@ impl GuestKernel {
     pub(crate) fn initrd(&self, folder: &Path, script: &str, plumb: Option<&str>) {
         let root = folder.join("root");
         for part in FOLDERS {
-            fs::create_dir_all(root.join(part)).expect("it is ours");
+            fs::create_dir_all(root.join(part)).expect("own file");
         }
         fs::copy("/bin/busybox", root.join("bin/busybox")).expect("it was installed");
         if let Some(plumb) = plumb {
-            fs::create_dir_all(root.join("usr/local/bin")).expect("it is ours");
+            fs::create_dir_all(root.join("usr/local/bin")).expect("own file");
             // Stripped as in a package, since unpacking is slow in a guest.
             let to = root.join("usr/local/bin/plumb");
             let stripped =
@@ -125,7 +125,7 @@ impl GuestKernel {
             let _ = fs::copy(file.with_extension("ko"), &copy)
                 .or_else(|_| fs::copy(file.with_extension("ko.xz"), &copy));
         }
-        fs::write(root.join("init"), PREAMBLE.to_owned() + script).expect("it is ours");
+        fs::write(root.join("init"), PREAMBLE.to_owned() + script).expect("own file");
         let pack = "chmod 755 init && find . | busybox cpio -o -H newc > ../initrd 2>/dev/null";
         let made = Command::new("sh").args(["-c", pack]).current_dir(root).status().expect("a shell");
         assert!(made.success());

@@ -19,7 +19,6 @@ pub(crate) struct Request {
     only: Vec<String>,
 }
 
-/// Columns and rows.
 const SIZES: [(u16, u16); 2] = [(80, 24), (120, 40)];
 
 /// More rows than any output has: nothing scrolls off before wrapped lines are found.
@@ -153,7 +152,6 @@ impl<'a> Stage<'a> {
         Ok(section)
     }
 
-    /// A terminal of this size.
     fn typed(&self, command: &str, columns: u16, rows: u16, folder: &Path) -> Result<Vec<u8>> {
         let sized = format!("stty columns {columns} rows {rows}; {command}");
         let mut script = Command::new("script");
@@ -174,7 +172,6 @@ impl Drop for Stage<'_> {
     }
 }
 
-/// Share of a live view's frames or overwritten rows.
 fn until_shown(written: &[u8]) -> Option<&[u8]> {
     let places = |of: &'static [u8]| (0..written.len()).filter(move |at| written[*at..].starts_with(of));
     let (end, leaves) = match places(LEAVES).next() {

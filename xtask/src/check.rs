@@ -17,7 +17,6 @@ pub(crate) struct Request {
     only: Vec<String>,
 }
 
-/// Even after a failure.
 pub(crate) fn run(workspace: &Workspace, request: &Request) -> Result<ExitCode> {
     let chosen = |name: &str| request.only.is_empty() || request.only.iter().any(|only| only == name);
     let mut failed = 0;

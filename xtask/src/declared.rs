@@ -13,7 +13,6 @@ pub(crate) struct Declared<'a> {
     variants: BTreeMap<(&'a str, &'a str), BTreeSet<String>>,
     payloads: BTreeSet<String>,
     accessors: BTreeSet<String>,
-    /// Crates by name of an enum.
     definers: BTreeMap<&'a str, BTreeSet<&'a str>>,
 }
 
@@ -101,7 +100,6 @@ impl<'a> Declared<'a> {
         }
     }
 
-    /// Follows the path in a file of `krate` to its origin.
     pub(crate) fn has(&self, krate: &str, path: &[String]) -> bool {
         let [before @ .., name, variant] = path else { return false };
         let known = |(home, known): &(&str, &str)| {

@@ -75,8 +75,8 @@ pub(crate) const CRATES: &[CrateRule] = &[
         why: "a host decides who may measure on it, independent of measurement and transport; messages between members \
               and controllers are opaque bytes" },
     CrateRule { name: "machine", level: Adapters, may_use: &["fleet", "protocol", "scenario", "workload", "sys", "units"],
-        why: "machines are independent of links and measurements; of the protocol they use only \
-              the handshake between an image and its first process; fleet starts a member's agent" },
+        why: "machines are independent of links and measurements; of the protocol they use only the channel of an agent \
+              and the handshake between an image and its first process; fleet starts a member's agent" },
     CrateRule { name: "memory", level: Adapters, may_use: &["machine", "policy", "protocol", "workload", "sys", "units"],
         why: "reads memory statistics from a guest's agent and moves memory through a machine's monitor and its guest, independent of the owner of the \
               guest and of the clock" },

@@ -12,7 +12,6 @@ use crate::workspace::Workspace;
 pub(crate) struct Generated {
     /// A path, or with `#` the part between `<!-- PART -->` and `<!-- /PART -->`.
     pub(crate) path: &'static str,
-    /// Arguments of `plumb`.
     pub(crate) verb: &'static str,
 }
 
@@ -70,7 +69,6 @@ impl Generated {
         Ok(fs::write(&path, format!("{before}{begin}{text}{end}{after}"))?)
     }
 
-    /// The text before and after the part.
     fn place(&self) -> (&'static str, Option<[String; 2]>) {
         match self.path.split_once('#') {
             Some((path, part)) => (path, Some([format!("<!-- {part} -->\n"), format!("<!-- /{part} -->\n")])),

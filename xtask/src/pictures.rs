@@ -90,7 +90,6 @@ struct Stage<'a> {
 }
 
 impl Stage<'_> {
-    /// Table headings.
     fn in_english(&self, log: &str) -> Result<String> {
         let text =
             fs::read_to_string(self.root.join(DATA).join(log)).with_context(|| format!("read {log}"))?;
@@ -100,7 +99,6 @@ impl Stage<'_> {
         Ok(path.display().to_string())
     }
 
-    /// Returns the run's name.
     fn measured(&self, command: &[&str]) -> Result<String> {
         self.typed(command)?;
         let record = self.typed(&["report", "latest", "--format", "json"])?;

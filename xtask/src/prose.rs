@@ -15,7 +15,6 @@ pub(crate) struct Prose {
     pub(crate) text: String,
 }
 
-/// Empty for other formats.
 pub(crate) fn of(path: &str, text: &str) -> Vec<Prose> {
     let name = path.rsplit('/').next().unwrap_or(path);
     match name.rsplit_once('.').map_or(name, |(_, extension)| extension) {
@@ -86,7 +85,6 @@ impl<'a> Lexer<'a> {
         self.found
     }
 
-    /// One entry per line.
     fn take(&mut self, length: usize, kind: Option<Kind>) {
         let (taken, rest) = self.rest.split_at(length);
         let is_prose = |kind: Kind| kind == Kind::Comments || taken.trim_matches('"').trim().contains(' ');

@@ -53,20 +53,16 @@ pub(crate) enum Verdict {
     /// Nothing to check yet.
     Skipped(String),
     Broken {
-        /// How to fix it.
         advice: String,
-        /// One per line.
         places: Vec<String>,
     },
 }
 
 impl Verdict {
-    /// Passes if there are no places.
     pub(crate) fn broken(advice: &str, places: Vec<String>) -> Self {
         if places.is_empty() { Self::Held } else { Self::Broken { advice: advice.to_owned(), places } }
     }
 
-    /// Counts as broken.
     pub(crate) fn cannot_tell(error: &anyhow::Error) -> Self {
         Self::Broken { advice: format!("could not be checked: {error:#}"), places: Vec::new() }
     }

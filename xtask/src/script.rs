@@ -12,7 +12,6 @@ const SOURCE: &str = "crates/report/script";
 const COMPILER: &str = "tests/browser/node_modules/.bin/tsc";
 pub(crate) const INSTALL: &str = "npm ci --prefix tests/browser";
 
-/// `None` if the compiler is not installed.
 pub(crate) fn built(root: &Path) -> Result<Option<String>> {
     let compiler = root.join(COMPILER);
     if !compiler.exists() {

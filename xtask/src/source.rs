@@ -111,7 +111,6 @@ impl Module {
     }
 }
 
-/// `None` without a file of its own.
 fn child(item: &Item) -> Option<String> {
     match item {
         Item::Mod(module) if module.content.is_none() => Some(module.ident.to_string()),

@@ -27,7 +27,6 @@ pub(crate) struct Request {
     arguments: Vec<String>,
 }
 
-/// The exit status is a failure if any test program failed.
 pub(crate) fn run(workspace: &Workspace, request: &Request) -> Result<ExitCode> {
     let mut tally = Tally::default();
     let good = build_and_run(workspace, request, &mut tally)?;
@@ -39,7 +38,6 @@ pub(crate) fn run(workspace: &Workspace, request: &Request) -> Result<ExitCode> 
     Ok(if good && tally.failed == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
-/// Returns whether all programs were built and succeeded.
 fn build_and_run(workspace: &Workspace, request: &Request, tally: &mut Tally) -> Result<bool> {
     let arguments = &request.arguments;
     // Tests mostly wait for guests to boot and trials to end, which takes equally long on a busy machine.

@@ -16,7 +16,6 @@ pub(crate) struct Workspace {
 }
 
 impl Workspace {
-    /// Around the current directory.
     pub(crate) fn open() -> Result<Self> {
         let metadata = MetadataCommand::new().no_deps().exec().context("cargo metadata")?;
         let root = metadata.workspace_root.clone().into_std_path_buf();
@@ -28,7 +27,6 @@ impl Workspace {
         self.files.iter().map(String::as_str).filter(|path| path.ends_with(".rs"))
     }
 
-    /// `None` if it is not UTF-8.
     pub(crate) fn text(&self, path: &str) -> Result<Option<String>> {
         let bytes = fs::read(self.root.join(path)).with_context(|| format!("read {path}"))?;
         Ok(String::from_utf8(bytes).ok())
@@ -65,7 +63,6 @@ impl Workspace {
         nice
     }
 
-    /// Returns its path.
     pub(crate) fn plumb(&self) -> Result<PathBuf> {
         executable(self.built_by(&["build", "--bin", "plumb"])?)
     }

@@ -23,7 +23,7 @@ const SUBJECT: Subject = Subject {
 
 const COUNTED: &str = "counted";
 
-/// Each source boots a guest of its own, as another source's work would disturb it.
+/// Each source boots its own guest, since another source's work would disturb it.
 const SOURCES: [(AccessSourceKind, [&str; 3]); 3] = [
     (AccessSourceKind::Damon, ["damon, two levels", "damon, Zipf", "damon, scan"]),
     (AccessSourceKind::Mglru, ["mglru, two levels", "mglru, Zipf", "mglru, scan"]),
@@ -90,7 +90,6 @@ fn observe(
         if classes.is_empty() {
             bail!("{}", seen.no_accesses_reason.as_deref().unwrap_or("there is no access data"));
         }
-        // The host sees only one node, and its cost is not the guest's.
         let is_host = source == AccessSourceKind::Referenced;
         let hits = seen.dram_hits().filter(|_| !is_host);
         let of_host = seen.host_cost.map(|cost| Share(cost.seconds() / INTERVAL.as_secs_f64()));

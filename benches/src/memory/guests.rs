@@ -17,7 +17,7 @@ use std::{
 };
 
 use anyhow::Context;
-use machine::{Accelerator, Image, Kernel, Machine, Qemu};
+use machine::{Accelerator, Channel, Image, Kernel, Machine, Qemu};
 use memory::{AgentLink, AttachedVm, RunningVm, VmAccess};
 use protocol::{AccessClass, AccessSourceKind, HostPolicy};
 use scenario::{HostName, Vm};
@@ -28,7 +28,6 @@ use super::program::{self, AccessPattern, Accesses, NodeAccesses, Order, Pattern
 
 pub(crate) const MARK: char = '!';
 pub(crate) const MIB: u64 = 1 << 20;
-/// The node.
 const SLOW: u32 = 1;
 /// Half of it belongs to a virtio-mem device.
 pub(crate) const FAST_MEMORY: Bytes = Bytes(256 * MIB);
@@ -39,16 +38,13 @@ pub(crate) const PROGRAM: Bytes = Bytes(160 * MIB);
 pub(crate) const INTERVAL: Duration = Duration::from_secs(5);
 const RATE: u64 = 30_000;
 
-/// The first process of an image.
 const INIT: &str = "/init";
-/// Makes this binary the program.
 const ARGUMENT: &str = "--accesses";
 const SELF: &str = "/proc/self/exe";
 const TOOL: &str = env!("CARGO_PKG_VERSION");
 /// Touching all memory takes an emulated guest some seconds.
 const PATIENCE: Duration = Duration::from_secs(120);
 
-/// `None` on the host.
 pub(crate) fn in_guest() -> Option<anyhow::Result<()>> {
     let mut words = env::args();
     if process::id() == 1 && words.next().is_some_and(|name| name == INIT) {
@@ -68,7 +64,6 @@ fn obey(input: File, output: File) -> anyhow::Result<()> {
     agent::run(to_agent, output, TOOL, &HostPolicy::default())
 }
 
-/// Marked lines go to `program`, without the mark.
 fn split(
     from: impl Read,
     agent: &mut impl Write,
@@ -131,7 +126,8 @@ impl Guests {
         let to_guest = Shared(Arc::new(Mutex::new(channel.to_agent)));
         let program = Program { to_guest: to_guest.clone(), replies };
         let (pid, patience) = (machine.pids().first().copied(), machine.boot().patience);
-        let link = AgentLink::over(Box::new(from_agent), Box::new(to_guest), TOOL, pid, patience)?;
+        let channel = Channel { from_agent: Box::new(from_agent), to_agent: Box::new(to_guest) };
+        let link = AgentLink::over(channel, TOOL, pid, patience)?;
         let monitor = machine.take_monitor().context("the guest has no monitor")?;
         let access = VmAccess { source, slow: vec![SLOW], tool: TOOL.to_owned(), ..VmAccess::default() };
         let vm = RunningVm::attach((monitor, pid), Some(link), &access, INTERVAL)?;
@@ -140,7 +136,6 @@ impl Guests {
     }
 }
 
-/// Each message is one write.
 #[derive(Clone)]
 struct Shared(Arc<Mutex<Box<dyn Write + Send>>>);
 

@@ -114,7 +114,6 @@ struct Program {
     memory: AnonymousMemory,
     ranks: Ranks,
     counts: Vec<u32>,
-    /// Already included in `served`.
     counted: Vec<u32>,
     served: BTreeMap<u32, u64>,
     bursts: u64,
@@ -141,7 +140,6 @@ impl Program {
         Ok(program)
     }
 
-    /// The memory size does not change.
     fn go_over_to(&mut self, pattern: AccessPattern) -> anyhow::Result<()> {
         self.settle()?;
         self.pattern = AccessPattern { memory: self.pattern.memory, ..pattern };

@@ -18,7 +18,6 @@ enum Drawing {
         hot: usize,
         share: f64,
     },
-    /// Cumulative, by page.
     Weighted {
         cumulative: Vec<f64>,
     },

@@ -38,7 +38,6 @@ const NAMES: [&str; 2] = ["a", "b"];
 /// Working sets change places between phases.
 const PHASES: u32 = 2;
 const SMALL: Bytes = Bytes(16 * MIB);
-/// Share of a guest's fast memory that it needs with the large working set.
 const LARGE: f64 = 0.93;
 const HOT_SHARE: f64 = 0.99;
 /// Below [`HOT_SHARE`]: beyond the working set, one point of hits is tens of MiB.
@@ -95,8 +94,7 @@ pub(crate) fn run(guests: &Guests, bounds: &Bounds) -> anyhow::Result<Vec<Compar
     Ok(compare(&SUBJECT, PAIRINGS, &taken))
 }
 
-/// The rebalancer's part of the gain from equal parts to the optimum, in all observations and in the second half of each
-/// phase.
+/// The rebalancer's part of the gain from equal parts to the optimum, in all observations and in the later half of each phase.
 fn add_gain(taken: &mut [Taken]) {
     let gain = |of: fn(usize, usize) -> bool| {
         let mean = |arm: Arm| -> Option<f64> {
@@ -193,7 +191,7 @@ impl Runner {
         Ok(())
     }
 
-    /// The share of accesses served by fast memory, and the program's part of it, by guest.
+    /// The share of accesses served by fast memory, and the program's part, by guest.
     fn truths(&mut self) -> anyhow::Result<Vec<(f64, Bytes)>> {
         let of_vm = |program: &mut Program| {
             let truth = program.truth()?;
@@ -283,7 +281,6 @@ impl Runner {
         Rebalancer::new(settings).context("configure the rebalancer")
     }
 
-    /// Includes the observation of this interval.
     fn rebalance(&mut self, rebalancer: &mut Rebalancer) -> anyhow::Result<()> {
         let vms = std::mem::take(&mut self.vms);
         let mut rebalance = Rebalance::new(rebalancer.clone(), vms, INTERVAL);

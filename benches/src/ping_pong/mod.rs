@@ -33,10 +33,9 @@ const WARMUP: Duration = Duration::from_millis(400);
 
 const REST: Duration = Duration::from_millis(100);
 
-/// The speed varies between processes, so many short runs are better than few long ones.
+/// The speed varies between processes, so many short runs are better than few long runs.
 const MORE: usize = 8;
 const LONGER: Duration = Duration::from_secs(30);
-/// Their ratios are far from the targets.
 const BLOCKING_EVERY: usize = 2;
 
 fn every(waiting: Waiting) -> usize {
@@ -68,7 +67,6 @@ fn tcp(bounds: &Bounds) -> anyhow::Result<Vec<Comparison>> {
     run(&subject, Transport::Tcp, &pairings(&[], &[]), bounds)
 }
 
-/// Pairs of equal modes, and spinning compared with the peer's defaults.
 fn pairings(against_defaults: &'static [Target], equal: &'static [Target]) -> Vec<Pairing> {
     let same_way = WAYS.iter().map(|(waiting, _, ours, peer)| {
         let targets = if *waiting == Spin { equal } else { BLOCKING };

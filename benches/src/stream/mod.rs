@@ -55,7 +55,7 @@ struct Report {
 }
 
 impl Report {
-    /// Payload is what arrived at the device, without headers and datagrams dropped by the socket.
+    /// Payload at the device, without headers and datagrams dropped by the socket.
     fn hold_against(&self, arrived: u64) -> anyhow::Result<()> {
         let (claimed, arrived) = (self.received as f64, arrived as f64);
         let least = if self.datagrams.is_some() { 0.0 } else { 0.8 };

@@ -10,7 +10,6 @@ use units::Nanos;
 
 use crate::refusal::Refusal;
 
-/// Sets `stop` and returns an error at the deadline.
 pub(crate) fn within<T: Send>(
     deadline: Nanos,
     stop: &Stop,

@@ -104,7 +104,6 @@ fn lock<T>(of: &Mutex<T>) -> MutexGuard<'_, T> {
     of.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Minus the amount that the guest needs to keep running.
 fn free() -> Result<u64, Refusal> {
     let available = anonymous_memory::available()
         .ok_or_else(|| Refusal::new("the kernel does not report free memory"))?;

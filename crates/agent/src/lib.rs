@@ -1,18 +1,15 @@
 //! The agent, which runs traffic and probes on a host. One thread reads orders, and each traffic order has a thread.
 
-mod client;
 mod deadline;
 mod describe;
 mod first_process;
 mod guest_memory;
-mod mtu;
 mod network;
 mod observe;
 mod port;
 mod refusal;
 mod replies;
 mod report;
-mod serve;
 mod session;
 mod trials;
 mod watch;

@@ -21,7 +21,7 @@ const SSH_CONNECTION: &str = "SSH_CONNECTION";
 
 #[derive(Default)]
 pub(crate) struct Network {
-    /// Followed by the host's own devices.
+    /// The lab's devices precede the host's own.
     known: Mutex<Vec<Topology>>,
     interface: Mutex<Option<DeviceName>>,
     reservation: Mutex<Option<(Reservation, io::Result<Presence>)>>,
@@ -38,7 +38,6 @@ impl Network {
         Ok(Reply::Done)
     }
 
-    /// Runs `work` in the namespace of the created device with this address.
     pub(crate) fn at<T: Send>(
         &self,
         address: Ipv4Addr,

@@ -38,7 +38,6 @@ pub fn serve_port(
     }
 }
 
-/// Can be opened only once.
 pub(crate) fn open(name: &str) -> anyhow::Result<File> {
     let begun = Instant::now();
     loop {

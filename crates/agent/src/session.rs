@@ -1,5 +1,9 @@
 //! A session: orders until the controller disconnects or another one greets.
 
+mod client;
+mod mtu;
+mod serve;
+
 use std::{
     ffi::CStr,
     io::{Read, Write},
@@ -12,8 +16,8 @@ use protocol::{ChannelError, FromAgent, Hello, HostPolicy, Order, Receiver, Repl
 use units::Nanos;
 
 use crate::{
-    client, describe, guest_memory::GuestMemory, mtu, network::Network, observe::Probes, refusal::Refusal,
-    replies::Replies, serve, trials::Trials,
+    describe, guest_memory::GuestMemory, network::Network, observe::Probes, refusal::Refusal,
+    replies::Replies, trials::Trials,
 };
 
 const NAME: &CStr = c"plumb-agent";
@@ -89,20 +93,20 @@ fn greet(orders: &mut Receiver<impl Read>) -> Result<(), ChannelError> {
 }
 
 #[derive(Clone, Copy)]
-pub(crate) struct Session<'scope, 'env> {
-    pub(crate) scope: &'scope Scope<'scope, 'env>,
-    pub(crate) replies: &'env Replies,
-    pub(crate) trials: &'env Trials,
-    pub(crate) probes: &'env Probes,
-    pub(crate) network: &'env Network,
-    pub(crate) memory: &'env GuestMemory,
-    pub(crate) policy: &'env HostPolicy,
+struct Session<'scope, 'env> {
+    scope: &'scope Scope<'scope, 'env>,
+    replies: &'env Replies,
+    trials: &'env Trials,
+    probes: &'env Probes,
+    network: &'env Network,
+    memory: &'env GuestMemory,
+    policy: &'env HostPolicy,
 }
 
 #[derive(Clone, Copy)]
-pub(crate) struct Ticket {
-    pub(crate) id: u64,
-    pub(crate) deadline: Nanos,
+struct Ticket {
+    id: u64,
+    deadline: Nanos,
 }
 
 impl<'scope> Session<'scope, '_> {
@@ -162,7 +166,6 @@ impl<'scope> Session<'scope, '_> {
         }
     }
 
-    /// Once traffic may use it.
     fn allowed(self, found: Reply) -> Result<Reply, Refusal> {
         if let Reply::Interface { end, .. } = &found {
             self.policy.check_interface(&end.device.device).map_err(Refusal::new)?;

@@ -112,7 +112,6 @@ impl Agent {
         }
     }
 
-    /// Returns the agent's result and the time it took.
     fn hang_up(self) -> (anyhow::Result<()>, Duration) {
         let begun = monotonic();
         drop(self.orders);

@@ -55,7 +55,6 @@ impl Trials {
         self.lock().servers.remove(&token);
     }
 
-    /// The trial can be abandoned.
     pub(crate) fn as_client<T>(
         &self,
         token: Token,
@@ -74,7 +73,6 @@ impl Trials {
         result
     }
 
-    /// A server has closed its port afterwards.
     pub(crate) fn abandon(&self, token: Token) {
         let mut open = self.lock();
         let server = open.servers.remove(&token);
@@ -87,7 +85,6 @@ impl Trials {
         }
     }
 
-    /// Permanently.
     pub(crate) fn stop_all(&self) {
         let mut open = self.lock();
         open.closed = true;

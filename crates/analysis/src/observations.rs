@@ -149,7 +149,7 @@ fn suffices_undisturbed(trials: &[&Trial], arm: Arm) -> bool {
 
 /// A probed trial during which all probes failed.
 fn is_unwatched(trial: &Trial) -> bool {
-    trial.observed.as_ref().is_some_and(|seen| seen.elapsed.0 == 0 && !seen.lost.is_empty())
+    trial.observed.as_ref().is_some_and(|seen| seen.elapsed.0 == 0 && !seen.failed.is_empty())
 }
 
 /// By the requested workload, or the first trial of an imported one.

@@ -32,9 +32,9 @@ pub(crate) fn summary(result: &Observations<'_>, syscalls: &[SyscallCount]) -> O
 /// Probes of a run and their cost.
 pub(crate) fn of_run(record: &RunRecord, measured: &[Observations<'_>]) -> RunProbes {
     RunProbes {
-        ran: failures::without(record, &record.header.probes),
+        used: failures::used(record, &record.header.probes),
         missing: record.header.missing_probes.clone(),
-        lost: failures::on_the_way(record),
+        failed: failures::during_run(record),
         costs: cost::costs(measured),
     }
 }

@@ -73,7 +73,7 @@ fn bimodal(single: &Single<'_>) -> Option<SingleLevels> {
     let (of, values) = kind::of(single.measurement).within(&series);
     let levels = modality::bimodal(&values)?;
     Some(SingleLevels {
-        of: of.to_string(),
+        quantity: of.to_string(),
         low: levels.low,
         high: levels.high,
         share_high: levels.share_high,

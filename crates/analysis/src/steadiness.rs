@@ -20,7 +20,7 @@ pub(crate) fn spread(series: &Series) -> Option<Spread> {
     let interval = stats::series::mean_estimate(rates, CONFIDENCE)?.interval?;
     Some(Spread {
         interval: compare::named(interval),
-        of: series.of.to_owned(),
+        end: series.of.to_owned(),
         intervals: u32::try_from(rates.len()).unwrap_or(u32::MAX),
         length: series.length,
         worth: rates.len() as f64 / stats::series::inflation(rates)?.max(1.0),

@@ -45,6 +45,7 @@ fn told(told: &ImportedSettings) -> String {
         .chain(told.message.map(|size| format!("{size} messages")))
         .chain(told.rate.map(|rate| rate.to_string()))
         .chain(told.congestion.clone())
+        .chain(told.options.iter().map(|(name, value)| format!("{name} {value}")))
         .collect();
     if words.is_empty() { told.tool.clone() } else { format!("{}: {}", told.tool, words.join(", ")) }
 }
@@ -241,12 +242,13 @@ mod tests {
             direction: Some(Direction::Reverse),
             message: Some(Bytes(131_072)),
             congestion: Some("cubic".into()),
+            options: [("mss".to_owned(), "1400".to_owned())].into(),
             ..bare.clone()
         };
         let table = ImportedSettings::of("a table", ImportedKind::Other);
         for (told, words) in [
             (bare, "iperf3: streams"),
-            (full, "iperf3: 4 TCP streams in reverse, 128 KiB messages, cubic"),
+            (full, "iperf3: 4 TCP streams in reverse, 128 KiB messages, cubic, mss 1400"),
             (table, "a table"),
         ] {
             assert_eq!(of(&WorkloadSource::Imported(told), "unknown", &[]), words);

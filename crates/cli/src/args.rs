@@ -4,13 +4,15 @@ use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
 use crate::{
     commands::{
-        TOOL, baseline, check, client, compare, completions, config, doctor, explain, fleet, import, lab,
-        man, measure, member, memory, ping, plot, rebalance, report, run, runs, scenario, schema, server,
-        trace, vm, watch, web,
+        baseline, check, client, compare, completions, config, doctor, explain, fleet, import, lab, man,
+        measure, member, memory, ping, plot, rebalance, report, run, runs, scenario, schema, server, trace,
+        vm, watch, web,
     },
     examples,
+    exit::Exit,
     global_flags::GlobalFlags,
     list_format::ListFormat,
+    program::TOOL,
     settings::Settings,
 };
 
@@ -40,10 +42,46 @@ impl Args {
         }
         self.shared.fill(settings);
     }
+
+    pub(crate) fn run(&self) -> anyhow::Result<Exit> {
+        let shared = &self.shared;
+        match &self.command {
+            Command::Run(args) => run::run(args, shared),
+            Command::Report(args) => report::run(args, shared),
+            Command::Plot(args) => plot::run(args, shared),
+            Command::Runs(args) => runs::run(args, shared),
+            Command::Compare(args) => compare::run(args, shared),
+            Command::Check(args) => check::run(args, shared),
+            Command::Watch(args) => watch::run(args, shared),
+            Command::Baseline(command) => baseline::run(command, shared),
+            Command::Import(args) => import::run(args, shared),
+            Command::Client(args) => client::run(args, shared),
+            Command::Ping(args) => ping::run(args, shared),
+            Command::Server(args) => server::run(args),
+            Command::Scenario(command) => scenario::run(command, shared),
+            Command::List(format) => scenario::run(&scenario::ScenarioCommand::List(*format), shared),
+            Command::Schema(args) => schema::run(args),
+            Command::Explain(args) => explain::run(args, shared),
+            Command::Lab(command) => lab::run(command, shared),
+            Command::Trace(args) => trace::run(args),
+            Command::Held(args) => trace::launch::wait_and_exec(args),
+            Command::Measure(args) => measure::run(args),
+            Command::Vm(command) => vm::run(command),
+            Command::Rebalance(args) => rebalance::run(args),
+            Command::Memory(command) => memory::run(command),
+            Command::Member(args) => member::run(args),
+            Command::Fleet(command) => fleet::run(command),
+            Command::Doctor(args) => doctor::run(args),
+            Command::Config(args) => config::run(args, shared),
+            Command::Completions(args) => completions::run(args, tree()),
+            Command::Man(args) => man::run(args, tree()),
+            Command::Web(args) => web::run(args, shared),
+        }
+    }
 }
 
 /// All subcommands with flags and examples.
-pub(crate) fn tree() -> clap::Command {
+fn tree() -> clap::Command {
     let all = NUMERIC.into_iter().fold(Args::command(), |tree, name| tree.mut_subcommand(name, numeric));
     examples::on_every_page(all)
 }

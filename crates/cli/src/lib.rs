@@ -24,6 +24,7 @@ mod misread;
 mod output;
 mod pager;
 mod pin;
+mod program;
 mod progress;
 mod remedy_results;
 mod run_reference;
@@ -40,8 +41,8 @@ mod width;
 
 use std::process::ExitCode;
 
-pub use commands::TOOL;
 pub use exit::Exit;
+pub use program::TOOL;
 
 /// Runs the command line of this process.
 #[must_use]
@@ -57,7 +58,7 @@ pub fn main() -> ExitCode {
         }
         Err(error) => return failure::show(&error).into(),
     }
-    match commands::run(&args) {
+    match args.run() {
         Ok(exit) => exit.into(),
         Err(error) => failure::show(&error).into(),
     }

@@ -12,7 +12,7 @@ use serde::{Deserialize, de::IgnoredAny};
 use store::{RunListing, Store, StoreError};
 
 use crate::{
-    bounded_file, commands::import, evidence, failure::Misuse, global_flags::GlobalFlags, store_path,
+    bounded_file, commands::import::reading, evidence, failure::Misuse, global_flags::GlobalFlags, store_path,
 };
 
 /// Maximum number of further runs for estimating noise. Older runs may predate changes to the machine.
@@ -108,7 +108,7 @@ fn is_never_a_file(text: &str) -> bool {
 fn read(path: &Path) -> anyhow::Result<RunRecord> {
     match record_in(path)? {
         Some(record) => Ok(record),
-        None => import::record(path),
+        None => reading::record(path),
     }
 }
 

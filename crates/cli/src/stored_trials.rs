@@ -20,9 +20,7 @@ use store::{Claim, PatientStore, Store};
 use traffic::Stop;
 use units::Nanos;
 
-use crate::{
-    amount, commands::TOOL, commands::report, exit::Exit, output, remedy_results, store_path, trial,
-};
+use crate::{amount, commands::report, exit::Exit, output, program::TOOL, remedy_results, store_path, trial};
 
 /// Polling interval for a request to stop during a pause.
 const ASKED: Duration = Duration::from_millis(50);

@@ -20,7 +20,7 @@ use samples::{
 };
 use units::Nanos;
 
-use crate::{commands::TOOL, destination};
+use crate::{destination, program::TOOL};
 
 /// Local servers of a client, which take part in the measurement, in addition to virtual machines.
 const SERVERS: [&str; 4] = ["plumb", "iperf3", "sockperf", "iperf"];

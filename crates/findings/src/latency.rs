@@ -4,11 +4,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use workload::LatencyHistogram;
 
-use crate::{
-    distribution::Distribution,
-    estimate::Estimate,
-    result::{ResultSummary, WorkloadSummary},
-};
+use crate::{distribution::Distribution, estimate::Estimate};
 
 /// Full round trips, merged over all trials.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
@@ -31,13 +27,7 @@ pub struct LatencySummary {
 }
 
 impl LatencySummary {
-    /// `None` for kinds other than ping-pongs.
-    #[must_use]
-    pub const fn of(result: &ResultSummary) -> Option<&Self> {
-        if let WorkloadSummary::PingPong(latency) = &result.measured { Some(latency) } else { None }
-    }
-
-    /// An open loop is measured from the intended send times.
+    /// Times used for verdicts: for an open loop, measured from the intended send times.
     #[must_use]
     pub fn judged(&self) -> &Distribution {
         self.open_loop.as_ref().map_or(&self.round_trips, |open| &open.since_intended)
@@ -62,12 +52,4 @@ pub struct ConnectSummary {
     pub exchanges: Distribution,
     /// Failed connections.
     pub failed: u64,
-}
-
-impl ConnectSummary {
-    /// `None` for other kinds.
-    #[must_use]
-    pub const fn of(result: &ResultSummary) -> Option<&Self> {
-        if let WorkloadSummary::Connect(connect) = &result.measured { Some(connect) } else { None }
-    }
 }

@@ -41,15 +41,15 @@ pub use memory::{MEMORY_SCHEMA, MemoryArm, MemoryLook, MemoryMove, MemorySummary
 pub use packets::{DataPackets, DevicePackets, PacketCut, PacketSize, PacketSummary};
 pub use pair_matrix::{Contamination, HostPair, PairMatrix};
 pub use probed::{
-    CallRates, ConsumerPart, ConsumerTime, CpuAttribution, CpuProbeCost, EndCalls, GuestTime,
-    LatencyBreakdown, Leg, LostProbe, MachineTimes, ProbeCost, ProbedSummary, ProcessCalls, RunProbes,
-    StepKind, StepSummary,
+    CallRates, ConsumerPart, ConsumerTime, CpuAttribution, CpuProbeCost, EndCalls, FailedProbe, GuestTime,
+    LatencyBreakdown, Leg, MachineTimes, ProbeCost, ProbedSummary, ProcessCalls, RunProbes, StepKind,
+    StepSummary,
 };
 pub use result::*;
 pub use samples::Objective;
 pub use single::{
-    LevelShift, SINGLE_SCHEMA, SingleConnect, SingleFlow, SingleLevels, SingleMeasurement, SingleOutcome,
-    SingleRate, SingleStream, Spread,
+    SINGLE_SCHEMA, SingleConnect, SingleFlow, SingleLevels, SingleMeasurement, SingleOutcome, SingleRate,
+    SingleStream, Spread,
 };
 pub use stream::{DatagramSummary, StreamSummary, TcpSummary};
 pub use trace::{

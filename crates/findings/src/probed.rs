@@ -11,27 +11,27 @@ use crate::{distribution::Distribution, estimate::Interval};
 #[derive(Debug, Clone, Default, PartialEq, Serialize, JsonSchema)]
 pub struct RunProbes {
     /// Probes used in probed trials.
-    pub ran: Vec<ProbeKind>,
+    pub used: Vec<ProbeKind>,
     /// Requested probes that were not available.
     pub missing: Vec<MissingProbe>,
     /// Probes that failed during the run.
-    pub lost: Vec<LostProbe>,
+    pub failed: Vec<FailedProbe>,
     /// Cost per workload with probed and unprobed trials in the same blocks.
     pub costs: Vec<ProbeCost>,
 }
 
 /// A probe that failed during the run, so that some trials lack it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
-pub struct LostProbe {
+pub struct FailedProbe {
     pub probe: ProbeKind,
     /// First error.
     pub reason: String,
     /// Index of the first trial without it.
-    pub from: u32,
+    pub first_trial: u32,
     /// Probed trials without it.
     pub trials: u32,
     /// Later probed trials with it, e.g. after resuming the run.
-    pub again: u32,
+    pub later_trials: u32,
 }
 
 /// Cost of all probes together for a workload.
@@ -209,7 +209,7 @@ pub struct LatencyBreakdown {
     /// Round trips that took another path or could not be followed; not included in the steps.
     pub not_followed: u64,
     /// From the client's send to the reply, measured by the probe.
-    pub whole: Distribution,
+    pub round_trip: Distribution,
     /// Median round trip of the same trials, measured by the engine.
     pub engine: Option<Nanos>,
     /// Sum of the median steps.
@@ -243,7 +243,7 @@ pub struct StepSummary {
     /// Median as a share of the round trip, 0 to 1.
     pub share: f64,
     /// Start within a round trip of median steps, 0 to 1.
-    pub begins: f64,
+    pub start: f64,
     /// Share of each trial's round trip.
     pub by_trial: Vec<f64>,
 }

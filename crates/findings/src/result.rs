@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use samples::{DeviceState, PathCounters, ResultEnd, SyscallCount, ValidityWarning};
 use schemars::JsonSchema;
 use serde::Serialize;
+use units::Nanos;
 use workload::{BalloonMethod, BalloonMove, Metric, ReportedValue, SocketFacts, Work};
 
 use crate::{
@@ -12,7 +13,6 @@ use crate::{
     latency::{ConnectSummary, LatencySummary},
     packets::PacketSummary,
     probed::{GuestTime, LatencyBreakdown, ProbedSummary},
-    single::LevelShift,
     stream::StreamSummary,
 };
 
@@ -208,4 +208,38 @@ pub enum WorkloadSummary {
     Balloon(BalloonSummary),
     /// Nothing else: a value reported by another tool, without samples.
     Reported,
+}
+
+impl ConnectSummary {
+    /// The summary of connections; `None` for other kinds.
+    #[must_use]
+    pub const fn of(result: &ResultSummary) -> Option<&Self> {
+        if let WorkloadSummary::Connect(connect) = &result.measured { Some(connect) } else { None }
+    }
+}
+
+impl LatencySummary {
+    /// The latency of ping-pongs; `None` for other kinds.
+    #[must_use]
+    pub const fn of(result: &ResultSummary) -> Option<&Self> {
+        if let WorkloadSummary::PingPong(latency) = &result.measured { Some(latency) } else { None }
+    }
+}
+
+impl StreamSummary {
+    /// The stream summary of a result; `None` for other kinds.
+    #[must_use]
+    pub const fn of(result: &ResultSummary) -> Option<&Self> {
+        if let WorkloadSummary::Stream(stream) = &result.measured { Some(stream) } else { None }
+    }
+}
+
+/// A lasting level shift.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
+pub struct LevelShift {
+    /// Since the end of the warm-up.
+    pub at: Nanos,
+    /// Level before, in the unit of the outcome.
+    pub before: f64,
+    pub after: f64,
 }

@@ -11,7 +11,7 @@ use crate::{
     distribution::Distribution,
     estimate::Interval,
     latency::{ConnectSummary, LatencySummary},
-    result::{CpuCost, EndSocket},
+    result::{CpuCost, EndSocket, LevelShift},
     stream::{DatagramSummary, TcpSummary},
 };
 
@@ -126,22 +126,12 @@ pub struct Spread {
     /// Interval of the mean rate, corrected for autocorrelation.
     pub interval: Interval,
     /// Source of the intervals: `receiver`, `sender` or `client`.
-    pub of: String,
+    pub end: String,
     /// Number of intervals.
     pub intervals: u32,
     pub length: Nanos,
     /// Equivalent number of independent intervals.
     pub worth: f64,
-}
-
-/// A lasting level shift.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
-pub struct LevelShift {
-    /// Since the end of the warm-up.
-    pub at: Nanos,
-    /// Level before, in the unit of the outcome.
-    pub before: f64,
-    pub after: f64,
 }
 
 /// Connections of a single trial.
@@ -156,7 +146,7 @@ pub struct SingleConnect {
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct SingleLevels {
     /// `intervals` or `round trips`.
-    pub of: String,
+    pub quantity: String,
     /// Lower level: bits per second, or nanoseconds.
     pub low: f64,
     /// Upper level, in the same unit.

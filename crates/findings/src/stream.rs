@@ -4,11 +4,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use units::{Bytes, Nanos};
 
-use crate::{
-    distribution::Distribution,
-    estimate::Estimate,
-    result::{ResultSummary, WorkloadSummary},
-};
+use crate::{distribution::Distribution, estimate::Estimate};
 
 /// Streams of a result. Rates in bits per second.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
@@ -29,14 +25,6 @@ pub struct StreamSummary {
     pub lateness: Option<Distribution>,
     /// Standard deviation of the interval rates within a trial as a share of their mean; median over the trials.
     pub stability: Option<f64>,
-}
-
-impl StreamSummary {
-    /// `None` for other kinds.
-    #[must_use]
-    pub const fn of(result: &ResultSummary) -> Option<&Self> {
-        if let WorkloadSummary::Stream(stream) = &result.measured { Some(stream) } else { None }
-    }
 }
 
 /// TCP_INFO totals over all trials and connections, without the warm-up.

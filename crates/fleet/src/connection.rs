@@ -27,9 +27,8 @@ use tokio::{
 };
 
 use crate::{
-    dial::{Dialed, READ, Stream, Target},
+    dial::{Dialed, READ, ServerAccess, Stream, Target},
     error::FleetError,
-    key::NKey,
     wire::{self, Decoder, Delivery, ServerOp, WireError},
 };
 
@@ -41,8 +40,6 @@ const UNANSWERED: u32 = 3;
 const FARTHEST: Duration = Duration::from_secs(15);
 /// The pauses start again at zero after a connection of this length.
 const STABLE: Duration = Duration::from_secs(15);
-pub(crate) const ENCRYPTED: &str = "tls://";
-pub(crate) const PLAIN: &str = "nats://";
 /// Bytes of unread messages, after which the socket is not read.
 const INCOMING: usize = 8 << 20;
 /// Bytes of unsent messages.
@@ -61,20 +58,8 @@ const LATE_WAIT: Duration = Duration::from_millis(100);
 /// Lines about the server between two PINGs.
 const MOST_LINES: u32 = 10;
 
-#[derive(Debug)]
-pub struct ServerAccess {
-    /// `tls://host:4222`, or `nats://` on a trusted network.
-    pub server: String,
-    pub name: String,
-    /// Signs a controller's orders, too; `None` for a server that lets every user in.
-    pub key: Option<NKey>,
-    /// PEM of the authority that signed the server's certificate, instead of the system's authorities.
-    pub ca: Option<String>,
-}
-
 pub(crate) type Tell = Arc<dyn Fn(&str) + Send + Sync>;
 
-/// Restored when it breaks. Dropping it sends the queued messages and closes it.
 pub(crate) struct Connection {
     shared: Arc<Shared>,
     runtime: runtime::Handle,
@@ -88,7 +73,6 @@ struct Shared {
     stop: Arc<AtomicBool>,
     deadline: OnceLock<Instant>,
     is_connected: AtomicBool,
-    /// The server's last error.
     complaint: Mutex<Option<String>>,
     subscriptions: Mutex<HashMap<u64, Subscribed>>,
     next_sid: AtomicU64,
@@ -113,7 +97,6 @@ struct Pulse {
 
 enum Outgoing {
     Line(Vec<u8>, OwnedSemaphorePermit),
-    /// All earlier messages are written.
     Flushed(oneshot::Sender<()>),
 }
 
@@ -132,13 +115,12 @@ impl fmt::Debug for Connection {
 
 pub(crate) enum Answer {
     Message(Vec<u8>),
-    /// The subject has no subscribers.
     Nobody,
     None,
 }
 
 impl Connection {
-    /// Reconnects when the connection breaks. Waits end soon after `stop` is set.
+    /// Waits end soon after `stop` is set.
     pub(crate) fn open(
         access: &Arc<ServerAccess>,
         stop: &Arc<AtomicBool>,
@@ -199,7 +181,6 @@ impl Connection {
         Ok(subscription)
     }
 
-    /// The reply arrives on the subject `answer`.
     pub(crate) fn ask(
         self: &Arc<Self>,
         subject: &str,
@@ -266,7 +247,6 @@ impl Connection {
         sent.map_err(|_| self.shared.broken(&"its thread ended"))
     }
 
-    /// Waits only briefly once the stop flag is set.
     fn within<T>(&self, patience: Duration, work: impl Future<Output = T>) -> Option<T> {
         self.runtime.block_on(async {
             select! {
@@ -398,7 +378,6 @@ async fn write(
     }
 }
 
-/// Stops reading the socket while [`INCOMING`] is full.
 async fn read(
     shared: &Shared,
     mut decoder: Decoder,
@@ -437,7 +416,6 @@ async fn deliver(shared: &Shared, Delivery { sid, subject, payload, no_responder
     }
 }
 
-/// Returns when the server stops replying.
 async fn ping(shared: &Shared) {
     loop {
         sleep(PING).await;
@@ -458,12 +436,6 @@ fn delay(attempts: usize) -> Duration {
     } else {
         FARTHEST.min(Duration::from_millis(250) * 2_u32.pow(doublings))
     }
-}
-
-/// `tls://` or `nats://`.
-#[must_use]
-pub fn is_address(server: &str) -> bool {
-    [ENCRYPTED, PLAIN].iter().any(|scheme| server.starts_with(scheme))
 }
 
 pub(crate) struct Subscription {

@@ -8,7 +8,8 @@ use std::{
 use parking_lot::Mutex;
 
 use crate::{
-    connection::{Answer, Connection, ServerAccess, Tell},
+    connection::{Answer, Connection, Tell},
+    dial::ServerAccess,
     error::FleetError,
     message::{MemberInfo, OrderReply, VERSION, drawn},
     order::{Order, StartOrder, Task},
@@ -31,7 +32,6 @@ pub struct Controller {
 }
 
 impl Controller {
-    /// `tell` receives messages about the server. Waits end soon after `stop` is set.
     pub fn open(
         access: &Arc<ServerAccess>,
         stop: &Arc<AtomicBool>,
@@ -46,7 +46,7 @@ impl Controller {
         members(&self.connection, &self.access.name)
     }
 
-    /// The session's streams are the agent's standard output and input. Fails if the member is missing, ambiguous, or refuses.
+    /// Fails if the member is missing, ambiguous, or refuses.
     pub fn start(
         &self,
         member: &str,

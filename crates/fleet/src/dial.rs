@@ -18,7 +18,6 @@ use tokio_rustls::{
 };
 
 use crate::{
-    connection::{ENCRYPTED, PLAIN, ServerAccess},
     error::FleetError,
     key::NKey,
     wire::{self, Connect, Decoder, Info, ServerOp},
@@ -28,7 +27,6 @@ use crate::{
 const HANDSHAKE: Duration = Duration::from_secs(5);
 const ADDRESSES: usize = 8;
 const PORT: u16 = 4222;
-/// Bytes.
 pub(crate) const READ: usize = 16 << 10;
 /// The longest nonce in bytes. nats-server's have 16.
 const NONCE: usize = 64;
@@ -45,7 +43,6 @@ pub(crate) struct Dialed {
 pub(crate) struct Target {
     host: String,
     port: u16,
-    /// Otherwise TLS is used if the server requires it.
     is_encrypted: bool,
     config: Arc<ClientConfig>,
 }
@@ -195,6 +192,30 @@ fn encryption(ca: Option<&str>) -> Result<ClientConfig, String> {
     let builder = ClientConfig::builder_with_provider(Arc::new(ring::default_provider()));
     let builder = builder.with_safe_default_protocol_versions().map_err(|error| error.to_string())?;
     Ok(builder.with_root_certificates(roots).with_no_client_auth())
+}
+
+/// URL schemes with and without TLS.
+pub(crate) const ENCRYPTED: &str = "tls://";
+
+pub(crate) const PLAIN: &str = "nats://";
+
+/// How a server is reached, and as which user.
+#[derive(Debug)]
+pub struct ServerAccess {
+    /// `tls://host:4222`, or `nats://` on a trusted network.
+    pub server: String,
+    /// The name of this user in subjects.
+    pub name: String,
+    /// Authenticates this user to the server, and signs a controller's orders; `None` for a server that lets every user in.
+    pub key: Option<NKey>,
+    /// The certificate (PEM) of the authority that signed the server's, in place of the authorities of this system.
+    pub ca: Option<String>,
+}
+
+/// Whether an address has the scheme `tls://` or `nats://`.
+#[must_use]
+pub fn is_address(server: &str) -> bool {
+    [ENCRYPTED, PLAIN].iter().any(|scheme| server.starts_with(scheme))
 }
 
 #[cfg(test)]

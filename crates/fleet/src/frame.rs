@@ -9,15 +9,10 @@ const HEAD: usize = 1 + 8 + 8;
 #[cfg_attr(test, derive(strum::VariantArray))]
 #[repr(u8)]
 pub(crate) enum FrameKind {
-    /// The next chunk of the stream.
     Chunk,
-    /// A heartbeat with counters.
     Renewal,
-    /// End of the stream.
     LastChunk,
-    /// The end of the session. The bytes are the last output.
     End,
-    /// The bytes are the reason.
     Break,
 }
 
@@ -39,7 +34,6 @@ impl<'a> Frame<'a> {
         message
     }
 
-    /// `None` for an invalid frame.
     pub(crate) fn decode(message: &'a [u8]) -> Option<Self> {
         let (head, bytes) = message.split_at_checked(HEAD)?;
         let kind = FrameKind::from_repr(head[0])?;

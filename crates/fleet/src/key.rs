@@ -66,12 +66,10 @@ impl fmt::Debug for NKey {
     }
 }
 
-/// Verifies a user's signatures.
 #[derive(Clone)]
 pub struct PublicKey([u8; 32]);
 
 impl PublicKey {
-    /// Reads a key as printed by `plumb fleet add`.
     pub fn read(text: &str) -> Result<Self, NKeyError> {
         decode(PUBLIC, text).map(Self).ok_or(NKeyError::Public)
     }

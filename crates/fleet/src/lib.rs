@@ -22,8 +22,8 @@ mod subject;
 mod window;
 mod wire;
 
-pub use connection::{ServerAccess, is_address};
 pub use controller::Controller;
+pub use dial::{ServerAccess, is_address};
 pub use error::FleetError;
 pub use key::{NKey, NKeyError, PublicKey};
 pub use member::{Agent, AgentStarter, MemberPolicy, MemberStatus, address_towards, serve};

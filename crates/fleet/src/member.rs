@@ -18,8 +18,9 @@ use parking_lot::Mutex;
 use serde::Serialize;
 
 use crate::{
-    connection::{Connection, Incoming, Message, ServerAccess, Subscription, Tell},
+    connection::{Connection, Incoming, Message, Subscription, Tell},
     controller,
+    dial::ServerAccess,
     error::FleetError,
     key::PublicKey,
     message::{MemberInfo, OrderReply, VERSION, drawn},
@@ -39,14 +40,13 @@ const MOST: usize = 16;
 /// Refused orders to print.
 const MOST_LINES: u64 = 100;
 const FIRST: Duration = Duration::from_secs(1);
-/// up to this.
+/// The longest pause between two attempts.
 const FARTHEST: Duration = Duration::from_secs(30);
 
 #[derive(Debug)]
 pub struct MemberPolicy {
     pub access: Arc<ServerAccess>,
     pub controllers: BTreeMap<String, PublicKey>,
-    /// May take some time.
     pub address: Option<Ipv4Addr>,
     pub tool: String,
     /// Milliseconds since 1970.
@@ -76,15 +76,12 @@ pub trait AgentStarter: Sync {
 }
 
 pub trait Agent {
-    /// Its standard output and input. May be called once.
     fn streams(&mut self) -> (Box<dyn Read + Send>, Box<dyn Write + Send>);
 
-    /// Returns its last output.
     fn stop(&mut self) -> String;
 }
 
-/// Runs until `stop` is set. Waits while the server is unreachable. Fails if the server refuses this user, or the name is
-/// taken.
+/// Waits while the server is unreachable. Fails if the server refuses this user, or the name is taken.
 pub fn serve(
     policy: &MemberPolicy,
     starter: &dyn AgentStarter,
@@ -124,7 +121,6 @@ pub fn serve(
     Ok(())
 }
 
-/// `None` if interrupted.
 fn connect(
     policy: &MemberPolicy,
     stop: &Arc<AtomicBool>,
@@ -249,14 +245,12 @@ impl Member<'_> {
         }
     }
 
-    /// Ignores an order for another process with this member's name.
     fn addressed(&self, message: &[u8]) -> Option<(Signed, OrderAddress)> {
         let signed: Signed = serde_json::from_slice(message).ok()?;
         let address: OrderAddress = serde_json::from_str(&signed.order).ok()?;
         (address.instance == self.instance && subject::is_id(&address.id)).then_some((signed, address))
     }
 
-    /// The error is the reason to refuse the order.
     fn accept(
         &self,
         controller: &str,
@@ -360,7 +354,6 @@ pub fn address_towards(server: &str) -> Option<Ipv4Addr> {
     }
 }
 
-/// Devices in this process's namespace, without loopback (proc_pid_net(5)).
 fn devices() -> Vec<String> {
     let table = std::fs::read_to_string(DEVICES).unwrap_or_default();
     let names = table.lines().filter_map(|line| Some(line.split_once(':')?.0.trim().to_owned()));

@@ -11,7 +11,6 @@ pub struct MemberInfo {
     pub name: String,
     pub host: String,
     pub tool: String,
-    /// Version of its messages.
     pub messages: u32,
     /// Milliseconds since 1970.
     pub since: i64,
@@ -21,7 +20,6 @@ pub struct MemberInfo {
     pub sessions: usize,
     #[serde(default)]
     pub drained: bool,
-    /// Random; distinguishes members with the same name.
     pub instance: String,
 }
 
@@ -40,7 +38,6 @@ impl MemberInfo {
     }
 }
 
-/// Random hex digits.
 pub(crate) fn drawn() -> String {
     let number = getrandom::u64().expect("the kernel has random numbers once it has booted");
     format!("{number:016x}")

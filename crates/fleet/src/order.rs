@@ -25,7 +25,6 @@ pub(crate) struct Order {
     pub(crate) member: String,
     /// A process of that member.
     pub(crate) instance: String,
-    /// Part of the reply's subject.
     pub(crate) id: String,
     /// Milliseconds since 1970.
     pub(crate) expires: i64,
@@ -35,14 +34,12 @@ pub(crate) struct Order {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum Task {
-    /// Start no further agents, or start them again.
     Drain(bool),
     Start(StartOrder),
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct StartOrder {
-    /// The last part of the session's subjects.
     pub(crate) session: String,
     pub(crate) run: String,
 }
@@ -76,7 +73,7 @@ pub(crate) fn now() -> i64 {
 pub(crate) struct Obeyed(HashMap<String, i64>);
 
 impl Obeyed {
-    /// `controller` signed the order for `member`, it is valid now, and it is new. The error is the reason to refuse it.
+    /// The error is the reason to refuse the order.
     pub(crate) fn check(
         &mut self,
         signed: &Signed,

@@ -6,22 +6,18 @@ use crate::abstract_name;
 
 const PREFIX: &str = "plumb/interface/";
 
-/// Released on drop.
 #[derive(Debug)]
 pub struct Reservation {
     _lock: UnixDatagram,
-    /// Its name publishes the holder.
     _holder: Option<UnixDatagram>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Occupied {
-    /// Description of the holder.
     pub by: String,
 }
 
 impl Reservation {
-    /// Reserves in the network namespace of this process. `by` is published.
     pub fn take(device: &str, by: &str) -> io::Result<Result<Self, Occupied>> {
         let name = format!("{PREFIX}{device}");
         match abstract_name::bind(&name) {

@@ -6,7 +6,7 @@ use base64::{Engine, engine::general_purpose::STANDARD};
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    connection::ServerAccess,
+    dial::ServerAccess,
     key::{NKey, PublicKey},
 };
 
@@ -17,7 +17,6 @@ const SESSION: &[u8] = b"plumb session\n";
 const SIGNATURE: usize = 64;
 const NUMBER: usize = 8;
 
-/// Encoded in base64.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Signed {
     pub(crate) order: String,
@@ -64,7 +63,6 @@ pub(crate) enum Opener {
 }
 
 impl Opener {
-    /// `None` if it is not signed for this session, or repeated.
     pub(crate) fn open<'a>(&mut self, message: &'a [u8]) -> Option<&'a [u8]> {
         let Self::Verified { key, subject, number } = self else { return Some(message) };
         let (head, rest) = message.split_first_chunk::<NUMBER>()?;

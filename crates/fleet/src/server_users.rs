@@ -41,7 +41,6 @@ impl User {
     }
 }
 
-/// Admits exactly these users.
 #[must_use]
 pub fn users(all: &[User]) -> String {
     let mut text =

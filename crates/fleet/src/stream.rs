@@ -16,7 +16,6 @@ use crate::{
     window::{CHUNK, SessionEnd, Window},
 };
 
-/// Polled.
 const GLANCE: Duration = Duration::from_millis(200);
 
 /// Dropping it ends it and notifies the peer.
@@ -60,7 +59,6 @@ impl Session {
         self.finish(FrameKind::End, SessionEnd::Complete(output.to_owned()));
     }
 
-    /// Aborts the session and sends the reason.
     pub(crate) fn abort(&self, reason: &str) {
         self.finish(FrameKind::Break, SessionEnd::Broken(reason.to_owned()));
     }
@@ -162,7 +160,6 @@ pub struct StreamReader {
 }
 
 impl StreamReader {
-    /// `None` at the end.
     fn next(&self) -> io::Result<Option<Vec<u8>>> {
         let mut window = self.shared.window.lock();
         loop {

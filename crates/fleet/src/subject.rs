@@ -35,7 +35,6 @@ pub(crate) fn session(member: &str, controller: &str, id: &str) -> [String; 2] {
     ["to", "from"].map(|way| format!("plumb.session.{member}.{controller}.{id}.{way}"))
 }
 
-/// The subject of replies to the request `id`.
 pub(crate) fn answer(user: &str, member: &str, id: &str) -> String {
     format!("plumb.answer.{}.{}.{id}", token(user), token(member))
 }
@@ -45,7 +44,6 @@ pub(crate) fn answering(subject: &str) -> String {
     subject.split('.').nth(3).unwrap_or_default().replace(DOT, ".")
 }
 
-/// The last token of a subject: up to 64 hexadecimal digits.
 pub(crate) fn is_id(text: &str) -> bool {
     (1..=64).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_hexdigit())
 }

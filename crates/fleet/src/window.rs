@@ -30,7 +30,6 @@ pub(crate) struct Window {
     consumed: u64,
     reported: u64,
     waiting: VecDeque<Vec<u8>>,
-    /// The peer sends no more chunks.
     complete: bool,
     last_received: Instant,
     spoke: Instant,
@@ -96,7 +95,6 @@ impl Window {
         }
     }
 
-    /// Later reasons are ignored.
     pub(crate) fn finish(&mut self, end: SessionEnd) {
         self.end.get_or_insert(end);
     }
@@ -139,7 +137,6 @@ impl Window {
 
 #[cfg(any(test, fuzzing))]
 impl Window {
-    /// Invariants for any peer.
     pub(crate) fn check(&self) {
         assert!(self.taken <= self.sent && self.sent - self.taken <= MOST, "{self:?}");
         assert!(self.reported <= self.consumed && self.consumed <= self.received, "{self:?}");

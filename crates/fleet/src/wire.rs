@@ -20,7 +20,6 @@ pub(crate) enum ServerOp {
     Message(Delivery),
 }
 
-/// Fields of INFO that plumb uses.
 #[derive(Debug, PartialEq, Eq, Deserialize)]
 pub(crate) struct Info {
     #[serde(default)]
@@ -52,7 +51,6 @@ pub(crate) enum WireError {
 #[derive(Debug, Default)]
 pub(crate) struct Decoder {
     buffer: Vec<u8>,
-    /// Decoded bytes in `buffer`.
     start: usize,
 }
 
@@ -63,7 +61,6 @@ impl Decoder {
         self.buffer.extend(bytes);
     }
 
-    /// The connection is unusable after an error.
     pub(crate) fn next(&mut self) -> Result<Option<ServerOp>, WireError> {
         let rest = &self.buffer[self.start..];
         let Some(end) = rest.iter().take(LINE + 2).position(|byte| *byte == b'\n') else {

@@ -28,6 +28,8 @@ const MOST_ROWS: usize = 20_000;
 /// Intervals stored at full resolution over all tests: 4.5 hours of both ends at one sample per second. Later tests
 /// get coarser series, which bounds the size of the store and of reports.
 const MOST_INTERVALS: usize = 1 << 15;
+/// Limit on notes about results that differ although their settings are equal.
+const MOST_NOTES: usize = 20;
 /// Intervals per series after that limit.
 const FEW: usize = 8;
 
@@ -249,6 +251,10 @@ impl Assembler {
                 "{first}: more than {MOST_INTERVALS} intervals, so {tests} tests from here on have at most {FEW} per series"
             ));
         }
+        let (unexplained, notes): (Vec<String>, Vec<String>) =
+            std::mem::take(&mut self.cells.unexplained).into_iter().unzip();
+        self.record.notes.extend(notes.into_iter().take(MOST_NOTES));
+        self.record.unexplained = unexplained;
         let header = RunHeader { state: RunState::Complete, ..self.header() };
         let bounds = self.within_bounds();
         Assembly { rest: trials, header, bounds }
@@ -285,6 +291,11 @@ impl Assembler {
     fn calls(&mut self, found: ImportedTest) -> Vec<Done> {
         let test =
             self.pool.under(&found.title).or(self.latest.as_mut().filter(|it| it.title == found.title));
+        // A second summary of the same end counts another time.
+        let counts_end = |test: &ImportedTest| {
+            found.syscalls.iter().any(|call| test.syscalls.iter().any(|other| other.end == call.end))
+        };
+        let test = test.filter(|test| !counts_end(test));
         match test.filter(|test| !found.title.is_empty() || test.lines.end() < found.lines.start()) {
             Some(test) if found.levels.is_empty() => {
                 test.syscalls.extend(found.syscalls);

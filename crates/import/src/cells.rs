@@ -7,10 +7,12 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use samples::{ImportedKind, ImportedSettings, PathRecord, ResultRecord, WorkloadSource};
 use units::Bytes;
-use workload::{Direction, Transport};
+use workload::{Direction, Measurement, Quantity, Transport};
 
 use crate::{
-    imported_test::{End, ImportedTest},
+    extent::Extent,
+    imported_test::{End, Evidence, ImportedTest, Part},
+    places,
     rate_basis::RateBasis,
     title::{self, Settings, slug},
 };
@@ -19,6 +21,8 @@ use crate::{
 pub(crate) const MOST_CELLS: usize = 20_000;
 /// Factor for tests without a receiver's rate.
 const COUNTED: &str = "counted";
+/// Factor for tests with equal settings in different parts of a file.
+const PART: &str = "part";
 /// Path of tests that do not name their hosts.
 const UNKNOWN: &str = "unknown";
 /// iperf3's default TCP write size (DEFAULT_TCP_BLKSIZE).
@@ -32,7 +36,13 @@ pub(crate) struct Cells {
     paths: Vec<PathRecord>,
     known_paths: HashSet<String>,
     cells: Vec<Cell>,
-    by_name: HashMap<String, usize>,
+    /// Results of equal settings, by the name of the first.
+    by_name: HashMap<String, Vec<Member>>,
+    ids: HashSet<String>,
+    /// What the tests of a workload measure; others get a workload of their own.
+    quantities: HashMap<String, Quantity>,
+    /// Notes on results that differ although their settings are equal, and their names.
+    pub(crate) unexplained: Vec<(String, String)>,
     /// Context of the first test with a name, which the name does not include.
     first_in: HashMap<String, Context>,
     /// Headings of the previous test and their settings; consecutive table rows share them.
@@ -51,13 +61,31 @@ struct Identity {
     hosts: Option<(String, String)>,
     levels: BTreeMap<String, String>,
     counted: Option<RateBasis>,
+    quantity: Quantity,
+    observed: BTreeMap<&'static str, String>,
+    part: Part,
+}
+
+/// A result among those of equal settings.
+#[derive(Debug)]
+struct Member {
+    part: Part,
+    /// Lines of the first test.
+    place: String,
+    at: usize,
+    /// Values of the tests so far.
+    extent: Option<Extent>,
 }
 
 #[derive(Debug)]
 struct Cell {
     record: ResultRecord,
     /// Becomes a factor if it varies.
-    settings: BTreeMap<&'static str, String>,
+    settings: BTreeMap<String, String>,
+    /// The part of the file, a factor if other results have equal settings.
+    part: String,
+    /// The group in `by_name`.
+    group: String,
     trials: u32,
 }
 
@@ -66,8 +94,8 @@ struct Cell {
 struct Context {
     file: String,
     section: String,
-    /// Congestion control in use, which many logs omit.
-    congestion: Option<String>,
+    /// Properties that many logs omit, e.g. the congestion control in use.
+    observed: BTreeMap<&'static str, String>,
 }
 
 impl Cells {
@@ -79,9 +107,9 @@ impl Cells {
     pub(crate) fn place(&mut self, found: &ImportedTest) -> Option<(String, u32)> {
         let test = Identity::of(found);
         let at = match &self.latest_cell {
-            Some((latest, at)) if *latest == test => *at,
+            Some((latest, at)) if *latest == test && test.part.evidence == Evidence::Repeated => *at,
             _ => {
-                let at = self.cell(&test)?;
+                let at = self.cell(&test, found)?;
                 self.latest_cell = Some((test, at));
                 at
             }
@@ -92,7 +120,7 @@ impl Cells {
     }
 
     /// Finds or creates the cell; `None` beyond the limit.
-    fn cell(&mut self, test: &Identity) -> Option<usize> {
+    fn cell(&mut self, test: &Identity, found: &ImportedTest) -> Option<usize> {
         let title = self.settings_of(&test.title);
         let (from, to) = title.path.or_else(|| test.hosts.clone()).unwrap_or_default();
         let path = self.path(&from, &to);
@@ -101,31 +129,106 @@ impl Cells {
         if let Some(unusual) = test.counted.filter(|counted| *counted != RateBasis::Received) {
             levels.insert(COUNTED.to_owned(), unusual.word().to_owned());
         }
-        let workload = title.workload.unwrap_or_else(|| usual_workload(&test.settings).to_owned());
+        let workload = self.workload(title.workload, test);
         let mut settings = settings(&test.settings);
         let mut words: Vec<String> =
             levels.iter().map(|(factor, level)| slug(&format!("{factor}={level}"))).collect();
         words.extend(unusual_settings(&test.settings, &settings));
-        settings.extend(test.counted.map(|counted| (COUNTED, counted.word().to_owned())));
+        settings.extend(test.counted.map(|counted| (COUNTED.to_owned(), counted.word().to_owned())));
         self.context(&format!("{path}/{workload}"), test, &title.section, &mut words, &mut settings);
-        let name = self.free_name(&format!("{path}/{}", slug(&workload)), words, &test.settings);
-        if self.cells.len() >= MOST_CELLS && !self.by_name.contains_key(&name) {
+        let group = self.free_name(&format!("{path}/{}", slug(&workload)), words, &test.settings);
+        if let Some(at) = self.known(&group, test, found) {
+            return Some(at);
+        }
+        if self.cells.len() >= MOST_CELLS {
             return None;
         }
-        let at = *self.by_name.entry(name).or_insert_with_key(|name| {
-            let record = ResultRecord {
-                id: name.clone(),
-                path,
-                workload,
-                levels,
-                sent: WorkloadSource::Imported(test.settings.clone()),
-                placement: UNKNOWN.to_owned(),
-                baseline: false,
-            };
-            self.cells.push(Cell { record, settings, trials: 0 });
-            self.cells.len() - 1
+        let place = places::lines(&found.lines);
+        let (id, part) = self.name(&group, test, &place);
+        let record = ResultRecord {
+            id: id.clone(),
+            path,
+            workload,
+            levels,
+            sent: WorkloadSource::Imported(test.settings.clone()),
+            placement: UNKNOWN.to_owned(),
+            baseline: false,
+        };
+        self.ids.insert(id);
+        let (at, extent) = (self.cells.len(), Extent::of(&found.measurement));
+        self.by_name.entry(group.clone()).or_default().push(Member {
+            part: test.part.clone(),
+            place,
+            at,
+            extent,
         });
+        self.cells.push(Cell { record, settings, part, group, trials: 0 });
         Some(at)
+    }
+
+    /// The result of which the test is a trial, if there is evidence for that: a loop or numbered runs, or nothing
+    /// between the tests and values that agree.
+    fn known(&mut self, group: &str, test: &Identity, found: &ImportedTest) -> Option<usize> {
+        let members = self.by_name.get_mut(group)?;
+        let same = |member: &Member| self.together || member.part.start == test.part.start;
+        let extent = Extent::of(&found.measurement);
+        let agrees = |member: &Member| match test.part.evidence {
+            Evidence::Repeated => true,
+            Evidence::Varies => self.together,
+            Evidence::Adjacent => {
+                self.together || member.extent.zip(extent).is_none_or(|(known, new)| known.agrees_with(new))
+            }
+        };
+        if let Some(member) = members.iter_mut().find(|member| same(member) && agrees(member)) {
+            member.extent = member.extent.zip(extent).map(|(known, new)| known.with(new));
+            return Some(member.at);
+        }
+        let differing =
+            members.iter().find(|member| same(member) && test.part.evidence == Evidence::Adjacent);
+        if let Some(member) = differing {
+            let (file, place) = (&found.file, places::lines(&found.lines));
+            let values = member.extent.zip(extent).map(|(known, new)| format!(" ({known} and {new})"));
+            self.unexplained.push((
+                self.cells[member.at].record.id.clone(),
+                format!(
+                    "{file}: {place}: the settings equal those of {} but the values differ by more than the tests vary \
+                     within{}, so these are separate results; --together makes them trials of one",
+                    member.place,
+                    values.unwrap_or_default()
+                ),
+            ));
+        }
+        None
+    }
+
+    /// The name of a new result, and the part of the file as a factor level: the words above it, or its lines.
+    fn name(&self, group: &str, test: &Identity, place: &str) -> (String, String) {
+        let members = self.by_name.get(group).map_or(&[][..], Vec::as_slice);
+        let label = test.part.label.clone();
+        let label =
+            label.filter(|label| members.iter().all(|member| member.part.label.as_ref() != Some(label)));
+        if members.is_empty() {
+            return (group.to_owned(), label.unwrap_or_else(|| place.to_owned()));
+        }
+        let separator = if group.matches('/').count() > 1 { "," } else { "/" };
+        let named = |level: &String| format!("{group}{separator}{}", slug(&format!("{PART}={level}")));
+        let level =
+            label.filter(|label| !self.ids.contains(&named(label))).unwrap_or_else(|| place.to_owned());
+        (named(&level), level)
+    }
+
+    /// The workload's name. Different quantities under one heading are different workloads.
+    fn workload(&mut self, heading: Option<String>, test: &Identity) -> String {
+        let usual = usual_workload(&test.settings);
+        let mut name = heading.unwrap_or_else(|| usual.to_owned());
+        let words = [usual.to_owned(), format!("{:?}", test.quantity).to_lowercase()];
+        for word in words {
+            if *self.quantities.entry(name.clone()).or_insert(test.quantity) == test.quantity {
+                break;
+            }
+            name = format!("{name}, {word}");
+        }
+        name
     }
 
     pub(crate) fn most_trials(&self) -> u32 {
@@ -135,8 +238,9 @@ impl Cells {
     /// Paths and cells for the run header. Varying settings become factors; `off` sorts before `on`.
     pub(crate) fn records(&self) -> (Vec<PathRecord>, Vec<ResultRecord>) {
         let varying = self.varying();
+        let is_shared = |cell: &Cell| self.by_name.get(&cell.group).is_some_and(|members| members.len() > 1);
         let mut records: Vec<ResultRecord> =
-            self.cells.iter().map(|cell| cell.record_with(&varying)).collect();
+            self.cells.iter().map(|cell| cell.record_with(&varying, is_shared(cell))).collect();
         let switches = switches(&records);
         let paths: HashMap<&str, usize> = self.paths.iter().map(|path| path.name.as_str()).zip(0..).collect();
         let place = |path: &str| paths.get(path).copied();
@@ -190,10 +294,11 @@ impl Cells {
         test: &Identity,
         section: &str,
         words: &mut Vec<String>,
-        settings: &mut BTreeMap<&'static str, String>,
+        settings: &mut BTreeMap<String, String>,
     ) {
-        let congestion = test.settings.congestion.clone();
-        let here = Context { file: stem_of(&test.file).to_owned(), section: section.to_owned(), congestion };
+        let mut observed = test.observed.clone();
+        observed.extend(test.settings.congestion.clone().map(|name| ("congestion", name)));
+        let here = Context { file: stem_of(&test.file).to_owned(), section: section.to_owned(), observed };
         let base = format!("{stem}/{}", words.join(","));
         let first = self.first_in.entry(base).or_insert_with(|| here.clone());
         if first.file != here.file && !self.together {
@@ -202,12 +307,13 @@ impl Cells {
         if first.section != here.section {
             words.push(slug(&format!("section={}", here.section)));
         }
-        if let Some(congestion) = &here.congestion
-            && first.congestion.get_or_insert_with(|| congestion.clone()) != congestion
-        {
-            words.push(slug(&format!("congestion={congestion}")));
+        for (name, value) in &here.observed {
+            if first.observed.entry(name).or_insert_with(|| value.clone()) != value {
+                words.push(slug(&format!("{name}={value}")));
+            }
         }
-        settings.extend([("file", here.file), ("section", here.section)]);
+        settings.extend([("file".to_owned(), here.file), ("section".to_owned(), here.section)]);
+        settings.extend(here.observed.into_iter().map(|(name, value)| (name.to_owned(), value)));
     }
 
     /// The name, with the tool appended if another tool already uses it.
@@ -216,7 +322,7 @@ impl Cells {
             if words.is_empty() { stem.to_owned() } else { format!("{stem}/{}", words.join(",")) }
         };
         let name = joined(&words);
-        let differs = |at: &usize| match &self.cells[*at].record.sent {
+        let differs = |members: &Vec<Member>| match &self.cells[members[0].at].record.sent {
             WorkloadSource::Imported(other) => {
                 (other.kind, family(other)) != (imported.kind, family(imported))
             }
@@ -232,13 +338,13 @@ impl Cells {
 
     /// Settings that differ between cells. File and section count only where they distinguish cells with equal
     /// settings.
-    fn varying(&self) -> BTreeSet<&'static str> {
-        let mut values: BTreeMap<&'static str, BTreeSet<&str>> = BTreeMap::new();
+    fn varying(&self) -> BTreeSet<&str> {
+        let mut values: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
         let in_name = |word: &str| self.cells.iter().any(|cell| cell.record.id.contains(word));
         let (files, sections) = (in_name("file="), in_name("section="));
         for cell in &self.cells {
             for (setting, value) in &cell.settings {
-                let counts = match *setting {
+                let counts = match setting.as_str() {
                     "file" => files,
                     "section" => sections,
                     _ => true,
@@ -261,15 +367,22 @@ impl Identity {
             hosts: hosts(found),
             levels: found.levels.clone(),
             counted: RateBasis::of(&found.measurement),
+            quantity: quantity(&found.measurement),
+            observed: found.observed.clone(),
+            part: found.part.clone(),
         }
     }
 }
 
 impl Cell {
-    fn record_with(&self, varying: &BTreeSet<&'static str>) -> ResultRecord {
+    fn record_with(&self, varying: &BTreeSet<&str>, is_shared: bool) -> ResultRecord {
         let mut record = self.record.clone();
-        for (setting, value) in self.settings.iter().filter(|(setting, _)| varying.contains(*setting)) {
-            record.levels.entry((*setting).to_owned()).or_insert_with(|| value.clone());
+        for (setting, value) in self.settings.iter().filter(|(setting, _)| varying.contains(setting.as_str()))
+        {
+            record.levels.entry(setting.clone()).or_insert_with(|| value.clone());
+        }
+        if is_shared {
+            record.levels.entry(PART.to_owned()).or_insert_with(|| self.part.clone());
         }
         record
     }
@@ -317,7 +430,17 @@ fn usual_workload(imported: &ImportedSettings) -> &'static str {
     }
 }
 
-fn settings(imported: &ImportedSettings) -> BTreeMap<&'static str, String> {
+/// The quantity of a measurement's representative value.
+fn quantity(measurement: &Measurement) -> Quantity {
+    match measurement {
+        Measurement::Stream(_) => Quantity::BitRate,
+        Measurement::PingPong(_) => Quantity::Time,
+        Measurement::Reported(data) => data.values.first().map_or(Quantity::Plain, |value| value.quantity),
+        _ => Quantity::Plain,
+    }
+}
+
+fn settings(imported: &ImportedSettings) -> BTreeMap<String, String> {
     let direction = imported.direction.map(|direction| match direction {
         Direction::Forward => "forward",
         Direction::Reverse => "reverse",
@@ -336,13 +459,14 @@ fn settings(imported: &ImportedSettings) -> BTreeMap<&'static str, String> {
         ("transport", transport.map(str::to_owned)),
     ]
     .into_iter()
-    .filter_map(|(setting, value)| Some((setting, value?)))
+    .filter_map(|(setting, value)| Some((setting.to_owned(), value?)))
+    .chain(imported.options.clone())
     .collect()
 }
 
 /// Settings for the cell name: only those that differ from the defaults, so that a log that omits them gets the same
 /// cells.
-fn unusual_settings(imported: &ImportedSettings, settings: &BTreeMap<&'static str, String>) -> Vec<String> {
+fn unusual_settings(imported: &ImportedSettings, settings: &BTreeMap<String, String>) -> Vec<String> {
     let datagrams = |size: Bytes| (1400..=1500).contains(&size.0) || size.0 == 8192;
     let message = match imported.transport {
         Some(Transport::Udp) => imported.message.is_none_or(datagrams),
@@ -354,9 +478,10 @@ fn unusual_settings(imported: &ImportedSettings, settings: &BTreeMap<&'static st
         "message" => message,
         "rate" => imported.rate.is_none(),
         "streams" => imported.streams.is_none_or(|streams| streams <= 1),
-        _ => imported.transport.is_none_or(|transport| transport == Transport::Tcp),
+        "transport" => imported.transport.is_none_or(|transport| transport == Transport::Tcp),
+        _ => false,
     };
-    let word = |(setting, value): (&&'static str, &String)| slug(&format!("{setting}={value}"));
+    let word = |(setting, value): (&String, &String)| slug(&format!("{setting}={value}"));
     settings.iter().filter(|(setting, _)| !usual(setting)).map(word).collect()
 }
 

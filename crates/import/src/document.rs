@@ -168,8 +168,8 @@ pub(crate) enum Reading {
     Read,
     /// Not a log.
     Foreign,
-    /// Looks like a log of an unknown tool.
-    Unknown,
+    /// Looks like a log of this tool.
+    Unknown(&'static str),
     /// Not valid JSON.
     Invalid(String),
 }
@@ -179,8 +179,8 @@ impl Reading {
     pub(crate) fn complaint(&self) -> Option<String> {
         match self {
             Self::Read | Self::Foreign => None,
-            Self::Unknown => {
-                Some("skipped: this JSON document looks like a log, but not of iperf3 or flent".to_owned())
+            Self::Unknown(tool) => {
+                Some(format!("skipped: this JSON document is not a log of iperf3 or flent, but of {tool}"))
             }
             Self::Invalid(error) => Some(format!("skipped: invalid JSON ({error})")),
         }
@@ -196,13 +196,23 @@ pub(crate) fn read_with_parts(text: &str, read: &mut dyn FnMut(&str) -> bool) ->
     match serde_json::from_str::<&RawValue>(&numbers) {
         Err(error) => Reading::Invalid(error.to_string()),
         Ok(value) if read_parts(value.get(), read, 0) => Reading::Read,
-        Ok(_) if LOOKS.iter().any(|key| text.contains(key)) => Reading::Unknown,
-        Ok(_) => Reading::Foreign,
+        Ok(_) => {
+            let looks = LOOKS.iter().find(|(key, _)| text.contains(key));
+            looks.map_or(Reading::Foreign, |(_, tool)| Reading::Unknown(tool))
+        }
     }
 }
 
-/// Keys that suggest a measurement.
-const LOOKS: [&str; 3] = ["\"bits_per_second\"", "\"x_values\"", "\"raw_values\""];
+/// Keys that suggest a measurement, and the tool.
+const LOOKS: [(&str, &str); 7] = [
+    ("\"throughput_mbps\"", "xfr"),
+    ("\"stats\": {", "irtt"),
+    ("\"BitsPerSecond\"", "ethr"),
+    ("\"bits_per_second\"", "an unknown tool"),
+    ("\"x_values\"", "an unknown tool"),
+    ("\"raw_values\"", "an unknown tool"),
+    ("\"ntttcps\"", "ntttcp"),
+];
 
 fn read_parts(text: &str, read: &mut dyn FnMut(&str) -> bool, depth: usize) -> bool {
     if text.starts_with('{') && read(text) {
@@ -310,7 +320,10 @@ mod tests {
         assert_eq!(read_with_parts(text, &mut read), Reading::Read);
         assert_eq!(offered, [r#"{"start": null}"#, r#"{"start": "nan, -nan"}"#]);
         let none = &mut |_: &str| false;
-        assert_eq!(read_with_parts(r#"{"a": {"bits_per_second": 1}}"#, none), Reading::Unknown);
+        assert_eq!(
+            read_with_parts(r#"{"a": {"bits_per_second": 1}}"#, none),
+            Reading::Unknown("an unknown tool")
+        );
         assert_eq!(read_with_parts(r#"{"a": 1}"#, none), Reading::Foreign);
         assert!(matches!(read_with_parts(r#"{"a": 1,}"#, none), Reading::Invalid(_)));
     }

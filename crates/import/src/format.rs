@@ -77,7 +77,7 @@ impl Out {
 }
 
 /// Format name of tables. In files with tool logs they mostly repeat those.
-pub(crate) const TABLE: &str = "Markdown table";
+pub(crate) const TABLE: &str = "table";
 
 /// Line formats, the most distinctive first, tables last.
 pub(crate) fn of_lines(options: &Options) -> Vec<Box<dyn Format>> {
@@ -97,4 +97,4 @@ pub(crate) fn of_documents(_options: &Options) -> Vec<Box<dyn document::Document
 }
 
 /// Supported formats, for error messages.
-pub const KNOWN: &str = "iperf3 (text, JSON), sockperf, netperf, flent, strace -c, perf trace -s, balloon kernel log, Markdown tables";
+pub const KNOWN: &str = "iperf3 (text, JSON), sockperf, netperf, flent, strace -c, perf trace -s, balloon kernel log, tables (Markdown, boxes, aligned text, CSV)";

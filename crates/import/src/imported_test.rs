@@ -8,7 +8,7 @@ use workload::Measurement;
 /// One test in a log, or one table row.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ImportedTest {
-    /// Input format, e.g. `iperf3 text` or `Markdown table`.
+    /// Input format, e.g. `iperf3 text` or `table`.
     pub format: &'static str,
     /// Input file; set by the assembler.
     pub file: String,
@@ -39,6 +39,32 @@ pub struct ImportedTest {
     /// CPU time of the tool at each end.
     pub threads: Vec<ThreadCpu>,
     pub warnings: Vec<ValidityWarning>,
+    /// Properties that not every log shows; they distinguish tests that both show them.
+    pub observed: BTreeMap<&'static str, String>,
+    /// The part of the file that the test belongs to; set by the reader.
+    pub part: Part,
+}
+
+/// A part of a file: tests with nothing but the tool's own lines between them.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Part {
+    /// First line.
+    pub start: u64,
+    /// The words above the tests.
+    pub label: Option<String>,
+    pub evidence: Evidence,
+}
+
+/// Whether tests with equal settings in a part are trials of one result.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Evidence {
+    /// Nothing separates them: trials if their values agree.
+    #[default]
+    Adjacent,
+    /// A loop, a script or numbered runs: trials.
+    Repeated,
+    /// Each differs in an unknown way, e.g. rows of a table with equal settings, or a variable in a loop.
+    Varies,
 }
 
 impl ImportedTest {
@@ -67,6 +93,8 @@ impl ImportedTest {
             syscalls: Vec::new(),
             threads: Vec::new(),
             warnings: Vec::new(),
+            observed: BTreeMap::new(),
+            part: Part { start: 0, label: None, evidence: Evidence::Adjacent },
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Tracks the headings above a line: Markdown headings and summaries of `<details>`.
 
-use crate::format::Line;
+use crate::{format::Line, shell};
 
 /// Longest heading, in bytes.
 const LONGEST: usize = 200;
@@ -86,7 +86,8 @@ impl Outline {
     fn heading(&mut self, text: &str) -> Turn {
         let written = text.trim_start_matches('#');
         let level = text.len() - written.len();
-        if !(1..=6).contains(&level) || !written.starts_with([' ', '\t']) {
+        // `# iperf3 -c a` is a root prompt.
+        if !(1..=6).contains(&level) || !written.starts_with([' ', '\t']) || shell::command(text).is_some() {
             return Turn::Stays;
         }
         let within = |part: &Part| match part {
@@ -148,6 +149,7 @@ mod tests {
             ("### Client: `gate` (**`10.1.0.1`**) ###\n", vec!["Client: gate (10.1.0.1)"]),
             ("<details><summary>Host-&gt;VM</summary>\n", vec!["Host->VM"]),
             ("#!/bin/bash\n#no heading\n", vec![]),
+            ("# A\n# ip netns exec a iperf3 -c b\n", vec!["A"]),
         ] {
             assert_eq!(title_after(text), title, "{text}");
         }

@@ -23,6 +23,8 @@ struct Summary {
     last: u64,
     calls: Calls,
     thread: Option<String>,
+    /// Threads so far, with their numbers.
+    heads: Vec<String>,
     /// Columns of the current table.
     columns: Vec<String>,
     /// Times are in milliseconds according to the second heading line.
@@ -37,6 +39,12 @@ impl Format for PerfTrace {
             self.end(out);
             self.open = Some(Summary::new(line.number));
             return Claim::Claimed;
+        }
+        let is_repeated =
+            |open: &Summary| head(text).is_some() && open.heads.iter().any(|head| head == thread_of(text));
+        if self.open.as_ref().is_some_and(is_repeated) {
+            // The title of a second summary is missing.
+            self.end(out);
         }
         if self.open.is_none() && (head(text).is_some() || is_columns(text)) {
             // The title is missing.
@@ -70,6 +78,7 @@ impl Summary {
             last: line,
             calls: Calls::new(),
             thread: None,
+            heads: Vec::new(),
             columns: Vec::new(),
             milliseconds: false,
             wrong: Places::NONE,
@@ -83,6 +92,7 @@ impl Summary {
             return true;
         }
         if let Some(head) = head(text) {
+            self.heads.push(thread_of(text).to_owned());
             self.thread = match head {
                 Head::Thread(name) => Some(name),
                 Head::Total => None,
@@ -166,6 +176,11 @@ fn head(text: &str) -> Option<Head> {
     Some(if name == "total" { Head::Total } else { Head::Thread(name.to_owned()) })
 }
 
+/// `vhost (7)` of `vhost (7), 12 events, 20.0%`.
+fn thread_of(text: &str) -> &str {
+    text.find(" events").and_then(|end| text[..end].rsplit_once(", ")).map_or(text, |(thread, _)| thread)
+}
+
 /// Milliseconds such as `2200.756`, in nanoseconds.
 fn milliseconds(text: &str) -> Option<Nanos> {
     let (value, rest) = leading_number(text)?;
@@ -230,6 +245,13 @@ mod tests {
              read  5  0.004  0.001  0.001  0.001  1.00%\n",
         );
         assert_eq!(counted(&out), [(None, "read", 5, None, Some(4000))]);
+    }
+
+    #[test]
+    fn repeated_thread_starts_another_summary() {
+        let table = format!(" a (1), 2 events\n{HEAD}   read  5  0  1.0  0.1  0.1  0.1  1.00%\n");
+        assert_eq!(read(&format!("{table}{table}")).founds.len(), 2);
+        assert_eq!(read(&format!("{table}{}", table.replace("(1)", "(2)"))).founds.len(), 1);
     }
 
     #[test]

@@ -38,7 +38,9 @@ pub(crate) fn amount(text: &str) -> Option<Amount> {
     let text = text.trim();
     let exact = text.trim_start_matches(['~', '≈']).trim_start();
     let (number, rest) = leading_number(exact)?;
-    let rest = without_spread(without_remark(rest.trim()));
+    let bracketed =
+        rest.trim().strip_prefix('(').and_then(|rest| rest.strip_suffix(')')).filter(|it| unit(it).is_some());
+    let rest = bracketed.unwrap_or_else(|| without_spread(without_remark(rest.trim())));
     let unit = if rest.is_empty() { None } else { Some(unit(rest)?) };
     let written = &exact[..exact.len() - leading_rest(exact).len()];
     let whole = written.chars().all(|c| c.is_ascii_digit() || c == ',');
@@ -144,6 +146,8 @@ mod tests {
             ("12 packets", Count, 12.0),
             ("1.8x", Plain, 1.8),
             ("23.5 ± 0.3 Gbits/sec", BitRate, 23.5e9),
+            ("7100.000000 (Mb/s)", BitRate, 7100e6),
+            ("698.866667 (OP/s)", PerSecond, 698.866_667),
         ] {
             let read = amount(text).unwrap_or_else(|| panic!("{text} is a number"));
             assert_eq!(read.unit.map(|unit| unit.quantity), Some(quantity), "{text}");

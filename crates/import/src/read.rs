@@ -1,6 +1,7 @@
 //! Reads one file: offers every line to the formats and passes on each test immediately.
 
 use std::{
+    borrow::Cow,
     collections::{BTreeMap, BTreeSet},
     io::BufRead,
     mem,
@@ -14,12 +15,13 @@ use crate::{
     error::ImportError,
     format::{self, Claim, Format, Line, Out},
     gzip,
-    imported_test::ImportedTest,
+    imported_test::{Evidence, ImportedTest, Part},
     lines::{LONGEST, LineError, Lines},
     options::Options,
     outline::{Outline, Turn},
+    parts::Parts,
     places::{self, Places},
-    prefix, unread,
+    prefix, shell, unread,
 };
 
 /// Longer lines are not log rows; they can only contain a JSON document.
@@ -92,6 +94,7 @@ struct Reader<'a, E> {
     formats: Vec<Box<dyn Format>>,
     documents: Vec<Box<dyn Document>>,
     outline: Outline,
+    parts: Parts,
     collector: Collector,
     out: Out,
     /// Index of the format that claimed the last line; it is tried first.
@@ -115,6 +118,7 @@ impl<'a, E> Reader<'a, E> {
             formats: format::of_lines(options),
             documents: format::of_documents(options),
             outline: Outline::default(),
+            parts: Parts::default(),
             collector: Collector::default(),
             out: Out::default(),
             latest: 0,
@@ -141,6 +145,7 @@ impl<'a, E> Reader<'a, E> {
             self.out.note(format!("lines {first} to {last}: truncated JSON document"));
         }
         if collected.claim == Claim::Claimed {
+            self.parts.log();
             return self.hand_on();
         }
         if line.text.len() > LONGEST_ROW {
@@ -150,11 +155,21 @@ impl<'a, E> Reader<'a, E> {
         if self.outline.line(line) == Turn::Turns {
             self.turn()?;
             self.out.title = self.outline.title();
+            let is_heading = !line.text.trim_start().starts_with(['`', '~']);
+            if let Some(heading) = self.out.title.last().filter(|_| is_heading) {
+                self.parts.heading(heading, line.number);
+            }
         } else {
             if line.text.trim_start().starts_with('|') {
                 self.formats.iter_mut().for_each(|format| format.row_beside(line, &mut self.out));
             }
-            self.offer(line);
+            let text = without_emphasis(line.text);
+            let claim = self.offer(&Line { text: &text, ..*line });
+            if claim == Claim::Claimed && shell::command(&text).is_none() {
+                self.parts.log();
+            } else {
+                self.parts.line(&text, line.number);
+            }
         }
         self.hand_on()
     }
@@ -173,18 +188,19 @@ impl<'a, E> Reader<'a, E> {
 
     /// Offers a line without its prefix, then unchanged, since a table row may start with a date. An unclaimed line
     /// ends the current test.
-    fn offer(&mut self, line: &Line<'_>) {
+    fn offer(&mut self, line: &Line<'_>) -> Claim {
         let bare = prefix::stripped(line.text).map(|text| Line { text, ..*line });
         let in_table = self.latest + 1 == self.formats.len();
         let (first, second) = if in_table { (Some(*line), bare) } else { (bare, Some(*line)) };
         for line in [first, second].into_iter().flatten() {
             if self.offer_to_all(&line) == Claim::Claimed {
-                return;
+                return Claim::Claimed;
             }
         }
         if let Some(output) = unread::output(line.text) {
             self.out.unread(output, line.number);
         }
+        Claim::Declined
     }
 
     fn offer_to_all(&mut self, line: &Line<'_>) -> Claim {
@@ -225,6 +241,12 @@ impl<'a, E> Reader<'a, E> {
             if found.title.is_empty() {
                 found.title.clone_from(&self.out.title);
             }
+            let part = self.parts.of(*found.lines.end());
+            let evidence = match found.part.evidence {
+                Evidence::Adjacent => part.evidence,
+                own => own,
+            };
+            found.part = Part { evidence, ..part };
             if !self.found.iter().any(|format| format == found.format) {
                 self.found.push(found.format.to_owned());
             }
@@ -269,6 +291,16 @@ impl<'a, E> Reader<'a, E> {
         let file = ImportedFile { name, digest: lines.digest(), lines: number, formats: self.found };
         Ok(FileReport { file, notes, table_notes, columns: self.columns })
     }
+}
+
+/// Removes emphasis and inline code from a row of a log; tables and lists remove it from their cells.
+fn without_emphasis(text: &str) -> Cow<'_, str> {
+    if !text.contains(['*', '`']) {
+        return text.into();
+    }
+    let plain = text.replace(['*', '`'], "");
+    let is_row = plain.trim_start().starts_with('[') || plain.contains("sockperf: ");
+    if is_row { plain.into() } else { text.into() }
 }
 
 /// Rejects binary files by their first bytes.

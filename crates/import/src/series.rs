@@ -48,6 +48,11 @@ impl Series {
         self.kept.len() + usize::from(self.pending.is_some())
     }
 
+    /// Removes and returns the only interval.
+    pub(crate) fn take_only(&mut self) -> Option<Interval> {
+        (self.len() == 1).then(|| std::mem::take(self).into_intervals().pop()).flatten()
+    }
+
     pub(crate) fn intervals(&self) -> impl Iterator<Item = &Interval> {
         self.kept.iter().chain(self.pending.iter().map(|(interval, _)| interval))
     }

@@ -170,7 +170,7 @@ impl Table {
     }
 
     fn sleeps(&mut self, call: &Call) {
-        const SLEEPS: [&str; 9] = [
+        const SLEEPS: [&str; 24] = [
             "clock_nanosleep",
             "nanosleep",
             "pselect6",
@@ -179,7 +179,22 @@ impl Table {
             "ppoll",
             "epoll_wait",
             "epoll_pwait",
+            "epoll_pwait2",
             "wait4",
+            "waitid",
+            "futex",
+            "futex_wait",
+            "accept",
+            "accept4",
+            "recvfrom",
+            "recvmsg",
+            "recvmmsg",
+            "pause",
+            "rt_sigsuspend",
+            "rt_sigtimedwait",
+            "io_getevents",
+            "io_uring_enter",
+            "msgrcv",
         ];
         if SLEEPS.contains(&call.name.as_str()) && call.calls > 0 {
             let each = call.running.map_or(0.0, |time| time.0 as f64 / 1e3 / call.calls as f64);

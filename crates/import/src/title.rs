@@ -75,15 +75,40 @@ fn parts(title: &str) -> impl Iterator<Item = &str> {
 /// `Server`, `Client: dev-gateway (10.1.0.1)`, `client log`: which end the log is from, which the log itself shows.
 fn is_role(part: &str) -> bool {
     let lowercase = part.to_lowercase();
-    ["server", "client", "sender", "receiver"].iter().any(|role| {
-        lowercase.strip_prefix(role).is_some_and(|after| {
-            let after = after.trim_start_matches(['-', '_', ' ']);
-            after.is_empty() || after.starts_with(':') || matches!(after, "log" | "side" | "output" | "logs")
-        })
-    })
+    let is_labelled = |role: &&str| lowercase.strip_prefix(*role).is_some_and(|after| after.starts_with(':'));
+    is_role_alone(part) || ROLES.iter().any(is_labelled)
 }
 
-/// `Run 3`, `#2`, `test-1`: a repetition.
+const ROLES: [&str; 4] = ["server", "client", "sender", "receiver"];
+
+/// `On the server:`, `client_log`: nothing but which end a log is from.
+pub(crate) fn is_role_alone(text: &str) -> bool {
+    const OTHERS: [&str; 11] =
+        ["on", "at", "from", "the", "following", "is", "output", "log", "logs", "side", "end"];
+    let lowercase = text.to_lowercase();
+    let mut words = lowercase.split(|sign: char| !sign.is_alphanumeric()).filter(|word| !word.is_empty());
+    ROLES.iter().any(|role| lowercase.contains(role))
+        && words.all(|word| ROLES.contains(&word) || OTHERS.contains(&word))
+}
+
+/// `Run 3`, `2nd run`, `iteration 1 of 5`: one of several runs with the same settings.
+pub(crate) fn is_run(text: &str) -> bool {
+    const RUNS: [&str; 8] = ["run", "trial", "attempt", "iteration", "iter", "round", "pass", "repetition"];
+    const ORDINALS: [&str; 5] = ["first", "second", "third", "fourth", "fifth"];
+    let lowercase = text.to_lowercase();
+    let words: Vec<&str> =
+        lowercase.split(|sign: char| !sign.is_alphanumeric()).filter(|word| !word.is_empty()).collect();
+    let is_number = |word: &&str| {
+        ORDINALS.contains(word)
+            || word.trim_end_matches(char::is_alphabetic).bytes().any(|byte| byte.is_ascii_digit())
+    };
+    let is_run = |word: &&str| RUNS.contains(word);
+    words.iter().any(is_run)
+        && words.iter().any(is_number)
+        && words.iter().all(|word| is_run(word) || is_number(word) || matches!(*word, "of" | "no" | "number"))
+}
+
+/// `Run 3`, `#2`, `test-1`: a heading that is no setting.
 fn is_repetition(part: &str) -> bool {
     let lowercase = part.to_lowercase();
     let words =
@@ -177,6 +202,22 @@ mod tests {
         check(&["TSO enabled", "Client log"], None, &[("tso", "on")], None);
         check(&["Bulk transfer", "Run 3", "Server: b (10.1.0.101)"], None, &[], Some("Bulk transfer"));
         check(&[], None, &[], None);
+    }
+
+    #[test]
+    fn distinguishes_roles_and_runs_from_other_words() {
+        for text in ["Server", "On the client:", "server_log", "Following is the server output:"] {
+            assert!(is_role_alone(text), "{text}");
+        }
+        for text in ["Server with MTU 9000", "The log", "client: a"] {
+            assert!(!is_role_alone(text), "{text}");
+        }
+        for text in ["Run 3", "run #2 of 5", "2nd run", "First iteration:"] {
+            assert!(is_run(text), "{text}");
+        }
+        for text in ["Test 1", "run", "Run 2 with MTU 9000", "3"] {
+            assert!(!is_run(text), "{text}");
+        }
     }
 
     #[test]

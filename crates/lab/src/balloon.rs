@@ -1,48 +1,28 @@
 //! Runs a trial that moves memory: prepares the guest, resizes it from outside, and restores it.
 
-use std::{collections::BTreeMap, time::Duration};
+use std::time::Duration;
 
 use memory::{Balloon, GuestAgent, MemoryError, Resident, Resize};
 use protocol::{EndReport, MemoryOrder, MemoryReply, Order, Reply};
 use samples::MachineCpu;
-use scenario::{HostName, Vm};
+use scenario::HostName;
 use units::{Bytes, Nanos};
-use workload::{BalloonData, BalloonMethod, BalloonMove, BalloonSettings, EndMeasurement, KindSettings};
+use workload::{BalloonData, BalloonMove, BalloonSettings, EndMeasurement, KindSettings};
 
 use crate::{
-    agents::Agents,
+    agents::{Agents, SHORT, token},
     error::RunError,
     event::{Event, Observer},
-    exchange::{Exchange, Reports, SHORT, token, unexpected},
+    exchange::{Exchange, Reports},
     observer::Watcher,
-    trial::TrialRunner,
+    trial_runner::TrialRunner,
+    vm_balloon::{VmBalloon, failed},
 };
 
 /// Timeout for orders that touch all guest memory, in an emulated machine on a busy host.
 const LONG: Duration = Duration::from_secs(300);
 /// Update interval of the live view.
 const SHOW_INTERVAL: Duration = Duration::from_millis(100);
-
-/// Balloons by host, created on first use. A monitor accepts one client.
-pub(crate) type Balloons = BTreeMap<HostName, VmBalloon>;
-
-pub(crate) struct VmBalloon {
-    method: BalloonMethod,
-    balloon: Box<dyn Balloon>,
-    resident: Resident,
-}
-
-impl VmBalloon {
-    fn of(host: &HostName, vm: &Vm, agents: &mut Agents) -> Result<Self, RunError> {
-        let missing = |reason: String| failed(host, MemoryError::Guest(reason));
-        let method = vm.balloon.ok_or_else(|| missing("it has no `balloon`".to_owned()))?;
-        let monitor = agents.take_monitor(host).ok_or_else(|| missing("it has no monitor".to_owned()))?;
-        let pid = agents.pids(host).first().copied().unwrap_or_default();
-        let balloon = memory::balloon(method, monitor, pid, machine::BALLOON, vm.pluggable());
-        let created = balloon.and_then(|balloon| Ok(Self { method, balloon, resident: Resident::of(pid)? }));
-        created.map_err(|error| failed(host, error))
-    }
-}
 
 /// The guest agent as seen by a memory method.
 struct VmAgent<'a> {
@@ -62,7 +42,7 @@ impl VmAgent<'_> {
         };
         match self.agents.ask(self.host, "move its memory", Order::Memory { work }, deadline)? {
             Reply::Memory { done } => Ok(done),
-            other => Err(unexpected(self.host, &other)),
+            other => Err(RunError::unexpected(self.host, &other)),
         }
     }
 
@@ -85,7 +65,7 @@ impl VmAgent<'_> {
     }
 
     fn strange(&self, reply: &MemoryReply) -> RunError {
-        unexpected(self.host, &Reply::Memory { done: reply.clone() })
+        RunError::unexpected(self.host, &Reply::Memory { done: reply.clone() })
     }
 
     /// Brings all free guest memory into the required state. Returns the amount to take from the guest.
@@ -148,13 +128,6 @@ fn of_guest(error: RunError) -> MemoryError {
     match error {
         RunError::Interrupted => MemoryError::Interrupted,
         error => MemoryError::Guest(error.to_string()),
-    }
-}
-
-fn failed(host: &HostName, error: MemoryError) -> RunError {
-    match error {
-        MemoryError::Interrupted => RunError::Interrupted,
-        error => RunError::Memory { host: host.to_string(), source: error },
     }
 }
 

@@ -1,5 +1,7 @@
 //! Errors that end a run.
 
+use protocol::Reply;
+use scenario::HostName;
 use thiserror::Error;
 
 /// An error that ended a run early. Finished trials are stored, and the run can be resumed.
@@ -114,6 +116,20 @@ impl From<machine::MachineError> for RunError {
 }
 
 impl RunError {
+    /// An error of the sink.
+    pub(crate) fn keep(error: impl std::error::Error + Send + Sync + 'static) -> Self {
+        Self::Keep(Box::new(error))
+    }
+
+    pub(crate) fn refused(host: &HostName, what: &'static str, reason: String) -> Self {
+        Self::Refused { host: host.to_string(), what, reason, unsupported: false }
+    }
+
+    pub(crate) fn unexpected(host: &HostName, reply: &Reply) -> Self {
+        let received: String = format!("{reply:?}").chars().take(60).collect();
+        Self::refused(host, "follow the protocol", format!("unexpected reply: {received}"))
+    }
+
     #[must_use]
     pub const fn is_interrupted(&self) -> bool {
         matches!(self, Self::Interrupted | Self::InterruptedWaiting { .. })

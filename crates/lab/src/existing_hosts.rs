@@ -6,10 +6,9 @@ use protocol::{Order, Reply};
 use scenario::{DeviceName, DeviceRef, HostName, Lab, PathEnd, Plan, Scenario};
 
 use crate::{
-    agents::Agents,
+    agents::{Agents, SHORT, token},
     error::RunError,
     event::{Event, Observer},
-    exchange::{SHORT, token, unexpected},
 };
 
 /// Minimum time before a reservation is retried. A random addition of up to the same time prevents two runs from
@@ -57,12 +56,7 @@ pub(crate) fn located(
 
 /// Checks names, addresses and MTUs of lab devices against the hosts'.
 fn fits(lab: &Lab, plan: &Plan) -> Result<(), RunError> {
-    let refused = |host: &HostName, reason: String| RunError::Refused {
-        host: host.to_string(),
-        what: "create the lab's devices on it",
-        reason,
-        unsupported: false,
-    };
+    let refused = |host: &HostName, reason| RunError::refused(host, "create the lab's devices on it", reason);
     for host in &lab.hosts {
         let Some(own) = host.existing.as_ref().map(|existing| existing.end(&host.name)) else { continue };
         let is_created = |at: &DeviceRef| lab.is_made_on(at, &host.name);
@@ -97,7 +91,7 @@ pub(crate) fn interface(
     let order = Order::FindInterface { host: host.clone(), address, interface };
     match agents.ask(host, "find its interface", order, SHORT)? {
         Reply::Interface { end, mtu } => Ok((end, mtu)),
-        other => Err(unexpected(host, &other)),
+        other => Err(RunError::unexpected(host, &other)),
     }
 }
 
@@ -164,12 +158,8 @@ fn release(hosts: &[&HostName], agents: &mut Agents, observer: &mut dyn Observer
 fn same_machine(host: &HostName, others: &[&HostName]) -> RunError {
     let others: Vec<String> = others.iter().map(|other| format!("`{other}`")).collect();
     let one_of = if others.len() > 1 { "one of " } else { "" };
-    RunError::Refused {
-        host: host.to_string(),
-        what: "reserve its interface",
-        reason: format!("it is the same machine as {one_of}{}; list each machine once", others.join(", ")),
-        unsupported: false,
-    }
+    let reason = format!("it is the same machine as {one_of}{}; list each machine once", others.join(", "));
+    RunError::refused(host, "reserve its interface", reason)
 }
 
 enum Reservation<'a> {
@@ -200,7 +190,7 @@ fn reserve_each<'a>(
                     .map(|other| format!("{other} also measures on host {host} and shares its CPUs")),
             ),
             Reply::Occupied { by } => return Ok(Reservation::Refused { taken, host, by }),
-            other => return Err(unexpected(host, &other)),
+            other => return Err(RunError::unexpected(host, &other)),
         }
     }
     Ok(Reservation::Granted { notices })

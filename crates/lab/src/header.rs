@@ -7,9 +7,8 @@ use samples::{
 use crate::{
     error::RunError,
     event::{Event, Observer},
-    record,
-    run::{Request, keep, planned_paths},
-    trial::now,
+    record::{self, now},
+    request::{Request, planned_paths},
 };
 
 /// Stores the header of a new run, or compares the machine with that of the resumed run. `machines` were booted for
@@ -33,13 +32,13 @@ pub(crate) fn begin<S: Sink>(
             );
             observer.event(&Event::Notice(&text));
             let change = MachineChange { at: now(), trials_before, environment: environment.clone() };
-            sink.machine_changed(&request.id, &change).map_err(keep)?;
+            sink.machine_changed(&request.id, &change).map_err(RunError::keep)?;
         }
         observer.event(&Event::Begun(&resumed.header));
         return Ok(());
     }
     let header = RunHeader { machines, ..header(request, environment, missing) };
-    sink.begin(&header).map_err(keep)?;
+    sink.begin(&header).map_err(RunError::keep)?;
     observer.event(&Event::Begun(&header));
     Ok(())
 }

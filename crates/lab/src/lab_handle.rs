@@ -8,7 +8,7 @@ use samples::{DeviceState, PathCounters};
 use scenario::{DeviceRef, DeviceSettings, HostName, Lab, Path};
 use topology::{ConfigureError, ReadError, Topology};
 
-use crate::{agents::Agents, error::RunError, event::Observer, exchange::unexpected};
+use crate::{agents::Agents, error::RunError, event::Observer};
 
 /// Timeout for settings and readings of a guest's devices on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -115,7 +115,7 @@ impl LabHandle<'_> {
         for (way, host, reply) in self.ask_inside(agents, ways, "read its devices", order)? {
             match reply {
                 Reply::DeviceStates { states } => all[way].extend(states),
-                other => return Err(unexpected(&host, &other)),
+                other => return Err(RunError::unexpected(&host, &other)),
             }
         }
         for (states, devices) in all.iter_mut().zip(ways) {
@@ -137,7 +137,7 @@ impl LabHandle<'_> {
         for (way, host, reply) in self.ask_inside(agents, ways, "read its counters", order)? {
             match reply {
                 Reply::DeviceCounters { counters } => all[way].devices.extend(counters),
-                other => return Err(unexpected(&host, &other)),
+                other => return Err(RunError::unexpected(&host, &other)),
             }
         }
         for (counters, devices) in all.iter_mut().zip(ways) {

@@ -31,12 +31,16 @@ mod observer_setup;
 mod persistent_lab;
 mod placement;
 mod record;
+mod request;
 mod run;
 mod run_loop;
 mod run_time;
 mod skip;
 mod stop;
+mod traffic;
 mod trial;
+mod trial_runner;
+mod vm_balloon;
 mod warnings;
 
 pub use design::{Design, Forecast, forecast, trials_lacking};
@@ -51,7 +55,8 @@ pub use persistent_lab::{PersistentHost, PersistentLab, Registry, RegistryError}
 pub use placement::{Cpus, cpus};
 /// Current decisions, for the live view.
 pub use protocol::DesignDecision;
-pub use run::{ExistingHostUse, Outcome, Request, run};
+pub use request::{ExistingHostUse, Request};
+pub use run::{Outcome, run};
 pub use run_loop::remake_allowance;
 pub use run_time::{guests, run_time};
 pub use stop::Stop;

@@ -10,7 +10,7 @@ use scenario::{Access, HostName, Lab, Monitor, Vm};
 use topology::Topology;
 use workload::BalloonMethod;
 
-use crate::{error::RunError, run::Request, stop::Stop};
+use crate::{error::RunError, request::Request, stop::Stop};
 
 /// Machines ready to start.
 pub(crate) struct Machines {

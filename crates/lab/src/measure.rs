@@ -11,7 +11,8 @@ use crate::{
     event::{Event, Observer},
     exchange::{Exchange, Reports},
     observer::{Verdict, Watcher},
-    trial::{TrialRunner, now},
+    record::now,
+    trial_runner::TrialRunner,
     warnings,
 };
 
@@ -118,7 +119,7 @@ impl TrialRunner<'_> {
         let verdict = self.verdict(exchange, observer);
         let (probed, host) = seen.map_or((None, None), |seen| (Some(seen.observed), seen.host));
         let observed = self.watcher_of(exchange).map(|watcher| ProbeResults {
-            lost: watcher.dropped().to_vec(),
+            failed: watcher.dropped().to_vec(),
             ..probed.filter(|_| verdict == Verdict::Kept).unwrap_or_default()
         });
         let lab = self.lab_handle.lab;
@@ -130,7 +131,8 @@ impl TrialRunner<'_> {
             Some(server) => client.measured.together(server.measured),
             None => Ok(client.measured.alone()),
         };
-        let measurement = together.map_err(|reason| unreported(path, reason))?;
+        let measurement =
+            together.map_err(|reason| RunError::refused(&path.to.host, "report the trial", reason))?;
         let void = stalled.clone().or_else(|| warnings::void(&result.load, &measurement));
         let discarded = Vec::new();
         let measured =
@@ -174,8 +176,4 @@ fn resolve(
             Some(TrafficOutcome::Measured(measured))
         }
     }
-}
-
-fn unreported(path: &Path, reason: String) -> RunError {
-    RunError::Refused { host: path.to.host.to_string(), what: "report the trial", reason, unsupported: false }
 }

@@ -19,7 +19,8 @@ use crate::{
     allowance,
     error::RunError,
     event::{Event, Observer},
-    run::{Outcome, Request, keep},
+    request::Request,
+    run::Outcome,
     run_time::run_time,
     skip::MissingCapabilities,
     stop::Stop,
@@ -229,22 +230,22 @@ impl<S: Sink> Ledger<'_, S> {
                 return Err(RunError::Inside { reason });
             }
             FromConductor::Begin(header) => {
-                self.sink.begin(&header).map_err(keep)?;
+                self.sink.begin(&header).map_err(RunError::keep)?;
                 self.header = Some(*header);
             }
             FromConductor::Trial(trial) => {
-                self.sink.trial(run, &trial).map_err(keep)?;
+                self.sink.trial(run, &trial).map_err(RunError::keep)?;
                 self.observer.event(&Event::Kept(&trial));
             }
             FromConductor::Skip(skip) => {
-                self.sink.skipped(run, &skip).map_err(keep)?;
+                self.sink.skipped(run, &skip).map_err(RunError::keep)?;
                 self.observer.event(&Event::Skipped(&skip));
             }
-            FromConductor::End(end) => self.sink.ended(run, &end).map_err(keep)?,
+            FromConductor::End(end) => self.sink.ended(run, &end).map_err(RunError::keep)?,
             FromConductor::MachineChanged(change) => {
-                self.sink.machine_changed(run, &change).map_err(keep)?;
+                self.sink.machine_changed(run, &change).map_err(RunError::keep)?;
             }
-            FromConductor::Complete => self.sink.complete(run).map_err(keep)?,
+            FromConductor::Complete => self.sink.complete(run).map_err(RunError::keep)?,
             FromConductor::Told(event) => self.show(&event),
             FromConductor::Hello(_) | FromConductor::Over { .. } | FromConductor::Failed { .. } => {}
         }

@@ -14,7 +14,8 @@ use scenario::Scenario;
 use crate::{
     error::RunError,
     event::Event,
-    run::{ExistingHostUse, Outcome, Request, run},
+    request::{ExistingHostUse, Request},
+    run::{Outcome, run},
     stop::Stop,
 };
 

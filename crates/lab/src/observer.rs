@@ -11,12 +11,12 @@ use units::Bytes;
 use workload::{PingPongSettings, Transport, WorkloadSettings};
 
 use crate::{
-    agents::Agents,
+    agents::{Agents, token},
     cpu,
     error::RunError,
     event::{Event, Observer},
-    exchange::{self, Exchange},
-    run::Request,
+    exchange::Exchange,
+    request::Request,
     stop::Stop,
 };
 
@@ -98,7 +98,7 @@ impl Watcher {
 
     /// Tries all probes and removes those that fail.
     pub(crate) fn try_probes(&mut self) -> Result<Vec<MissingProbe>, RunError> {
-        let token = exchange::token();
+        let token = token();
         self.observe(token, Vec::new(), &self.probes.clone(), Some(self.nowhere()))?;
         self.abandon(token);
         let mut missing = mem::take(&mut self.troubles);
@@ -118,7 +118,7 @@ impl Watcher {
     pub(crate) fn describe(&mut self) -> Result<Environment, RunError> {
         match self.agents.ask(&self.host, "describe its machine", Order::Describe, self.patience)? {
             Reply::Environment(environment) => Ok(environment),
-            other => Err(exchange::unexpected(&self.host, &other)),
+            other => Err(RunError::unexpected(&self.host, &other)),
         }
     }
 
@@ -179,7 +179,7 @@ impl Watcher {
 
     /// Observes the idle machine for `time`. `None` without data.
     pub(crate) fn idle_for(&mut self, time: Duration) -> Result<Option<CpuUsage>, RunError> {
-        self.observe(exchange::token(), Vec::new(), &[], None)?;
+        self.observe(token(), Vec::new(), &[], None)?;
         thread::sleep(time);
         Ok(self.end()?.map(|seen| cpu::with_observed(CpuUsage::default(), seen.host)))
     }

@@ -11,7 +11,7 @@ use crate::{
     error::RunError,
     event::{Event, Observer},
     observer::{Watcher, all_missing},
-    run::{Request, planned_paths},
+    request::{Request, planned_paths},
     stop::Stop,
 };
 

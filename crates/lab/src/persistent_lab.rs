@@ -17,7 +17,7 @@ use serde::{Deserialize, Serialize};
 use thiserror::Error;
 use topology::Topology;
 
-use crate::{machines::absent, stop::Stop, trial::now};
+use crate::{machines::absent, record::now, stop::Stop};
 
 /// File name suffix.
 const SUFFIX: &str = ".json";

@@ -1,6 +1,8 @@
 //! Converts parts of a scenario to records of a run.
 
-use samples::{PathRecord, ResultRecord, ScenarioRecord, WorkloadSource};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use samples::{PathRecord, ResultRecord, ScenarioRecord, UnixMillis, WorkloadSource};
 use scenario::{Path, PlannedResult, Scenario};
 
 pub(crate) fn scenario(scenario: &Scenario, text: &str) -> ScenarioRecord {
@@ -35,4 +37,10 @@ pub(crate) fn result(result: &PlannedResult) -> ResultRecord {
         placement: result.placement.to_string(),
         baseline: result.baseline,
     }
+}
+
+/// Current time.
+pub(crate) fn now() -> UnixMillis {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    UnixMillis(i64::try_from(since.as_millis()).unwrap_or(i64::MAX))
 }

@@ -1,78 +1,32 @@
 //! A run from start to end: its steps in order.
 
 use std::{
-    collections::{BTreeMap, BTreeSet, HashMap, HashSet},
-    path::PathBuf,
-    sync::Arc,
+    collections::{BTreeSet, HashSet},
     time::Duration,
 };
 
-use fleet::Controller;
 use machine::Namespace;
 use protocol::{Order, Reply};
-use samples::{Environment, RemedyTrials, RunId, RunRecord, Sink, SkippedResult};
-use scenario::{HostName, Path, PathName, Plan, Scenario};
+use samples::{Environment, RunId, Sink, SkippedResult};
+use scenario::{HostName, PathName};
 use topology::Topology;
 
 use crate::{
     agents::Agents,
-    balloon::Balloons,
     error::RunError,
     event::{Event, Observer},
-    exchange::unexpected,
     existing_hosts, header,
     lab_handle::LabHandle,
     left_out, machines,
     observer_setup::{self, Watch},
     record,
+    request::{Request, Skips, paths_of, planned_paths},
     run_loop::RunLoop,
     skip::MissingCapabilities,
     stop::Stop,
-    trial::{Emulation, TrialRunner},
+    trial_runner::{Emulation, TrialRunner},
+    vm_balloon::Balloons,
 };
-
-/// Parameters of a run.
-#[derive(Debug, Clone)]
-pub struct Request<'a> {
-    pub scenario: &'a Scenario,
-    /// The scenario's text, stored with the run.
-    pub text: &'a str,
-    pub plan: &'a Plan,
-    /// The ID of the run, equal to that of `resume` if set.
-    pub id: RunId,
-    /// The run with the remedies to try.
-    pub remedy_trials: Option<&'a RemedyTrials>,
-    /// The stored part of a run to resume.
-    pub resume: Option<&'a RunRecord>,
-    /// The program for agents (its `agent` personality).
-    pub agent: PathBuf,
-    /// Path to Firecracker. Default: from `PATH`.
-    pub firecracker: Option<PathBuf>,
-    /// The version of plumb.
-    pub tool: &'a str,
-    /// Whether to store disturbed trials as they are instead of repeating them.
-    pub keep_disturbed: bool,
-    pub hosts: ExistingHostUse,
-    /// Connection to the fleet, for hosts that are members.
-    pub fleet: Option<Arc<Controller>>,
-    /// In a virtual hypervisor booted for this run: the reason for it.
-    pub inside: Option<&'a str>,
-}
-
-/// How to use existing hosts.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct ExistingHostUse {
-    /// Whether the agent program stays on the host for later runs.
-    pub cache: bool,
-    /// Whether to wait for another run on the host instead of failing.
-    pub wait: bool,
-}
-
-impl Default for ExistingHostUse {
-    fn default() -> Self {
-        Self { cache: true, wait: true }
-    }
-}
 
 /// The result of a run.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -126,7 +80,7 @@ pub fn run<S: Sink>(
     runner.agents.left_out.check()?;
     let outcome =
         Outcome { id: request.id.clone(), completed, skipped: run_loop.skipped.into_values().collect() };
-    sink.complete(&request.id).map_err(keep)?;
+    sink.complete(&request.id).map_err(RunError::keep)?;
     observer.event(&Event::Step("removing the lab"));
     Ok(outcome)
 }
@@ -157,17 +111,14 @@ fn start(
         (None, Some(_)) => Emulation::Guests,
         (None, None) => Emulation::Nothing,
     };
-    let hosts = (machines.waiting, left_out::dispensable(lab_handle.lab));
-    let agents = Agents::start_all(hosts, request.tool, stop, observer)?;
+    let dispensable = left_out::dispensable(lab_handle.lab);
+    let agents = Agents::start_all(machines.waiting, dispensable, request.tool, stop, observer)?;
     let mut agents = agents.inside(request.inside.is_some()).with_seats(lab_handle.lab);
     lab_handle.configure_guests(&mut agents)?;
     let inside = request.inside.map(str::to_owned);
     let environment = Environment { inside, ..describe(request, &ends, &mut agents, observer, stop)? };
     Ok(Endpoints { agents, environment, emulated })
 }
-
-/// Skipped results by ID.
-pub(crate) type Skips = BTreeMap<String, SkippedResult>;
 
 /// Compares complete results, not names: changed defaults would mix different workloads in a result.
 fn check_plan(request: &Request<'_>) -> Result<(), RunError> {
@@ -207,7 +158,7 @@ fn describe(
         PATIENCE,
     )? {
         Reply::Environment(environment) => Ok(environment),
-        other => Err(unexpected(host, &other)),
+        other => Err(RunError::unexpected(host, &other)),
     };
     let lab = &request.scenario.lab;
     while let Some(host) = ends.iter().find(|host| lab.vm(host).is_none() && agents.has(host)) {
@@ -257,21 +208,4 @@ fn check_paths(
         all if !left && !all.is_empty() => Err(RunError::NothingLeft { what: all.to_string() }),
         _ => Ok(()),
     }
-}
-
-/// Paths with planned results.
-pub(crate) fn planned_paths<'a>(request: &'a Request<'_>) -> impl Iterator<Item = &'a Path> {
-    let planned: HashSet<&PathName> = request.plan.results.iter().map(|result| &result.path).collect();
-    request.scenario.paths.iter().filter(move |path| planned.contains(&path.name))
-}
-
-/// Paths by result.
-pub(crate) fn paths_of<'a>(request: &'a Request<'_>) -> Vec<&'a Path> {
-    let paths: HashMap<&PathName, &Path> =
-        request.scenario.paths.iter().map(|path| (&path.name, path)).collect();
-    request.plan.results.iter().map(|result| paths[&result.path]).collect()
-}
-
-pub(crate) fn keep<E: std::error::Error + Send + Sync + 'static>(error: E) -> RunError {
-    RunError::Keep(Box::new(error))
 }

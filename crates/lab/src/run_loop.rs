@@ -12,9 +12,10 @@ use crate::{
     design::Design,
     error::RunError,
     event::{Event, Observer},
-    run::{Request, Skips, keep},
+    request::{Request, Skips},
     stop::Stop,
-    trial::{TrialOrder, TrialOutcome, TrialRunner},
+    trial::TrialOutcome,
+    trial_runner::{TrialOrder, TrialRunner},
 };
 
 /// Observation time for CPU use of other processes.
@@ -193,7 +194,7 @@ impl<S: Sink> RunLoop<'_, S> {
             match outcome {
                 TrialOutcome::Trial(mut trial) => {
                     trial.discarded.splice(..0, attempts.iter().cloned());
-                    self.sink.trial(&self.request.id, &trial).map_err(keep)?;
+                    self.sink.trial(&self.request.id, &trial).map_err(RunError::keep)?;
                     self.observer.event(&Event::Kept(&trial));
                     design.saw(&trial);
                     completed += 1;
@@ -235,7 +236,7 @@ impl<S: Sink> RunLoop<'_, S> {
     /// Stores and shows decisions.
     fn decide(&mut self, design: &mut Design<'_>) -> Result<(), RunError> {
         for end in design.ends() {
-            self.sink.ended(&self.request.id, &end).map_err(keep)?;
+            self.sink.ended(&self.request.id, &end).map_err(RunError::keep)?;
         }
         if let Some(text) = design.other_objective() {
             self.observer.event(&Event::Notice(text));
@@ -245,7 +246,7 @@ impl<S: Sink> RunLoop<'_, S> {
     }
 
     fn keep_skip(&mut self, skip: &SkippedResult) -> Result<(), RunError> {
-        self.sink.skipped(&self.request.id, skip).map_err(keep)?;
+        self.sink.skipped(&self.request.id, skip).map_err(RunError::keep)?;
         self.observer.event(&Event::Skipped(skip));
         Ok(())
     }

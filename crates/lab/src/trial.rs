@@ -1,29 +1,24 @@
 //! Runs a trial, or several at the same time: configure, check, measure, collect. Traffic is in measure.rs.
 
-use std::{
-    collections::BTreeMap,
-    thread,
-    time::{Duration, SystemTime, UNIX_EPOCH},
-};
+use std::{thread, time::Duration};
 
 use protocol::{HostPolicy, MtuProbe, MtuResult, Order, Reply, Token};
-use samples::{Arm, DeviceState, Disturber, PathCheck, SkippedResult, Trial, UnixMillis, ValidityWarning};
-use scenario::{DeviceRef, DeviceSettings, HostName, Path, PlannedResult, PlannedTrial};
+use samples::{Arm, DeviceState, Disturber, PathCheck, SkippedResult, Trial, ValidityWarning};
+use scenario::{DeviceRef, HostName, Path, PlannedResult};
 use units::Nanos;
 use workload::{PingPongSettings, Schedule, WorkloadSettings};
 
 use crate::{
-    agents::Agents,
-    balloon::Balloons,
+    agents::{SHORT, token},
     disturbance,
     error::RunError,
     event::{Event, Observer},
-    exchange::{Exchange, SHORT, token, unexpected},
-    lab_handle::{LabHandle, Unset},
+    exchange::Exchange,
+    lab_handle::Unset,
     left_out,
     measure::{Measurements, TrafficOutcome},
-    observer::Watcher,
     placement::{self, Cpus},
+    trial_runner::{Emulation, TrialOrder, TrialRunner},
     warnings,
 };
 
@@ -39,43 +34,11 @@ pub(crate) enum TrialOutcome {
     Skipped(SkippedResult),
 }
 
-/// A planned trial with its result and path.
-#[derive(Clone, Copy)]
-pub(crate) struct TrialOrder<'a> {
-    pub(crate) planned: &'a PlannedTrial,
-    pub(crate) result: &'a PlannedResult,
-    pub(crate) path: &'a Path,
-    /// Packet size that the path must carry unfragmented.
-    pub(crate) mtu: u32,
-}
-
 /// State before the traffic.
 struct Prepared {
     cpus: Cpus,
     devices: Vec<DeviceState>,
     path_check: PathCheck,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Emulation {
-    Nothing,
-    /// The virtual machines.
-    Guests,
-    /// The whole machine.
-    Everything,
-}
-
-/// Runs trials in a created lab.
-pub(crate) struct TrialRunner<'a> {
-    pub(crate) lab_handle: LabHandle<'a>,
-    pub(crate) agents: &'a mut Agents,
-    pub(crate) watcher: Option<Watcher>,
-    pub(crate) usable_cpus: &'a [u32],
-    pub(crate) emulated: Emulation,
-    /// Created on first use.
-    pub(crate) balloons: Balloons,
-    /// Current device settings.
-    pub(crate) set: Option<BTreeMap<DeviceRef, DeviceSettings>>,
 }
 
 impl TrialRunner<'_> {
@@ -317,7 +280,7 @@ impl TrialRunner<'_> {
         let replies = self.agents.wait(&requests, |_| ())?;
         let result = |((_, path, _), reply): (&(Token, &Path, u32), Reply)| match reply {
             Reply::Mtu(result) => Ok(result),
-            other => Err(unexpected(&path.from.host, &other)),
+            other => Err(RunError::unexpected(&path.from.host, &other)),
         };
         begun.iter().zip(replies).map(result).collect()
     }
@@ -329,9 +292,3 @@ fn path_check(result: MtuResult, mtu: u32) -> PathCheck {
 
 /// Lifetime of the MTU probe's server. No policy limits trials to less.
 const MTU_PROBE: Nanos = HostPolicy::LEAST_DURATION;
-
-/// Current time.
-pub(crate) fn now() -> UnixMillis {
-    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    UnixMillis(i64::try_from(since.as_millis()).unwrap_or(i64::MAX))
-}

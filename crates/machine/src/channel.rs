@@ -2,7 +2,6 @@
 
 use std::io::{Read, Write};
 
-/// Different threads can use the halves.
 pub struct Channel {
     /// Ends when the agent exits.
     pub from_agent: Box<dyn Read + Send>,

@@ -77,7 +77,6 @@ impl Firecracker {
         Self { host, vm, program, kernel, image, tap: None, running: None, words }
     }
 
-    /// Default: from the PATH.
     #[must_use]
     pub fn program(mut self, program: Option<PathBuf>) -> Self {
         self.program = program.unwrap_or_else(|| PROGRAM.into());
@@ -97,7 +96,6 @@ impl Firecracker {
         installed.and_then(|()| sys::kvm::try_run().map_err(FirecrackerError::NoKvm)).err()
     }
 
-    /// The version printed by `program`.
     pub fn version(program: Option<&Path>) -> Result<String, FirecrackerError> {
         let program = program.unwrap_or(Path::new(PROGRAM));
         let mut command = crate::without_environment(program);
@@ -219,7 +217,6 @@ fn start(
         .map_err(|error| FirecrackerError::of_start(error, program))
 }
 
-/// Returns the exit status.
 fn end(child: &mut Child) -> Option<ExitStatus> {
     // Fails only if the process has exited.
     let _ = child.kill();

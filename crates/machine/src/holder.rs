@@ -10,7 +10,6 @@ use std::{
 use serde::{Deserialize, Serialize};
 use sys::process::Process;
 
-/// The start time distinguishes it from a later process with the same PID.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Holder {
     pub pid: u32,
@@ -21,10 +20,9 @@ pub struct Holder {
 impl Holder {
     pub fn this_process() -> Result<Self, sys::Error> {
         let pid = std::process::id();
-        Ok(Self { pid, start_time: sys::child::start_time(pid)? })
+        Ok(Self { pid, start_time: sys::process::start_time(pid)? })
     }
 
-    /// Starts a new session and returns the first line of output.
     pub fn start(command: &mut Command, label: &str) -> Result<String, sys::Error> {
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
         let mut child = sys::child::spawn_detached(command, label)?;
@@ -38,7 +36,7 @@ impl Holder {
 
     #[must_use]
     pub fn is_alive(self) -> bool {
-        sys::child::is_alive(self.pid, self.start_time)
+        sys::process::is_alive(self.pid, self.start_time)
     }
 
     /// Kills the process after `patience`. Fails if it belongs to another user.

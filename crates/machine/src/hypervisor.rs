@@ -38,8 +38,7 @@ const MOST_CPUS: usize = 8;
 /// kernel had page faults right after VMRUN. With one CPU, no run failed.
 const CPUS_WITH_GUESTS: usize = 1;
 
-/// `guests` is memory for guests. `program` is its first process, which executes the run. `firecracker` is by default from the
-/// PATH if installed.
+/// `guests` is memory for guests. `program` is the first process.
 pub fn hypervisor(
     host: HostName,
     kernel: Kernel,

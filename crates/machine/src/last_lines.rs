@@ -17,7 +17,6 @@ const LONGEST: u64 = 4096;
 /// Some output is still in transit after an exit.
 const DRAIN: Duration = Duration::from_millis(200);
 
-/// Lines in order of arrival.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct LastLines {
     shared: Arc<State>,
@@ -36,7 +35,6 @@ struct Lines {
 }
 
 impl LastLines {
-    /// `matters` is called for every line.
     pub(crate) fn keep(
         &self,
         from: impl Read + Send + 'static,

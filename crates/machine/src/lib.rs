@@ -2,6 +2,7 @@
 #![cfg_attr(test, expect(clippy::disallowed_methods, reason = "unit tests prepare files"))]
 
 mod agent;
+mod agent_client;
 mod channel;
 mod error;
 mod firecracker;
@@ -20,6 +21,7 @@ mod ssh;
 mod starvation;
 mod subprocess;
 
+pub use agent_client::AgentClient;
 pub use channel::Channel;
 pub use error::MachineError;
 pub use firecracker::{ApiError, Firecracker, FirecrackerError, NamedTap};
@@ -42,16 +44,13 @@ pub use sys::PrivateFolder;
 use std::{env, ffi::OsStr, process::Command, time::Duration};
 
 pub trait Machine: Send {
-    /// The agent dies with the calling thread, so call it from a thread that lives long enough.
+    /// The agent dies with the calling thread.
     fn start(&mut self) -> Result<Channel, MachineError>;
 
-    /// Empty unless it runs; in the caller's PID namespace.
     fn pids(&self) -> Vec<u32>;
 
-    /// Waits for its exit.
     fn stop(&mut self);
 
-    /// Known before the start.
     fn boot(&self) -> Boot {
         Boot::default()
     }
@@ -86,7 +85,7 @@ impl Default for Boot {
 
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Condition {
-    /// Time from [`Machine::start`] to the first process. `None` before that, and for a machine that was already running.
+    /// `None` before the first process, and for a machine that was already running.
     pub booted_within: Option<Duration>,
     pub trouble: Option<String>,
     pub last_output: String,

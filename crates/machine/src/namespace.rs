@@ -10,10 +10,8 @@ use crate::{Condition, Machine, agent::AgentProcess, channel::Channel, error::Ma
 
 #[derive(Debug)]
 pub struct Namespace {
-    /// `None` for the namespace of this process.
     namespace: Option<NetNs>,
     program: PathBuf,
-    /// Arguments after `agent`.
     arguments: Vec<String>,
     agent: AgentProcess,
 }
@@ -81,7 +79,7 @@ mod tests {
         assert_eq!(machine.pids(), Vec::<u32>::new());
         let _channel = machine.start().expect("cat is installed");
         let [pid] = machine.pids()[..] else { panic!("one process") };
-        assert!(sys::child::start_time(pid).is_ok(), "it is a process of this machine");
+        assert!(sys::process::start_time(pid).is_ok(), "it is a process of this machine");
         machine.stop();
         assert_eq!(machine.pids(), Vec::<u32>::new());
     }

@@ -42,7 +42,6 @@ use crate::{
     last_lines::LastLines,
 };
 
-/// Looked up on the PATH.
 pub(crate) const PROGRAM: &str = "qemu-system-x86_64";
 /// Uncertain entries in a kernel stack trace: most of the lines of a panic.
 const UNSURE: &str = "]  ? ";
@@ -64,7 +63,6 @@ pub struct Qemu {
     image: Arc<Image>,
     nic: Option<Nic>,
     monitor: Option<Monitor>,
-    /// Its first process executes a nested run.
     nests: bool,
     running: Option<Running>,
     words: LastLines,
@@ -107,7 +105,6 @@ impl Qemu {
         self
     }
 
-    /// A virtual hypervisor: its first process executes a run with nested guests.
     #[must_use]
     pub(crate) fn with_nested_run(mut self) -> Self {
         self.nests = true;

@@ -4,7 +4,6 @@ use std::fs;
 
 use units::Bytes;
 
-/// `None` if a process has exited. Source: proc_pid_statm(5).
 #[must_use]
 pub fn resident(pids: &[u32]) -> Option<Bytes> {
     pids.iter().map(|pid| of_process(*pid)).sum()

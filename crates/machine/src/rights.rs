@@ -23,7 +23,7 @@ impl Rights {
 pub struct CapabilityUse {
     /// All are required.
     pub capabilities: &'static [&'static str],
-    /// Instead of all of them.
+    /// An alternative to all of `capabilities`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub or: Option<&'static str>,
     pub used_for: &'static str,

@@ -50,7 +50,6 @@ pub struct Ssh {
     program: Arc<ProgramCopy>,
     keep: bool,
     agent: AgentProcess,
-    /// Set when the user stops the run.
     stop: Arc<AtomicBool>,
     client: OsString,
     patience: Patience,
@@ -75,7 +74,6 @@ enum Login {
 }
 
 impl Ssh {
-    /// Setting `stop` interrupts the start.
     #[must_use]
     pub fn new(
         host: HostName,
@@ -163,7 +161,6 @@ impl Ssh {
         Err(self.failed(SshError::of_copy(status, &output)))
     }
 
-    /// Ends when the user stops the run or `is_late` returns true.
     fn wait<T>(&self, from: &Receiver<T>, mut is_late: impl FnMut() -> bool) -> Result<T, WaitEnd> {
         loop {
             if self.stop.load(Ordering::Relaxed) {
@@ -241,7 +238,7 @@ fn answer(output: ChildStdout) -> Receiver<Option<(Answer, BufReader<ChildStdout
     answer
 }
 
-/// Counts the bytes in `copied`, and sends the number of discarded bytes, at most one more than [`MOST_CHATTER`].
+/// Sends the number of discarded bytes, at most one more than [`MOST_CHATTER`].
 fn copy(
     program: Arc<ProgramCopy>,
     mut input: ChildStdin,
@@ -297,14 +294,13 @@ mod tests {
 
     use super::*;
 
-    /// The machine's `ssh` runs the command `start` at login and `install` for the copy.
     fn start(start: &str, install: &str, patience: Patience, is_stopped: bool) -> (MachineError, Vec<u32>) {
         let folder = tempfile::tempdir().expect("a temporary folder");
         let client = folder.path().join("ssh");
         let script =
             format!("#!/bin/sh\ncase \"$*\" in *sha256sum*\\<\\&3*) {start};; *) {install};; esac\n");
-        fs::write(&client, script).expect("ours");
-        fs::set_permissions(&client, fs::Permissions::from_mode(0o755)).expect("ours");
+        fs::write(&client, script).expect("own file");
+        fs::set_permissions(&client, fs::Permissions::from_mode(0o755)).expect("own file");
         let program = Arc::new(ProgramCopy::pretended(&vec![b'x'; 4 << 20]));
         let stop = Arc::new(AtomicBool::new(false));
         let mut machine = Ssh {

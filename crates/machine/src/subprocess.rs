@@ -44,7 +44,7 @@ impl Subprocess {
             true
         });
         // Not reaped yet, so its PID is not reused.
-        let start_time = sys::child::start_time(child.id());
+        let start_time = sys::process::start_time(child.id());
         let process =
             start_time.and_then(|start_time| Process::own(child.id(), start_time)).unwrap_or_default();
         Ok(Self { child, process, ended: None, output, errors })
@@ -146,10 +146,10 @@ mod tests {
         let begun = Instant::now();
         while program.output().is_empty() && begun.elapsed() < Duration::from_secs(20) {}
         let below: u32 = program.output().trim().parse().expect("a number");
-        let start_time = sys::child::start_time(below).expect("it runs");
+        let start_time = sys::process::start_time(below).expect("it runs");
         program.kill();
         assert_eq!(status(&mut program).code(), None);
-        while sys::child::is_alive(below, start_time) {
+        while sys::process::is_alive(below, start_time) {
             assert!(begun.elapsed() < Duration::from_secs(20), "the child still runs");
             thread::sleep(Duration::from_millis(5));
         }

@@ -28,7 +28,6 @@ pub(crate) struct AgentBalloon {
     wanted: u64,
 }
 
-/// Fails if the kernel has no memory files or does not free holes.
 pub fn frees_behind_guests() -> Result<(), MemoryError> {
     let file = sys::memory_file::create("plumb-trial")?;
     let written = std::io::Write::write_all(&mut &file, &vec![1; sys::anonymous_memory::HUGE_PAGE]);
@@ -106,7 +105,6 @@ mod tests {
     use super::*;
     use crate::balloon::resize;
 
-    /// Returns these blocks for any request.
     struct ScriptedGuest(Vec<u64>);
 
     impl GuestAgent for ScriptedGuest {
@@ -123,7 +121,6 @@ mod tests {
         }
     }
 
-    /// Eight blocks from guest address zero.
     fn machine() -> AgentBalloon {
         let file = sys::memory_file::create("plumb-test-guest").expect("made");
         let content = vec![1; 8 * usize::try_from(BLOCK).expect("it is small")];

@@ -1,7 +1,6 @@
 //! A connection to a guest's agent. The agent is not trusted to reply.
 
 use std::{
-    io::{Read, Write},
     net::Shutdown,
     os::unix::net::UnixStream,
     path::Path,
@@ -10,12 +9,12 @@ use std::{
         atomic::{AtomicBool, Ordering},
         mpsc::{Receiver, RecvTimeoutError, sync_channel},
     },
-    thread,
     time::{Duration, Instant},
 };
 
-use protocol::{ChannelError, FromAgent, Hello, LineLimit, MemoryOrder, MemoryReply, Order, Reply, ToAgent};
-use units::{Bytes, Nanos};
+use machine::{AgentClient, Channel};
+use protocol::{ChannelError, FromAgent, MemoryOrder, MemoryReply, Order, Reply};
+use units::Bytes;
 
 use crate::{balloon::GuestAgent, error::MemoryError};
 
@@ -29,9 +28,8 @@ const LONGEST_MESSAGE: usize = 1 << 20;
 const MOST_UNASKED: usize = 64;
 
 pub struct AgentLink {
-    to_agent: protocol::Sender<Box<dyn Write + Send>>,
+    client: AgentClient,
     messages: Receiver<Result<FromAgent, ChannelError>>,
-    last_id: u64,
     pid: Option<u32>,
     socket: Option<UnixStream>,
     stop: Arc<AtomicBool>,
@@ -49,44 +47,32 @@ impl AgentLink {
         let socket = UnixStream::connect(at).map_err(refused)?;
         socket.set_write_timeout(Some(GRACE)).map_err(refused)?;
         let [from, to] = [socket.try_clone().map_err(refused)?, socket.try_clone().map_err(refused)?];
-        let mut link = Self::new(Box::new(from), Box::new(to), pid);
+        let mut link = Self::new(Channel { from_agent: Box::new(from), to_agent: Box::new(to) }, pid);
         link.socket = Some(socket);
         link.stop = Arc::clone(stop);
         link.greet(tool, PATIENCE)?;
         Ok(link)
     }
 
-    /// `pid` is the process of the guest's machine.
     pub fn over(
-        from: Box<dyn Read + Send>,
-        to: Box<dyn Write + Send>,
+        channel: Channel,
         tool: &str,
         pid: Option<u32>,
         patience: Duration,
     ) -> Result<Self, MemoryError> {
-        let mut link = Self::new(from, to, pid);
+        let mut link = Self::new(channel, pid);
         link.greet(tool, patience)?;
         Ok(link)
     }
 
-    fn new(from: Box<dyn Read + Send>, to: Box<dyn Write + Send>, pid: Option<u32>) -> Self {
+    fn new(channel: Channel, pid: Option<u32>) -> Self {
         let (to_us, messages) = sync_channel(1);
-        thread::spawn(move || {
-            let mut receiver = protocol::Receiver::bounded(from, LineLimit::new(LONGEST_MESSAGE));
-            loop {
-                let message = receiver.receive();
-                let ended = message.is_err();
-                if to_us.send(message).is_err() || ended {
-                    return;
-                }
-            }
-        });
-        let (to_agent, stop) = (protocol::Sender::new(to), Arc::default());
-        Self { to_agent, messages, last_id: 0, pid, socket: None, stop }
+        let client = AgentClient::new(channel, LONGEST_MESSAGE, move |message| to_us.send(message).is_ok());
+        Self { client, messages, pid, socket: None, stop: Arc::default() }
     }
 
     fn greet(&mut self, tool: &str, patience: Duration) -> Result<(), MemoryError> {
-        self.send(&ToAgent::Hello(Hello::new(tool)))?;
+        self.client.greet(tool).map_err(|error| silent(error.to_string()))?;
         self.answer(patience, |message| match message {
             FromAgent::Hello(hello) => Some(hello.accept().map_err(|error| silent(error.to_string()))),
             _ => None,
@@ -101,9 +87,8 @@ impl AgentLink {
             | MemoryOrder::GiveBack { .. } => PATIENCE,
             _ => LONG,
         };
-        self.last_id += 1;
-        let (id, order) = (self.last_id, Order::Memory { work });
-        self.send(&ToAgent::Request { id, deadline: Nanos::from(deadline), order })?;
+        let sent = self.client.request(Order::Memory { work }, deadline);
+        let id = sent.map_err(|error| silent(error.to_string()))?;
         self.answer(deadline + GRACE, |message| match message {
             FromAgent::Reply { id: its, reply } if its == id => Some(match *reply {
                 Reply::Memory { done } => Ok(done),
@@ -114,7 +99,6 @@ impl AgentLink {
         })
     }
 
-    /// `patience` is for all messages until `accept` takes one.
     fn answer<T>(
         &self,
         patience: Duration,
@@ -131,10 +115,6 @@ impl AgentLink {
 
     fn starved(&self) -> Duration {
         self.pid.map_or(Duration::ZERO, |pid| machine::longest_wait(&[pid]))
-    }
-
-    fn send(&mut self, message: &ToAgent) -> Result<(), MemoryError> {
-        self.to_agent.send(message).map_err(|error| silent(error.to_string()))
     }
 
     /// The timeout is extended by the machine's time without a CPU.
@@ -199,17 +179,18 @@ fn silent(reason: String) -> MemoryError {
 
 #[cfg(test)]
 mod tests {
-    use std::os::unix::net::UnixListener;
+    use std::{os::unix::net::UnixListener, thread};
 
-    use protocol::{AccessSourceKind, MemoryTelemetry};
+    use protocol::{AccessSourceKind, Hello, MemoryTelemetry, ToAgent};
+    use units::Nanos;
 
     use super::*;
 
     fn scripted(script: impl FnOnce(UnixStream) + Send + 'static) -> Result<AgentLink, MemoryError> {
         let (ours, its) = UnixStream::pair().expect("a pair");
         thread::spawn(move || script(its));
-        let from = ours.try_clone().expect("a copy");
-        AgentLink::over(Box::new(from), Box::new(ours), "0", None, PATIENCE)
+        let from_agent = Box::new(ours.try_clone().expect("a copy"));
+        AgentLink::over(Channel { from_agent, to_agent: Box::new(ours) }, "0", None, PATIENCE)
     }
 
     fn greet(socket: &UnixStream, hello: Hello) -> protocol::Receiver<UnixStream> {

@@ -18,7 +18,7 @@ const PATIENCE: Duration = Duration::from_secs(30);
 const INTERVALS: u32 = 20;
 
 pub trait GuestAgent {
-    /// Guest-physical addresses of 2 MiB blocks; may be fewer than requested.
+    /// Guest-physical addresses of 2 MiB blocks.
     fn take(&mut self, memory: Bytes) -> Result<Vec<u64>, MemoryError>;
     /// Last taken first.
     fn give_back(&mut self, memory: Bytes) -> Result<(), MemoryError>;
@@ -31,7 +31,6 @@ pub trait Balloon: Send {
 
     fn taken(&mut self) -> Result<Bytes, MemoryError>;
 
-    /// Returns whether it did anything. Only methods that are driven by the host have steps.
     fn step(&mut self, guest: &mut dyn GuestAgent) -> Result<bool, MemoryError> {
         let _ = guest;
         Ok(false)
@@ -93,7 +92,6 @@ impl Resize {
         wait.clamp(LOOKS[0], LOOKS[1])
     }
 
-    /// An interval ends with each further part of the total.
     fn note(&mut self, moved: Bytes, at: Nanos, asked: Bytes) {
         (self.moved, self.elapsed) = (moved, at);
         let start = self.intervals.last().map_or(Nanos(0), |before| before.end);

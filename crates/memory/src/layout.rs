@@ -17,7 +17,6 @@ impl Layout {
         Self(of_machine.unwrap_or_default().lines().filter_map(|line| piece(line.trim(), memory)).collect())
     }
 
-    /// `None` if the range is not contiguous.
     pub(crate) fn offset(&self, address: u64, length: u64) -> Option<u64> {
         let end = address.checked_add(length)?;
         let piece =

@@ -7,7 +7,6 @@ use units::Bytes;
 /// without overflow.
 pub const MOST_MEMORY: Bytes = Bytes(1 << 52);
 
-/// `None` if it is not a number or larger than any machine's memory.
 pub(crate) fn bytes(value: &Value) -> Option<Bytes> {
     value.as_u64().map(Bytes).filter(|size| *size <= MOST_MEMORY)
 }

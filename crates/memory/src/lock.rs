@@ -17,10 +17,9 @@ pub(crate) struct MemoryLock {
 }
 
 impl MemoryLock {
-    /// `folder` is shared by all movers.
     pub(crate) fn claim(pid: u32, folder: &Path) -> Result<Self, MemoryError> {
         // The start time distinguishes processes with the same PID.
-        let started = sys::child::start_time(pid)?;
+        let started = sys::process::start_time(pid)?;
         let path = folder.join(format!("memory-{pid}-{started}.lock"));
         let refused = |error: std::io::Error| MemoryError::NoLock { path: path.clone(), source: error };
         fs::create_dir_all(folder).map_err(refused)?;

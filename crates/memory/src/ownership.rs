@@ -5,7 +5,6 @@ use std::collections::BTreeSet;
 /// Block size in bytes: a huge page of x86-64.
 pub(crate) const BLOCK: u64 = 2 << 20;
 
-/// File offsets of blocks owned by the host, in the order they were taken.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Ownership {
     stack: Vec<u64>,
@@ -54,7 +53,6 @@ mod tests {
 
     #[derive(Debug, Clone)]
     enum Message {
-        /// Its number, and the fault of its address.
         Take(u64, u64),
         GiveBack(u64),
     }
@@ -71,7 +69,6 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(2_000))]
 
-        /// Tracks the guest's blocks independently.
         #[test]
         fn each_block_always_has_one_owner(messages in proptest::collection::vec(message(), 1..80)) {
             let mut host = Ownership::default();

@@ -63,7 +63,6 @@ impl AttachedVm {
         Ok(Self { access, has: tiers(&seen), vm: Some(vm), by_accesses })
     }
 
-    /// The initial memory.
     pub fn whole(&mut self) -> Result<Bytes, MemoryError> {
         self.vm.as_mut().map_or(Ok(self.has.fast), RunningVm::whole)
     }
@@ -73,13 +72,11 @@ impl AttachedVm {
         self.has
     }
 
-    /// `None` while it is unreachable.
     #[must_use]
     pub fn method(&self) -> Option<BalloonMethod> {
         self.vm.as_ref().map(RunningVm::method)
     }
 
-    /// Reconnects if the monitor was lost, because the machine may have been restarted.
     pub fn look(&mut self, interval: Duration) -> Result<GuestMemory, MemoryError> {
         let mut vm = match self.vm.take() {
             Some(vm) => vm,
@@ -104,7 +101,7 @@ impl AttachedVm {
     }
 }
 
-/// `None` without guest data. With `by_accesses`, needs are derived from accesses.
+/// `None` without guest data.
 #[must_use]
 pub fn guest_report(memory: &GuestMemory, by_accesses: bool) -> Option<GuestReport> {
     let class = |class: &AccessClass| HeatClass { bytes: class.bytes, accesses: class.accesses as f64 };
@@ -197,7 +194,6 @@ impl Rebalance {
         self.rebalancer.hand_out(&observations, decision)
     }
 
-    /// Updates the observed memory.
     fn have_come(&mut self, squeezes: &[&Move], observations: &mut [Observation]) -> bool {
         let mut all = true;
         for squeeze in squeezes {

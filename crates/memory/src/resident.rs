@@ -20,7 +20,6 @@ pub struct Resident {
 }
 
 impl Resident {
-    /// Empty if its memory is anonymous.
     pub fn of(pid: u32) -> Result<Self, MemoryError> {
         Ok(Self { files: sys::memory_file::of_process(pid, NAME)? })
     }

@@ -33,11 +33,9 @@ pub struct VmAccess {
     pub method: Option<BalloonMethod>,
     /// NUMA nodes.
     pub slow: Vec<u32>,
-    /// `None` for read-only access.
     pub locks: Option<PathBuf>,
     /// Must match the agent's.
     pub tool: String,
-    /// Interrupts all waits.
     pub stop: Arc<AtomicBool>,
 }
 
@@ -186,7 +184,6 @@ impl RunningVm {
         self.means.method()
     }
 
-    /// The initial memory.
     pub fn whole(&mut self) -> Result<Bytes, MemoryError> {
         self.means.whole(&mut self.monitor, &self.access.slow)
     }
@@ -222,7 +219,6 @@ impl RunningVm {
         resized
     }
 
-    /// Reconnects to a silent agent at the next look.
     fn ask_agent(&mut self, seen: &mut GuestMemory, machine: Bytes) {
         if self.agent.is_none() {
             let Some(at) = &self.access.agent else { return };

@@ -50,7 +50,6 @@ pub(crate) struct Device {
     pub(crate) block: Bytes,
 }
 
-/// `path` is a QOM path.
 pub(crate) fn ask_for(monitor: &mut Monitor, path: &str, size: Bytes) -> Result<(), MemoryError> {
     let asked = json!({ "path": path, "property": "requested-size", "value": size.0 });
     monitor.order("qom-set", &asked)?;

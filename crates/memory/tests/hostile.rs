@@ -22,7 +22,6 @@ const INTERVAL: Duration = Duration::from_secs(1);
 const PATIENCE: Duration = Duration::from_secs(300);
 const MOST_GROWTH: u64 = 64 << 20;
 
-/// A command and the monitor's false answer.
 type Lie = (&'static str, Value);
 
 fn monitor(socket: UnixStream, lie: Option<&Lie>) {
@@ -58,7 +57,6 @@ fn resident() -> u64 {
     text.split_ascii_whitespace().nth(1).and_then(|pages| pages.parse::<u64>().ok()).expect("a number") * 4096
 }
 
-/// Panics if `work` does not finish.
 fn ends<T: Send + 'static>(case: &str, work: impl FnOnce() -> T + Send + 'static) -> T {
     let (done, result) = std::sync::mpsc::channel();
     thread::spawn(move || done.send(work()));
@@ -136,7 +134,6 @@ fn drops_endless_line_from_agent() {
     );
 }
 
-/// Each makes one field impossible for a machine of 2 GiB.
 fn lies() -> Vec<(&'static str, Value)> {
     let node = |size: u64, free: u64, classes: Value| json!({ "node": 0, "size": size, "free": free, "accesses": classes });
     let class = |bytes: u64, accesses: u64| json!({ "bytes": bytes, "accesses": accesses });
@@ -194,7 +191,6 @@ fn refuses_impossible_telemetry_with_reason() {
     }
 }
 
-/// Changes one number of the monitor's answers at a time, for each method.
 #[test]
 fn refuses_impossible_numbers_from_monitor() {
     let device = |id: &str, size: u64, most: u64, block: u64| {
@@ -242,7 +238,6 @@ fn refuses_impossible_numbers_from_monitor() {
     }
 }
 
-/// Requests the end when something connects to the silent socket `at`.
 fn interrupted(at: &Path, access: VmAccess) -> Result<GuestMemory, MemoryError> {
     let (listener, stop) = (UnixListener::bind(at).expect("a free name"), access.stop.clone());
     thread::spawn(move || {

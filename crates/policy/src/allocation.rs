@@ -3,7 +3,6 @@
 /// The last step is far below a byte.
 const HALVINGS: usize = 60;
 
-/// In bytes.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Claim {
     pub(crate) need: f64,
@@ -15,7 +14,6 @@ pub(crate) struct Claim {
 /// DRAM per unit of weight.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum Level {
-    /// All needs are met; claims up to this much per weight also get headroom.
     Met(f64),
     Short(f64),
 }
@@ -127,7 +125,6 @@ mod tests {
             }
         }
 
-        /// Independent of the others' needs.
         #[test]
         fn every_claim_gets_its_weighted_share(mut claims in claims(), part in 0.05..1.5_f64) {
             claims.iter_mut().for_each(|claim| claim.floor = 0.0);

@@ -77,7 +77,6 @@ impl Guard {
 mod tests {
     use super::*;
 
-    /// Decisions from the pressure after a squeeze until the next squeeze is allowed.
     fn rest(guard: &mut Guard) -> usize {
         guard.squeeze(Bytes(8));
         guard.observe(true);

@@ -82,7 +82,6 @@ impl Curve {
         Self { points: self.points.iter().map(place).collect() }
     }
 
-    /// `idle` bytes of DRAM serve nothing.
     pub(crate) fn behind(&self, idle: f64) -> Self {
         let moved = self.points.iter().map(|(x, y)| (x + idle, *y));
         let first = (idle > 0.0).then_some((0.0, 0.0));
@@ -96,7 +95,6 @@ impl Curve {
         (span > 0.05).then(|| ((served - random) / span).clamp(0.0, 1.0))
     }
 
-    /// The result is concave and below the original, so needs are never underestimated.
     fn thinned(mut points: Vec<(f64, f64)>) -> Self {
         let end = points.partition_point(|(_, y)| *y < 1.0 - TAIL);
         points.truncate(end + 1);

@@ -32,7 +32,6 @@ pub(crate) struct Estimate {
     variance: f64,
     #[serde(default)]
     steady: Option<(f64, u32)>,
-    /// States saved without the number count as many.
     #[serde(default = "many")]
     steps: u32,
     more: f64,
@@ -40,7 +39,6 @@ pub(crate) struct Estimate {
     age: u32,
     /// Share of the guest's hottest memory in DRAM.
     placement: Option<f64>,
-    /// DRAM in bytes that permanently holds unaccessed memory.
     #[serde(default)]
     idle: f64,
     #[serde(default)]
@@ -74,7 +72,6 @@ impl Estimate {
         }
     }
 
-    /// Returns whether the load has shifted.
     pub(crate) fn learn(&mut self, newest: Curve, target: f64, headroom: f64, smoothing: f64) -> bool {
         self.age = 0;
         self.served = [None, self.served[0]];
@@ -199,7 +196,7 @@ mod tests {
         assert!((learned(&sizes) - 8.0).abs() < 0.01);
     }
 
-    /// Otherwise each shift would make the next one harder to detect.
+    /// Shifts would make the next one harder to detect.
     #[test]
     fn shifts_do_not_count_as_scatter() {
         let mut estimate = Estimate::new(Curve::uniform(4.0 * GIB), 0.9);

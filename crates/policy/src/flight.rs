@@ -31,7 +31,6 @@ pub(crate) fn direction(has: Tiers, told: Tiers, block: u64) -> Direction {
 }
 
 impl Flight {
-    /// Returns whether the move is abandoned.
     pub(crate) fn observe(&mut self, before: Tiers, has: Tiers, told: Tiers, block: u64) -> bool {
         self.rest = self.rest.saturating_sub(1);
         let arrived = direction(has, told, block) == Direction::Rests;

@@ -30,7 +30,6 @@ impl Want<'_> {
     }
 }
 
-/// Limited to one step each.
 pub(crate) fn wants<'a>(plan: &'a Plan<'a>, settings: &Settings) -> Vec<Want<'a>> {
     plan.candidates.iter().filter_map(|candidate| want(candidate, settings)).collect()
 }
@@ -59,13 +58,11 @@ fn raised(candidate: &Candidate<'_>, least: u64, block: u64) -> u64 {
     has.saturating_add(wanted.min(allowed).saturating_mul(block))
 }
 
-/// Urgent requests first.
 pub(crate) fn grows(wants: &[Want<'_>], settings: &Settings, ledger: &mut Ledger) -> Vec<Move> {
     let (urgent, others): (Vec<&Want<'_>>, Vec<&Want<'_>>) = wants.iter().partition(|want| want.urgent);
     let mut moves = Vec::new();
     for want in urgent {
         let extra = ledger.take_fast(want.extra(), settings.block.0);
-        // Even without growth: this cancels an earlier squeeze.
         if extra > 0 || want.extra() == 0 {
             moves.push(grow(want, extra, ledger));
         }

@@ -26,7 +26,6 @@ impl Ledger {
         }
     }
 
-    /// All, or the available whole blocks.
     pub(crate) fn take_fast(&mut self, wanted: u64, block: u64) -> u64 {
         let taken = if wanted <= self.fast { wanted } else { self.fast / block * block };
         self.fast -= taken;

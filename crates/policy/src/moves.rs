@@ -59,7 +59,6 @@ pub enum Reason {
     Stalled {
         told: Tiers,
     },
-    /// Less slow memory than goes with its DRAM.
     SlowMemory {
         memory: Bytes,
     },
@@ -82,9 +81,7 @@ pub enum Basis {
     Accesses,
     MemoryInUse,
     Pressure,
-    /// The VM keeps its memory.
     Nothing,
-    /// Its memory does not change.
     Silent,
 }
 

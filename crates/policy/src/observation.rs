@@ -11,7 +11,6 @@ pub struct Observation {
     pub vm: String,
     /// Memory as seen by the host, from the balloon or virtio-mem device. A guest's own report could take memory from others.
     pub has: Tiers,
-    /// `None` if the guest does not reply.
     pub guest: Option<GuestReport>,
 }
 
@@ -23,7 +22,6 @@ pub struct GuestReport {
     pub psi: Option<Share>,
     pub refaults: Option<f64>,
     pub accesses: Option<Vec<HeatClass>>,
-    /// Measured.
     pub dram_hits: Option<Share>,
     /// Neither free nor accessed.
     pub idle: Option<Bytes>,

@@ -38,9 +38,7 @@ pub(crate) struct Candidate<'a> {
     pub(crate) goal: u64,
     /// The goal, plus the uncertainty of the estimate.
     pub(crate) keeps: u64,
-    /// Has less than it needs.
     pub(crate) below: bool,
-    /// Had less than it needs, and is still growing to the goal.
     pub(crate) growing: bool,
 }
 
@@ -120,9 +118,8 @@ impl<'a> Candidate<'a> {
         }
     }
 
-    /// A VM is below if it certainly has less than it needs. In a shortage, it is below only from half a headroom under its
-    /// goal; otherwise noise would move memory back and forth. For the same reason a reversal requires another half headroom
-    /// unless the load has shifted.
+    /// In a shortage, a VM is below its need only from half a headroom under its goal; otherwise noise would move memory back
+    /// and forth. A reversal therefore requires another half headroom unless the load has shifted.
     fn aim(&mut self, level: Level, settings: &Settings, state: &State) {
         let (Share(headroom), Share(smoothing)) = (settings.headroom, settings.smoothing);
         let (need, goal) = (self.claim.bounded_need(), self.claim.at(level, headroom));
@@ -169,7 +166,7 @@ impl<'a> Candidate<'a> {
     }
 }
 
-/// Its accesses, otherwise its memory in use with uniform accesses, otherwise pressure.
+/// Falls back to memory in use with uniform accesses, then to pressure.
 fn basis(vm: &VmSettings, state: &VmState, guest: &GuestReport) -> Option<(Curve, Basis)> {
     let lifted = state.guard.need().0 as f64 / vm.target.0;
     if let Some(estimate) = &state.estimate {

@@ -29,7 +29,6 @@ impl Rebalancer {
         Self::resume(settings, State::default())
     }
 
-    /// Settings may have changed.
     pub fn resume(settings: Settings, mut state: State) -> Result<Self, SettingsError> {
         settings.check()?;
         state.keep(&settings);
@@ -46,7 +45,6 @@ impl Rebalancer {
         &self.settings
     }
 
-    /// These did not happen, e.g. in a dry run.
     pub fn withdraw(&mut self, moves: &[Move]) {
         for order in moves {
             if let Some(state) = self.state.vm_mut(&order.vm) {
@@ -56,7 +54,7 @@ impl Rebalancer {
         }
     }
 
-    /// Assumes that the moves are carried out unless withdrawn. VMs without an observation are silent and keep their memory.
+    /// VMs without an observation are silent and keep their memory.
     pub fn decide(&mut self, observations: &[Observation]) -> Decision {
         let Self { settings, state } = self;
         let (reports, refused) = usable(settings, observations);
@@ -78,7 +76,7 @@ impl Rebalancer {
         Decision { moves, outlooks, missing, refused }
     }
 
-    /// Distributes memory freed by the decision's squeezes, within the same interval. Only VMs without a move get memory.
+    /// Distributes freed memory within the same interval. Only VMs without a move get memory.
     pub fn hand_out(&mut self, observations: &[Observation], decision: &Decision) -> Vec<Move> {
         let Self { settings, state } = self;
         let (reports, _) = usable(settings, observations);
@@ -115,7 +113,6 @@ fn usable<'a>(settings: &Settings, observations: &'a [Observation]) -> (Reports<
     (reports, refused)
 }
 
-/// Returns abandoned moves.
 fn observe(settings: &Settings, state: &mut State, reports: &Reports<'_>) -> Vec<Move> {
     let mut given_up = Vec::new();
     for vm in &settings.vms {

@@ -25,10 +25,8 @@ pub struct Settings {
     pub vms: Vec<VmSettings>,
 }
 
-/// One suffices.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct BrakeSettings {
-    /// PSI `some`.
     pub psi: Share,
     pub refaults: f64,
 }
@@ -41,7 +39,6 @@ pub struct VmSettings {
     pub memory: Bytes,
     pub floor: Tiers,
     pub ceiling: Tiers,
-    /// Share of accesses to be served by DRAM.
     pub target: Share,
 }
 
@@ -64,7 +61,6 @@ impl Settings {
         }
     }
 
-    /// Whether targets can be met depends on the load.
     pub fn check(&self) -> Result<(), SettingsError> {
         self.check_whole()?;
         let mut names = BTreeSet::new();

@@ -19,7 +19,6 @@ pub(crate) struct Demand {
 }
 
 impl Demand {
-    /// `over` exceeds the capacity and is freed in any case.
     pub(crate) fn of(wants: &[Want<'_>], reserve: u64, over: u64) -> Self {
         let sum = |of: fn(&&Want<'_>) -> bool| {
             wants.iter().filter(of).map(Want::extra).fold(0, u64::saturating_add)
@@ -31,7 +30,6 @@ impl Demand {
     }
 }
 
-/// Demand is beyond free DRAM and squeezes in progress.
 pub(crate) fn squeezes(
     plan: &Plan<'_>,
     settings: &Settings,

@@ -15,7 +15,6 @@ use crate::{
     tiers::Tiers,
 };
 
-/// Opaque.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct State {
     vms: BTreeMap<String, VmState>,
@@ -29,7 +28,6 @@ pub(crate) struct VmState {
     pub(crate) estimate: Option<Estimate>,
     pub(crate) guard: Guard,
     pub(crate) flight: Flight,
-    /// Was below its need and has not reached its goal.
     pub(crate) growing: bool,
     pub(crate) last: Option<Direction>,
 }

@@ -12,6 +12,7 @@ mod namespace_devices;
 mod observe;
 mod packet_way;
 mod ptrace;
+mod registry;
 mod syscalls;
 mod target;
 mod vm;
@@ -23,8 +24,9 @@ pub use cpu_attribution::ProcessTimes;
 pub use environment::environment;
 pub use error::Error;
 pub use namespace_devices::namespace_devices;
-pub use observe::{Probe, ProbeError, Watch, probe};
+pub use observe::{Probe, ProbeError, Watch};
 pub use ptrace::{Slices, ptrace_counter};
+pub use registry::probe;
 pub use target::{
     LabelledProcess, Qemu, TargetError, called, control_group, in_control_group, in_namespace, is_alive,
     is_machine, labelled, machine, namespace, namespace_of, process, qemu, qemus,

@@ -4,18 +4,8 @@ use protocol::{BreakdownOrder, Subject};
 use samples::{ProbeKind, ProbeResults};
 use thiserror::Error;
 
-use crate::{cpu_attribution, packet_way, syscalls};
-
-/// Fails with [`ProbeError::Unavailable`] if the kernel or the permissions do not allow it.
-pub fn probe(kind: ProbeKind) -> Result<Box<dyn Probe>, ProbeError> {
-    match kind {
-        ProbeKind::Cpu => cpu_attribution::probe(),
-        ProbeKind::Syscalls => syscalls::probe(),
-        ProbeKind::PacketWay => packet_way::probe(),
-    }
-}
-
-/// Loads its programs once, then starts and stops as needed. The kernel unloads everything on drop or when the process ends.
+/// Observes from the kernel. Created once, which loads its programs, then started and stopped as needed. The kernel
+/// unloads everything on drop or when the process ends.
 pub trait Probe: Send {
     fn kind(&self) -> ProbeKind;
 

@@ -95,7 +95,6 @@ impl<R: Read> Receiver<R> {
         Self { from: BufReader::new(from), line: Vec::new(), limit }
     }
 
-    /// [`ChannelError::Closed`] at the end of the stream.
     pub fn receive<M: DeserializeOwned>(&mut self) -> Result<M, ChannelError> {
         self.read_line()?;
         let read = serde_json::from_slice(&self.line).map_err(|error| ChannelError::Malformed {

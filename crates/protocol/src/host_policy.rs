@@ -41,7 +41,6 @@ impl HostPolicy {
         serde_json::to_string(self).expect("texts and numbers are JSON")
     }
 
-    /// The error says how to change the trial.
     pub fn check(&self, load: &WorkloadSettings, now: u64) -> Result<(), String> {
         self.check_hours(now)?;
         let load = load.kind();

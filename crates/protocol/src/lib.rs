@@ -7,13 +7,15 @@ mod memory;
 mod message;
 mod nested_run;
 mod observe;
+mod token;
 
 pub use channel::{ChannelError, LineLimit, MAX_LINE, Receiver, Sender};
 pub use host_policy::{HostPolicy, Hours, Ports};
 pub use memory::{AccessClass, AccessSourceKind, MemoryOrder, MemoryReply, MemoryTelemetry, NodeTelemetry};
 pub use message::{
     ClientOrder, EndReport, FromAgent, Hello, MtuProbe, MtuResult, Order, Progress, Reply, ServerOrder,
-    ToAgent, Token, VERSION,
+    ToAgent, VERSION,
 };
 pub use nested_run::{Commission, DesignDecision, FromConductor, RunEvent, ToConductor};
 pub use observe::{BreakdownOrder, HostCpu, Observation, ObserveOrder, Observing, Subject, WatchedDevice};
+pub use token::Token;

@@ -25,7 +25,7 @@ pub enum MemoryOrder {
     Watched,
     /// Take up to this much memory out of use by the guest.
     Take { memory: Bytes },
-    /// Return this much of it to the guest, most recent first.
+    /// Return this much memory to the guest, most recent first.
     GiveBack { memory: Bytes },
     /// Report the use of memory since the previous request; the first starts monitoring.
     Telemetry { source: AccessSourceKind },
@@ -57,7 +57,7 @@ pub enum MemoryReply {
         longest_stall: Nanos,
         /// Memory filled with the pattern.
         guarded: Bytes,
-        /// Part of it with other content now.
+        /// Guarded memory with changed content.
         damaged: Bytes,
         machine: MachineCpu,
     },

@@ -2,7 +2,7 @@
 //!
 //! Messages from guests are externally tagged, so that the receiver knows the type first and never buffers arbitrary JSON.
 
-use std::{collections::BTreeMap, fmt, net::Ipv4Addr};
+use std::{collections::BTreeMap, net::Ipv4Addr};
 
 use samples::{DeviceCounters, DeviceState, Environment, MachineCpu, SoftnetCounters, ThreadCpu};
 use scenario::{DeviceName, DeviceRef, DeviceSettings, HostName, Lab, PathEnd};
@@ -13,9 +13,9 @@ use workload::{EndMeasurement, WorkloadSettings};
 use crate::{
     memory::{MemoryOrder, MemoryReply},
     observe::{Observation, ObserveOrder, Observing},
+    token::Token,
 };
 
-/// Both sides must use the same.
 pub const VERSION: u32 = 9;
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -24,24 +24,12 @@ pub struct Hello {
     pub tool: String,
 }
 
-/// A secret of a trial. Connections without it are closed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(transparent)]
-pub struct Token(pub u64);
-
-impl fmt::Display for Token {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{:016x}", self.0)
-    }
-}
-
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ToAgent {
     Hello(Hello),
     /// Each gets exactly one reply, in any order.
     Request {
-        /// Unique on this channel.
         id: u64,
         /// Time from arrival after which the agent gives up and refuses.
         deadline: Nanos,
@@ -54,25 +42,17 @@ pub enum ToAgent {
 pub enum Order {
     /// Describe this machine. Reply: [`Reply::Environment`].
     Describe,
-    /// Configure this guest's devices, or create the part of the lab on this existing host, whose interface has been found.
-    Dress {
-        /// The part of the lab for this host.
-        lab: Box<Lab>,
-        /// The guest, or the existing host.
-        host: HostName,
-    },
+    /// Configure this guest's devices, or create the part of the lab on this existing host.
+    Dress { lab: Box<Lab>, host: HostName },
     /// Find the interface of this existing host. Reply: [`Reply::Interface`].
     FindInterface {
         host: HostName,
-        /// `None` uses the one that SSH connected to, or that of `interface`.
+        /// `None` uses the address of the SSH connection, or of `interface`.
         address: Option<Ipv4Addr>,
         interface: Option<DeviceName>,
     },
     /// Reserve the interface for this session. Reply: [`Reply::Reserved`] or [`Reply::Occupied`].
-    Reserve {
-        /// Shown to others that wait.
-        by: String,
-    },
+    Reserve { by: String },
     /// Release the reservation. Reply: [`Reply::Done`].
     Release,
     /// Apply these settings; settings left out are reset. Reply: [`Reply::Done`].
@@ -206,8 +186,6 @@ pub struct EndReport {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct MtuResult {
-    /// Whether the packet came back.
     pub carried: bool,
-    /// One byte more was rejected or lost.
     pub larger_refused: bool,
 }

@@ -11,7 +11,6 @@ use crate::message::Hello;
 #[serde(rename_all = "kebab-case")]
 pub enum ToConductor {
     Hello(Hello),
-    /// Sent once.
     Conduct(Box<Commission>),
     Stop,
 }
@@ -24,7 +23,7 @@ pub struct Commission {
     pub remedy_trials: Option<RemedyTrials>,
     /// The existing part of a resumed run.
     pub resume: Option<RunRecord>,
-    /// Instead of repeating them.
+    /// Keeps disturbed trials instead of repeating them.
     pub keep_disturbed: bool,
     /// Why the run is conducted there.
     pub reason: String,
@@ -70,7 +69,6 @@ pub enum RunEvent {
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DesignDecision {
-    /// Counted from 0.
     pub block: Option<u32>,
     pub open: Vec<String>,
     pub results: u32,

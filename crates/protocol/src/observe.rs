@@ -7,20 +7,20 @@ use serde::{Deserialize, Serialize};
 use units::Bytes;
 use workload::Transport;
 
-use crate::message::Token;
+use crate::token::Token;
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ObserveOrder {
     pub token: Token,
-    /// Those that cannot run are listed in the reply.
+    /// The reply lists those that cannot run.
     pub probes: Vec<ProbeKind>,
     /// Child processes belong to the same owner.
     pub subjects: Vec<Subject>,
     pub latency_breakdown: Option<BreakdownOrder>,
 }
 
-/// Processes of one owner, with their threads and future children. For [`CpuOwner::ClientVm`] and [`CpuOwner::ServerVm`] these
-/// are monitors of a virtual machine, whose vCPU threads, other threads and vhost workers are distinguished.
+/// The processes of an owner, with their threads and future children. For [`CpuOwner::ClientVm`] and [`CpuOwner::ServerVm`]
+/// they are monitors of a virtual machine, and its vCPU threads, other threads and vhost workers are distinguished.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Subject {
     pub consumer: CpuConsumer,
@@ -74,7 +74,6 @@ pub struct Observing {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Observation {
     pub observed: ProbeResults,
-    /// Their data is missing.
     pub unread: Vec<MissingProbe>,
     /// Independent of probes; `None` if /proc does not report it.
     pub host: Option<HostCpu>,

@@ -1,5 +1,7 @@
 //! The workload of a result: run by plumb, or described in another tool's log.
 
+use std::collections::BTreeMap;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use units::{BitRate, Bytes};
@@ -46,6 +48,9 @@ pub struct ImportedSettings {
     pub congestion: Option<String>,
     /// The requested rate per connection, if any.
     pub rate: Option<BitRate>,
+    /// Further options by name: `window` is `4M`.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub options: BTreeMap<String, String>,
 }
 
 impl ImportedSettings {
@@ -60,6 +65,7 @@ impl ImportedSettings {
             message: None,
             congestion: None,
             rate: None,
+            options: BTreeMap::new(),
         }
     }
 }

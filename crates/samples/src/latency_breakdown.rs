@@ -16,7 +16,7 @@ pub struct MessagePath {
     pub not_followed: u64,
     /// Followed round trips from the client's send call to the return of its receive call, without the overhead of the
     /// probe. Equals the sum of the steps of each message.
-    pub whole: LatencyHistogram,
+    pub round_trip: LatencyHistogram,
     /// The steps of the most common path, in order: to the server, through it, and back.
     pub steps: Vec<HopStep>,
 }

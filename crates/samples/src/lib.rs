@@ -12,7 +12,6 @@ mod latency_breakdown;
 mod observed;
 mod origin;
 mod read;
-mod remedy_trials;
 mod run;
 mod syscalls;
 mod text;
@@ -36,10 +35,9 @@ pub use latency_breakdown::{HopEvent, HopPoint, HopStep, MessagePath};
 pub use observed::{MissingProbe, Overflow, ProbeKind, ProbeResults, PtraceSlice, PtraceSlices};
 pub use origin::{ImportRecord, ImportedFile, Origin};
 pub use read::ReadError;
-pub use remedy_trials::{RemedyTrial, RemedyTrials};
 pub use run::{
-    BootedMachine, MachineChange, PathRecord, ResultRecord, RunHeader, RunId, RunRecord, RunState, SCHEMA,
-    ScenarioRecord, Sink, SkippedResult, UnreadablePart,
+    BootedMachine, MachineChange, PathRecord, RemedyTrial, RemedyTrials, ResultRecord, RunHeader, RunId,
+    RunRecord, RunState, SCHEMA, ScenarioRecord, Sink, SkippedResult, UnreadablePart,
 };
 pub use syscalls::{CallTimes, SyscallCount};
 pub use time::UnixMillis;

@@ -68,7 +68,7 @@ pub struct ProbeResults {
     pub overflowed: Vec<Overflow>,
     /// Probes of the run without data for this trial, and why.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub lost: Vec<MissingProbe>,
+    pub failed: Vec<MissingProbe>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]

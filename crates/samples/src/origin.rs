@@ -30,6 +30,9 @@ pub struct ImportRecord {
     pub files: Vec<ImportedFile>,
     /// Missing or ignored parts, as sentences with file and line.
     pub notes: Vec<String>,
+    /// Results whose settings equal those of an earlier result but whose values differ, without a known reason.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub unexplained: Vec<String>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -39,6 +42,6 @@ pub struct ImportedFile {
     /// SHA-256, in hex.
     pub digest: String,
     pub lines: u64,
-    /// Detected formats: `iperf3 text`, `Markdown table`.
+    /// Detected formats: `iperf3 text`, `table`.
     pub formats: Vec<String>,
 }

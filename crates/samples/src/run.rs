@@ -15,7 +15,6 @@ use crate::{
     imported::WorkloadSource,
     observed::{MissingProbe, ProbeKind},
     origin::Origin,
-    remedy_trials::RemedyTrials,
     time::UnixMillis,
     trial::Trial,
 };
@@ -256,4 +255,25 @@ pub trait Sink {
     fn machine_changed(&mut self, run: &RunId, change: &MachineChange) -> Result<(), Self::Error>;
 
     fn complete(&mut self, run: &RunId) -> Result<(), Self::Error>;
+}
+
+/// A test of remedies suggested by another run.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct RemedyTrials {
+    /// The run that suggested the remedies.
+    pub run: RunId,
+    pub remedies: Vec<RemedyTrial>,
+}
+
+/// A remedy tested on a result, with and without it in the same blocks.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct RemedyTrial {
+    /// The finding that suggested it.
+    pub finding: String,
+    /// The result of the other run.
+    pub result: String,
+    /// The corresponding result of this run.
+    pub without: String,
+    /// The result of this run with the remedy.
+    pub with: String,
 }

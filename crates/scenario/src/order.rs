@@ -14,7 +14,6 @@ use crate::{
 
 /// Minimum number of simultaneous results that are also measured individually in each block.
 const MIN_INDIVIDUAL: usize = 3;
-/// One more for each this many rounds.
 const ROUNDS_PER_INDIVIDUAL: usize = 10;
 
 type Group = (Vec<usize>, Arm);

@@ -10,7 +10,6 @@ use workload::{Placement, WorkloadSettings};
 use crate::{
     lab::DeviceSettings,
     names::{DeviceRef, FactorName, PathName, ResultId, WorkloadName},
-    steps::Step,
 };
 
 /// A combination of path, workload and factor levels, resolved. Its trials produce one result.
@@ -58,4 +57,11 @@ pub struct Plan {
     pub design: Design,
     #[serde(default)]
     pub probes: Vec<ProbeKind>,
+}
+
+/// A result and its reference, as indexes into [`Plan::results`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Step {
+    pub result: usize,
+    pub reference: usize,
 }

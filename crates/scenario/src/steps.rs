@@ -2,21 +2,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use serde::{Deserialize, Serialize};
-
 use crate::{
     link::Layer,
     names::{FactorName, PathName, WorkloadName},
     path::Path,
-    plan::PlannedResult,
+    plan::{PlannedResult, Step},
 };
-
-/// A result and its reference, as indexes into [`crate::Plan::results`].
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Step {
-    pub result: usize,
-    pub reference: usize,
-}
 
 /// Indexes for lookups: all pairs of a thousand hosts give a million results.
 struct Index<'c> {

@@ -19,10 +19,11 @@ use super::{
     event::{Event, Refusal, refusal_code},
     event_loop::EventLoop,
     holdings::Holdings,
+    ingress::{Conversation, Ingress, RequestIngress, StreamIngress},
     ledger::{Exhausted, FAILURE, Ledger, Share, Source},
     pending::{PendingConnection, dismiss},
     session::{self, ServerContext, SessionId},
-    sessions::{Conversation, Ingress, RequestIngress, Sessions, StreamIngress},
+    sessions::Sessions,
 };
 use crate::iperf3::server::{AdmittedTest, DataConnection, Memory};
 

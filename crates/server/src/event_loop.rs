@@ -22,6 +22,7 @@ use super::{
     auth_worker::AuthWorker,
     config::{Config, Limits},
     confinement::{self, Confinement},
+    datagram_peers::UdpDemux,
     event::{Event, Refusal, Watcher},
     ledger::{Budget, Ledger},
     listeners::Listeners,
@@ -30,7 +31,6 @@ use super::{
     port_holder,
     session::ServerContext,
     sessions::Sessions,
-    udp_demux::UdpDemux,
     waker::{self, WakeReceiver, Waker},
 };
 

@@ -7,6 +7,7 @@ pub(crate) use budgets::{Amounts, Budget, Exhausted, Meter, Rate, Rates, Share, 
 #[derive(Debug)]
 pub(crate) struct Ledger {
     pub(crate) places: Amounts,
+    /// Clients without a verified address that have a thread.
     pub(crate) unproven: Amounts,
     pub(crate) pending: Amounts,
     pub(crate) waiting: Amounts,

@@ -5,10 +5,13 @@ use std::{
     net::{IpAddr, SocketAddr, TcpListener, UdpSocket},
 };
 
-use socket2::{Domain, Protocol, Socket, Type};
+use socket2::{Protocol, Type};
 use traffic::{Error, Result};
 
-use super::port_holder::PortHolder;
+use super::{
+    port_holder::PortHolder,
+    sockets::{bind_udp, socket, udp},
+};
 
 const BACKLOG: i32 = 4096;
 /// A port must be free for both TCP and UDP.
@@ -112,28 +115,4 @@ fn udp_listener(address: SocketAddr) -> Result<UdpSocket> {
     bind_udp(&socket, address)?;
     sys::socket::set_reuse_port(&socket, true)?;
     Ok(socket.into())
-}
-
-/// The kernel delivers a datagram to the connected socket of its sender, otherwise to the socket with the most specific
-/// address.
-pub(super) fn udp(address: SocketAddr) -> Result<UdpSocket> {
-    let socket = socket(address, Type::DGRAM, Protocol::UDP)?;
-    sys::socket::set_reuse_port(&socket, true)?;
-    bind_udp(&socket, address)?;
-    Ok(socket.into())
-}
-
-fn bind_udp(socket: &Socket, address: SocketAddr) -> Result<()> {
-    socket.bind(&address.into()).map_err(Error::socket("bind", || format!("{address} for UDP")))
-}
-
-fn socket(address: SocketAddr, kind: Type, protocol: Protocol) -> Result<Socket> {
-    let named = || address.to_string();
-    let socket = Socket::new(Domain::for_address(address), kind, Some(protocol))
-        .map_err(Error::socket("open a socket on", named))?;
-    if address.is_ipv6() {
-        socket.set_only_v6(true).map_err(Error::socket("prepare", named))?;
-    }
-    socket.set_nonblocking(true).map_err(Error::socket("prepare", named))?;
-    Ok(socket)
 }

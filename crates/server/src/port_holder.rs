@@ -13,7 +13,7 @@ use sys::{
 };
 use traffic::{Error, Result};
 
-use super::listeners;
+use super::sockets;
 
 const LONGEST: usize = 64;
 const DENIED: &str = "plumb server: its UDP port holder exited because of a system call not in its filter \
@@ -71,7 +71,7 @@ fn serve(server: &UnixStream, addresses: &[SocketAddr]) {
         let requested =
             requested.filter(|requested| addresses.iter().any(|address| is_within(*requested, *address)));
         let opened = requested.ok_or(EINVAL).and_then(|address| {
-            listeners::udp(address).map(OwnedFd::from).map_err(|error| match error {
+            sockets::udp(address).map(OwnedFd::from).map_err(|error| match error {
                 Error::Socket { source, .. } => source.raw_os_error().unwrap_or(EINVAL),
                 Error::System(error) => error.errno(),
                 _ => EINVAL,
@@ -95,7 +95,6 @@ fn is_within(requested: SocketAddr, listener: SocketAddr) -> bool {
         && (requested.ip() == listener.ip() || any(listener.ip()))
 }
 
-/// One request at a time.
 pub(super) const CALLS: &[&[Call]] =
     &[calls::DESCRIPTORS, calls::SOCKETS, calls::MEMORY, calls::SIGNALS, calls::RARE];
 

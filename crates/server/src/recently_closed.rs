@@ -2,7 +2,7 @@
 
 use std::{collections::VecDeque, net::SocketAddr};
 
-use super::sessions::Ingress;
+use super::ingress::Ingress;
 
 const CAPACITY: usize = 64;
 
@@ -16,7 +16,7 @@ pub(super) struct RecentlyClosed {
 impl RecentlyClosed {
     pub(super) fn add(&mut self, ingress: Option<&Ingress>) {
         match ingress {
-            Some(Ingress::Requests(requests)) => keep(&mut self.tokens, requests.token()),
+            Some(Ingress::Requests(requests)) => keep(&mut self.tokens, requests.token),
             Some(Ingress::Datagrams(conversation)) => keep(&mut self.peers, conversation.peer),
             Some(Ingress::Streams(_)) | None => {}
         }
@@ -39,7 +39,7 @@ fn keep<T>(all: &mut VecDeque<T>, new: T) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::sessions::{Conversation, DatagramProtocol};
+    use crate::ingress::{Conversation, DatagramProtocol};
 
     #[test]
     fn remembers_only_the_latest() {

@@ -15,7 +15,7 @@ use parking_lot::Mutex;
 use samples::{ThreadCpu, ThreadRole};
 use sys::clock::monotonic;
 use traffic::{
-    Error, Outcome, RefusalCode, Result, Stop,
+    Error, Outcome, Result, Stop,
     bounds::{Bounds, EndReason, Guard},
     connect, dial,
     handshake::Handshake,
@@ -48,7 +48,7 @@ pub(super) fn serve(
         let threads: Vec<_> = (0..THREADS).map(|_| scope.spawn(|| work.run(stop))).collect();
         let ended = dial::give_go(control, &name)
             .and_then(|()| await_end(control, &work, bounds, stop, &name))
-            .inspect_err(|error| dial::refuse(control, RefusalCode::of(error)));
+            .inspect_err(|error| dial::refuse(control, error.refusal()));
         work.over.store(true, Ordering::Relaxed);
         let threads: Vec<_> = threads.into_iter().filter_map(|thread| thread.join().ok()).collect();
         (ended, threads)

@@ -20,9 +20,9 @@ use super::{
     config::{Config, Limits},
     event::{Client, Event, Report, ServedProtocol, Watcher, Work},
     holdings::Holdings,
+    ingress::{Conversation, DatagramProtocol},
     ledger::Meter,
     requests,
-    sessions::{Conversation, DatagramProtocol},
 };
 use crate::{
     iperf3::server::{self, AdmittedTest},

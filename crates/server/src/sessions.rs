@@ -2,22 +2,23 @@
 
 use std::{
     net::{IpAddr, SocketAddr, TcpStream},
-    sync::{
-        Arc,
-        atomic::{AtomicBool, Ordering},
-        mpsc::{Receiver, SyncSender, sync_channel},
-    },
     thread::{self, Scope, ScopedJoinHandle},
 };
 
 use codecs::iperf3::Cookie;
 use sys::clock::monotonic;
-use traffic::{Error, Result, Stop, handshake::Handshake, ping_pong::Greeting};
+use traffic::{Error, Result, Stop, handshake::Handshake};
 use units::Nanos;
 use workload::Transport;
 
-use super::{holdings::Holdings, ledger::Source, recently_closed::RecentlyClosed, waker::Waker};
-use crate::{iperf3::server::DataConnection, sockperf::SharedCounts};
+use super::{
+    holdings::Holdings,
+    ingress::{Conversation, Ingress, RequestIngress, StreamIngress},
+    ledger::Source,
+    recently_closed::RecentlyClosed,
+    waker::Waker,
+};
+use crate::iperf3::server::DataConnection;
 
 #[derive(Default)]
 pub(super) struct Sessions<'scope> {
@@ -48,85 +49,6 @@ impl Session<'_> {
     /// Unverified clients occupy no slot.
     fn has_place(&self) -> bool {
         !self.ingress.as_ref().is_some_and(Ingress::is_unproven)
-    }
-}
-
-pub(super) enum Ingress {
-    Streams(StreamIngress),
-    Requests(RequestIngress),
-    Datagrams(Conversation),
-}
-
-impl Ingress {
-    const fn is_unproven(&self) -> bool {
-        matches!(self, Self::Datagrams(Conversation { protocol: DatagramProtocol::Sockperf, .. }))
-    }
-}
-
-#[derive(Clone)]
-pub(super) struct Conversation {
-    pub(super) peer: SocketAddr,
-    pub(super) protocol: DatagramProtocol,
-    pub(super) counts: Arc<SharedCounts>,
-}
-
-impl Conversation {
-    pub(super) fn new(peer: SocketAddr, protocol: DatagramProtocol) -> Self {
-        Self { peer, protocol, counts: Arc::default() }
-    }
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum DatagramProtocol {
-    /// The greeting has verified the address.
-    Native(Greeting),
-    Sockperf,
-}
-
-pub(super) struct RequestIngress {
-    token: u64,
-    peer: IpAddr,
-    arrivals: SyncSender<(TcpStream, Handshake)>,
-}
-
-impl RequestIngress {
-    pub(super) fn new(token: u64, peer: IpAddr, count: usize) -> (Self, Receiver<(TcpStream, Handshake)>) {
-        let (arrivals, arriving) = sync_channel(count);
-        (Self { token, peer, arrivals }, arriving)
-    }
-
-    pub(super) const fn token(&self) -> u64 {
-        self.token
-    }
-}
-
-pub(super) struct StreamIngress {
-    pub(super) cookie: Cookie,
-    pub(super) transport: Transport,
-    pub(super) peer: IpAddr,
-    pub(super) local: SocketAddr,
-    gathering: Arc<AtomicBool>,
-    arrivals: SyncSender<DataConnection>,
-}
-
-impl StreamIngress {
-    pub(super) fn new(
-        cookie: Cookie,
-        transport: Transport,
-        (peer, local): (SocketAddr, SocketAddr),
-        count: usize,
-    ) -> (Self, Receiver<DataConnection>) {
-        let (arrivals, arriving) = sync_channel(count);
-        let gathering = Arc::new(AtomicBool::new(true));
-        (Self { cookie, transport, peer: peer.ip(), local, gathering, arrivals }, arriving)
-    }
-
-    fn is_gathering(&self) -> bool {
-        self.gathering.load(Ordering::Relaxed)
-    }
-
-    pub(super) fn gathering(&self) -> Arc<AtomicBool> {
-        Arc::clone(&self.gathering)
     }
 }
 

@@ -16,67 +16,28 @@ use sys::{
 use traffic::{
     Error, RefusalCode, Result,
     handshake::Purpose,
-    ping_pong::{Cookies, Greeting, GreetingKind},
+    ping_pong::{Greeting, GreetingKind},
 };
-use units::Nanos;
 
 use super::{
+    datagram_peers::LONGEST,
     event::{Event, Refusal, refusal_code},
     event_loop::{BATCH, EventLoop},
+    ingress::{Conversation, DatagramProtocol},
     ledger::{Share, Source},
     listeners::Listeners,
     opening::{self, Datagram},
-    sessions::{Conversation, DatagramProtocol},
 };
 use crate::{iperf3::server::DataConnection, sockperf::cost};
 
-const LONGEST: usize = 65_535;
 /// Datagrams taken from a new socket; the rest belong to its peer.
 const STRAYS: usize = 1024;
-
-const KNOWN: usize = 256;
-const REMEMBERED: Nanos = Nanos::from_secs(10);
-
-#[derive(Default)]
-struct KnownPeers(Vec<(Conversation, u64)>);
-
-impl KnownPeers {
-    fn remember(&mut self, new: Conversation, now: u64) {
-        self.0.retain(|(known, since)| known.peer != new.peer && now.saturating_sub(*since) < REMEMBERED.0);
-        if self.0.len() >= KNOWN {
-            self.0.remove(0);
-        }
-        self.0.push((new, now));
-    }
-
-    fn take(&mut self, peer: SocketAddr) -> Option<Conversation> {
-        let place = self.0.iter().position(|(known, _)| known.peer == peer)?;
-        Some(self.0.remove(place).0)
-    }
-
-    fn find(&self, peer: SocketAddr, now: u64) -> Option<&Conversation> {
-        let (known, since) = self.0.iter().find(|(known, _)| known.peer == peer)?;
-        (now.saturating_sub(*since) < REMEMBERED.0).then_some(known)
-    }
-}
 
 #[derive(Debug, Clone, Copy)]
 struct Destination {
     place: usize,
     /// `None` unless the socket is bound to all addresses.
     here: Option<IpAddr>,
-}
-
-pub(super) struct UdpDemux {
-    known: KnownPeers,
-    cookies: Cookies,
-    buffer: Vec<u8>,
-}
-
-impl Default for UdpDemux {
-    fn default() -> Self {
-        Self { known: KnownPeers::default(), cookies: Cookies::default(), buffer: vec![0; LONGEST] }
-    }
 }
 
 impl EventLoop<'_, '_> {

@@ -247,7 +247,6 @@ fn flood(address: SocketAddr, strangers: u64) -> u64 {
     strangers
 }
 
-/// Some stay open.
 fn stranger(address: SocketAddr, number: u64) -> Option<TcpStream> {
     let socket = Socket::new(Domain::IPV4, Type::STREAM, None).expect("a descriptor");
     // Avoids TIME-WAIT.

@@ -3,9 +3,12 @@
 use samples::RunId;
 
 use crate::{
-    database::{Database, DatabaseError, Transaction, values},
+    database::{Database, Transaction},
+    database_error::DatabaseError,
     error::StoreError,
-    store::{Store, WriteError, number_of},
+    insert::WriteError,
+    store::{Store, number_of},
+    value::values,
 };
 
 #[derive(Debug, Clone, PartialEq, Eq)]

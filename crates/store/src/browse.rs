@@ -3,11 +3,12 @@
 use samples::{RunId, RunState, Trial};
 
 use crate::{
-    database::{Database, Value, values},
+    database::Database,
     error::StoreError,
     listing::{LISTED, NUMBER, RunListing, listing},
     record,
     store::Store,
+    value::{Value, values},
 };
 
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -72,7 +73,7 @@ impl Store {
     pub fn trials_after(&self, run: &RunId, newest: i64) -> Result<Vec<Trial>, StoreError> {
         let sql = "SELECT place, record, checksum FROM trial
                    WHERE run = (SELECT number FROM run WHERE id = ?1) AND number > ?2 ORDER BY number";
-        let row = |row: &crate::database::Row<'_>| Ok((row.count(0)?, row.get::<String>(1)?, row.count(2)?));
+        let row = |row: &crate::value::Row<'_>| Ok((row.count(0)?, row.get::<String>(1)?, row.count(2)?));
         let texts = self
             .database
             .query(sql, &values![&run.0, newest], row)
@@ -121,7 +122,7 @@ mod tests {
     use rusqlite::{StatementStatus, params_from_iter};
 
     use super::*;
-    use crate::{claim, database::Row};
+    use crate::{claim, value::Row};
 
     fn store_of(runs: i64) -> (tempfile::TempDir, Store) {
         let folder = tempfile::tempdir().expect("a folder");

@@ -10,7 +10,7 @@ use samples::RunId;
 #[cfg(test)]
 pub(crate) use self::file::lock_path;
 pub(crate) use self::server::ServerClaim;
-use crate::{database::Database, error::StoreError, store::Store};
+use crate::{database::Database, error::StoreError, store::Store, value::Value};
 
 #[derive(Debug)]
 pub struct Claim {
@@ -30,8 +30,8 @@ impl Store {
         let lock = match &self.database {
             Database::File { path, .. } => ClaimedLock::File(file::claim(path, run)?),
             Database::Server(session) => {
-                let claim = ServerClaim::take(session, run).map_err(self.place.explain("claim a run in"))?;
-                let claim = Arc::new(claim);
+                let claim = ServerClaim::take(&session.address, session.patience, run);
+                let claim = Arc::new(claim.map_err(self.place.explain("claim a run in"))?);
                 session.remember(&claim);
                 ClaimedLock::Server(claim)
             }
@@ -44,7 +44,12 @@ impl Store {
     pub fn is_under_way(&self, run: &RunId) -> bool {
         match &self.database {
             Database::File { path, .. } => file::is_claimed(path, run),
-            Database::Server(_) => server::owner(&self.database, run).is_ok_and(|owner| owner.is_some()),
+            Database::Server(_) => {
+                let of_run = [Value::from(&run.0)];
+                let owner =
+                    self.database.query_row(&server::owner_sql(), &of_run, |row| row.get::<String>(0));
+                owner.is_ok_and(|owner| owner.is_some())
+            }
         }
     }
 

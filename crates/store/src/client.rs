@@ -18,7 +18,7 @@ use tokio_postgres::{
     types::{ToSql, Type},
 };
 
-use crate::database::DatabaseError;
+use crate::database_error::DatabaseError;
 
 type Connection = Pin<Box<dyn Future<Output = Result<(), Error>> + Send>>;
 

@@ -1,35 +1,19 @@
 //! Common interface of SQLite and PostgreSQL, for SQL that both understand, with `?1` for the first value.
 
-use std::{borrow::Cow, error::Error, iter, ops::Deref, path::PathBuf};
+use std::{ops::Deref, path::PathBuf};
 
-use rusqlite::{
-    Connection, params_from_iter,
-    types::{FromSql, ToSqlOutput},
-};
-use thiserror::Error as ThisError;
-use tokio_postgres::types::{FromSqlOwned, ToSql, Type};
+use rusqlite::{Connection, params_from_iter};
 
 use crate::{
-    error::StoreError,
-    session::{self, Session},
+    database_error::DatabaseError,
+    session::Session,
+    value::{Row, Value},
 };
 
 #[derive(Debug)]
 pub(crate) enum Database {
     File { connection: Connection, path: PathBuf },
     Server(Box<Session>),
-}
-
-#[derive(Debug, Clone)]
-pub(crate) enum Value<'a> {
-    Integer(i64),
-    Text(Cow<'a, str>),
-    Flag(bool),
-}
-
-pub(crate) enum Row<'a> {
-    File(&'a rusqlite::Row<'a>),
-    Server(&'a tokio_postgres::Row),
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -43,22 +27,6 @@ pub(crate) enum TransactionKind {
 pub(crate) struct Transaction<'a> {
     database: &'a Database,
     is_open: bool,
-}
-
-#[derive(Debug, ThisError)]
-pub(crate) enum DatabaseError {
-    #[error(transparent)]
-    File(#[from] rusqlite::Error),
-    #[error("{}", message(.0))]
-    Server(#[from] tokio_postgres::Error),
-    #[error("{0}")]
-    Away(String),
-    #[error("{0}")]
-    Denied(String),
-    #[error("{0} is out of range")]
-    OutOfRange(i64),
-    #[error(transparent)]
-    Refused(Box<StoreError>),
 }
 
 impl Database {
@@ -198,105 +166,3 @@ impl Drop for Transaction<'_> {
         }
     }
 }
-
-impl Value<'_> {
-    pub(crate) fn typed(&self) -> (&(dyn ToSql + Sync), Type) {
-        match self {
-            Self::Integer(number) => (number, Type::INT8),
-            Self::Text(text) => (text, Type::TEXT),
-            Self::Flag(flag) => (flag, Type::BOOL),
-        }
-    }
-}
-
-impl rusqlite::ToSql for Value<'_> {
-    fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
-        match self {
-            Self::Integer(number) => rusqlite::ToSql::to_sql(number),
-            Self::Text(text) => rusqlite::ToSql::to_sql(text),
-            Self::Flag(flag) => rusqlite::ToSql::to_sql(flag),
-        }
-    }
-}
-
-impl From<i64> for Value<'_> {
-    fn from(number: i64) -> Self {
-        Self::Integer(number)
-    }
-}
-
-impl From<u32> for Value<'_> {
-    fn from(number: u32) -> Self {
-        Self::Integer(number.into())
-    }
-}
-
-impl From<bool> for Value<'_> {
-    fn from(flag: bool) -> Self {
-        Self::Flag(flag)
-    }
-}
-
-impl<'a> From<&'a str> for Value<'a> {
-    fn from(text: &'a str) -> Self {
-        // PostgreSQL cannot store NUL. JSON escapes it; other texts are only searched and listed.
-        Self::Text(match text.contains('\0') {
-            true => text.replace('\0', "\u{2400}").into(),
-            false => text.into(),
-        })
-    }
-}
-
-impl<'a> From<&'a String> for Value<'a> {
-    fn from(text: &'a String) -> Self {
-        text.as_str().into()
-    }
-}
-
-impl Row<'_> {
-    pub(crate) fn get<T: FromSql + FromSqlOwned>(&self, column: usize) -> Result<T, DatabaseError> {
-        match self {
-            Self::File(row) => Ok(row.get(column)?),
-            Self::Server(row) => Ok(row.try_get(column)?),
-        }
-    }
-
-    pub(crate) fn text(&self, column: usize) -> Result<&str, DatabaseError> {
-        match self {
-            Self::File(row) => Ok(row.get_ref(column)?.as_str().map_err(rusqlite::Error::from)?),
-            Self::Server(row) => Ok(row.try_get(column)?),
-        }
-    }
-
-    pub(crate) fn count(&self, column: usize) -> Result<u32, DatabaseError> {
-        small(self.get(column)?)
-    }
-}
-
-fn small(number: i64) -> Result<u32, DatabaseError> {
-    u32::try_from(number).map_err(|_| DatabaseError::OutOfRange(number))
-}
-
-impl DatabaseError {
-    pub(crate) fn is_away(&self) -> bool {
-        match self {
-            Self::Away(_) => true,
-            Self::Server(error) => session::is_away(error),
-            _ => false,
-        }
-    }
-}
-
-pub(crate) fn message(error: &tokio_postgres::Error) -> String {
-    if let Some(reply) = error.as_db_error() {
-        let detail = reply.detail().map(|detail| format!(" ({detail})")).unwrap_or_default();
-        return format!("{}{detail}", reply.message());
-    }
-    let reasons = iter::successors(error.source(), |&reason| reason.source());
-    iter::once(error.to_string()).chain(reasons.map(ToString::to_string)).collect::<Vec<_>>().join(": ")
-}
-
-macro_rules! values {
-    ($($value:expr),* $(,)?) => { [$($crate::database::Value::from($value)),*] };
-}
-pub(crate) use values;

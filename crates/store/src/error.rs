@@ -1,15 +1,11 @@
-//! Errors of the store, from the error codes of SQLite and PostgreSQL, and their remedies.
+//! Errors of the store and their remedies.
 
 use std::{io, path::PathBuf, time::Duration};
 
-use rusqlite::{ErrorCode, ffi::SQLITE_READONLY_DBMOVED};
 use samples::RunId;
 use thiserror::Error;
 
-use crate::{
-    database::{DatabaseError, message},
-    location::Location,
-};
+use crate::location::Location;
 
 /// Every message names the location or the run, and a remedy.
 #[derive(Debug, Error)]
@@ -122,77 +118,6 @@ fn without(kind: &str) -> String {
         "table" => "Restore the file from a backup".to_owned(),
         kind => {
             format!("If you trust the file, remove the {kind} with DROP {} in sqlite3", kind.to_uppercase())
-        }
-    }
-}
-
-pub(crate) const IMPORT: &str = "import into";
-
-#[derive(Debug, Clone)]
-pub(crate) struct Place {
-    pub(crate) location: Location,
-    pub(crate) patience: Duration,
-}
-
-impl Place {
-    pub(crate) fn explain(&self, doing: &'static str) -> impl Fn(DatabaseError) -> StoreError + '_ {
-        move |error| {
-            let place = self.location.clone();
-            match error {
-                DatabaseError::File(error) => self.of_file(doing, &error),
-                DatabaseError::Server(ref code) if error.is_away() => {
-                    StoreError::Away { place, reason: message(code) }
-                }
-                DatabaseError::Server(error) => self.of_server(doing, &error),
-                DatabaseError::Away(reason) => StoreError::Away { place, reason },
-                DatabaseError::Denied(reason) => StoreError::Denied { place, reason },
-                DatabaseError::OutOfRange(_) => {
-                    StoreError::Failed { doing, place, reason: error.to_string() }
-                }
-                DatabaseError::Refused(error) => *error,
-            }
-        }
-    }
-
-    fn of_file(&self, doing: &'static str, error: &rusqlite::Error) -> StoreError {
-        let (place, reason) = (self.location.clone(), error.to_string());
-        let path = || match &self.location {
-            Location::File(path) => path.clone(),
-            Location::Server(_) => PathBuf::new(),
-        };
-        if error.sqlite_error().is_some_and(|error| error.extended_code == SQLITE_READONLY_DBMOVED) {
-            return StoreError::Moved { path: path() };
-        }
-        match error.sqlite_error_code() {
-            Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => {
-                StoreError::Locked { place, waited: self.patience }
-            }
-            Some(ErrorCode::DiskFull) => StoreError::Full { place },
-            Some(ErrorCode::ReadOnly) => StoreError::ReadOnly { place },
-            Some(ErrorCode::CannotOpen | ErrorCode::PermissionDenied) => {
-                StoreError::CannotOpen { path: path(), reason }
-            }
-            Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => {
-                StoreError::Corrupt { path: path(), reason }
-            }
-            _ => StoreError::Failed { doing, place, reason },
-        }
-    }
-
-    /// Source of the codes: <https://www.postgresql.org/docs/current/errcodes-appendix.html>.
-    fn of_server(&self, doing: &'static str, error: &tokio_postgres::Error) -> StoreError {
-        let (place, reason) = (self.location.clone(), message(error));
-        match error.code().map(|code| code.code()) {
-            // Lock timeout, deadlock, serialization failure.
-            Some("55P03" | "40P01" | "40001") => StoreError::Locked { place, waited: self.patience },
-            // The temporary table is lost with its connection.
-            Some("42P01") if doing == IMPORT => {
-                StoreError::Away { place, reason: "the connection broke during the import".to_owned() }
-            }
-            Some("53100") => StoreError::Full { place },
-            Some("25006") => StoreError::ReadOnly { place },
-            Some("28000" | "28P01" | "3D000" | "3F000" | "42501") => StoreError::Denied { place, reason },
-            _ => StoreError::Failed { doing, place, reason },
         }
     }
 }

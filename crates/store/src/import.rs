@@ -5,10 +5,13 @@ use std::{collections::BTreeSet, mem};
 use samples::{RunHeader, RunId, RunState, Trial};
 
 use crate::{
-    database::{Transaction, TransactionKind, values},
-    error::{IMPORT, Place, StoreError},
+    database::{Transaction, TransactionKind},
+    database_error::{IMPORT, Place},
+    error::StoreError,
+    insert::{insert, insert_under_free_name},
     record,
-    store::{Store, WriteError, insert, insert_run},
+    store::Store,
+    value::values,
 };
 
 /// Trials go to a temporary table, so that other processes are not blocked. SQLite stores it in a separate file.
@@ -102,24 +105,6 @@ impl Store {
             Ok(())
         })?;
         Ok(header.id)
-    }
-}
-
-pub(crate) fn insert_under_free_name(
-    transaction: &Transaction<'_>,
-    header: &mut RunHeader,
-) -> Result<i64, WriteError> {
-    let wanted = header.id.clone();
-    let mut number = 2;
-    loop {
-        let text = record::header_text(header).map_err(WriteError::Refused)?;
-        match insert_run(transaction, header, &text) {
-            Err(WriteError::Refused(StoreError::RunExists { .. })) => {
-                header.id = RunId(format!("{wanted}-{number}"));
-                number += 1;
-            }
-            other => return other,
-        }
     }
 }
 

@@ -1,13 +1,17 @@
 //! Stores runs in an SQLite file or in a shared PostgreSQL database, each trial in its own transaction.
 
+mod address;
 mod baseline;
 mod browse;
 mod certificates;
 mod claim;
 mod client;
+mod connect;
 mod database;
+mod database_error;
 mod error;
 mod import;
+mod insert;
 mod listing;
 mod location;
 mod patience;
@@ -17,6 +21,7 @@ mod resolve;
 mod schema;
 mod session;
 mod store;
+mod value;
 
 pub use baseline::Baseline;
 pub use browse::{RunFilter, RunPart, RunPosition, RunProgress};

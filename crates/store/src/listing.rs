@@ -7,10 +7,12 @@ use samples::{
 
 use crate::{
     baseline,
-    database::{Database, DatabaseError, Row, TransactionKind, Value, values},
+    database::{Database, TransactionKind},
+    database_error::DatabaseError,
     error::StoreError,
     record,
     store::{Store, number_of},
+    value::{Row, Value, values},
 };
 
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -11,11 +11,12 @@ use samples::{RunHeader, RunId, RunRecord, RunState, Trial, UnreadablePart};
 use sys::output_file;
 
 use crate::{
-    database::{Database, Row, values},
+    database::Database,
     error::StoreError,
     listing::{self, HeaderRow},
     record,
     store::Store,
+    value::{Row, values},
 };
 
 const REPORTED: usize = 10;

@@ -3,9 +3,12 @@
 mod objects;
 
 use crate::{
-    database::{Database, DatabaseError, TransactionKind, values},
-    error::{Place, StoreError},
+    database::{Database, TransactionKind},
+    database_error::DatabaseError,
+    database_error::Place,
+    error::StoreError,
     location::Location,
+    value::values,
 };
 
 /// `Plmb`: marks SQLite files created by plumb.

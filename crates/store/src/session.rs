@@ -2,27 +2,21 @@
 
 use std::{
     cell::{Cell, RefCell},
-    error::Error,
     fmt,
-    io::{self, ErrorKind},
-    net::ToSocketAddrs,
     sync::{Arc, Weak},
     time::Duration,
 };
 
-use tokio_postgres::{Config, NoTls, Socket, config::SslMode, tls::MakeTlsConnect};
-
 use crate::{
-    certificates,
     claim::ServerClaim,
     client::Client,
-    database::{DatabaseError, Row, Value, message},
-    location::{Certificate, ServerAddress},
+    connect::{ask, connected},
+    database_error::DatabaseError,
+    location::ServerAddress,
+    value::{Row, Value},
 };
 
-pub(crate) const LEAST_PATIENCE: Duration = Duration::from_secs(1);
-const ANSWER: Duration = Duration::from_secs(30);
-
+/// A server connection. Outside of transactions it reconnects after a failure and renews its claims.
 pub(crate) struct Session {
     pub(crate) address: ServerAddress,
     pub(crate) patience: Duration,
@@ -136,98 +130,4 @@ impl fmt::Debug for Session {
 
 fn broken() -> DatabaseError {
     DatabaseError::Away("the connection broke in a transaction".to_owned())
-}
-
-pub(crate) fn connected(address: &ServerAddress, patience: Duration) -> Result<Client, DatabaseError> {
-    let reach = address.settings.get_connect_timeout().copied().unwrap_or(patience.max(LEAST_PATIENCE));
-    let limits = (reach, patience + ANSWER);
-    let attempts = address.hosts.iter().map(|(host, port)| {
-        let mut settings = address.settings.clone();
-        settings.port(*port);
-        match host.starts_with('/') {
-            true => connect(settings.host_path(host).ssl_mode(SslMode::Disable), NoTls, limits),
-            false => connected_to(&settings, host, *port, &address.certificate, limits),
-        }
-    });
-    let mut client = first(attempts)?;
-    client.batch(&session_settings(patience))?;
-    Ok(client)
-}
-
-/// The client library would start a thread to resolve names, and a multithreaded process cannot enter a user namespace.
-fn connected_to(
-    settings: &Config,
-    host: &str,
-    port: u16,
-    certificate: &Certificate,
-    limits: (Duration, Duration),
-) -> Result<Client, DatabaseError> {
-    let addresses = (host, port).to_socket_addrs().map_err(|error| DatabaseError::Away(error.to_string()))?;
-    let encryption = certificates::encryption(certificate).map_err(DatabaseError::Denied)?;
-    first(addresses.map(|address| {
-        let mut settings = settings.clone();
-        settings.host(host).hostaddr(address.ip());
-        match settings.get_ssl_mode() {
-            SslMode::Disable => connect(&settings, NoTls, limits),
-            _ => connect(&settings, encryption.clone(), limits),
-        }
-    }))
-}
-
-fn first(attempts: impl Iterator<Item = Result<Client, DatabaseError>>) -> Result<Client, DatabaseError> {
-    let mut last = DatabaseError::Away("the host has no address".to_owned());
-    for attempt in attempts {
-        match attempt {
-            Err(error) if error.is_away() => last = error,
-            done => return done,
-        }
-    }
-    Err(last)
-}
-
-fn connect<T>(
-    settings: &Config,
-    tls: T,
-    (reach, limit): (Duration, Duration),
-) -> Result<Client, DatabaseError>
-where
-    T: MakeTlsConnect<Socket>,
-    T::Stream: Send + 'static,
-{
-    Client::connect(settings, tls, reach, limit).map_err(|error| match error {
-        DatabaseError::Server(error) if is_away(&error) => DatabaseError::Away(message(&error)),
-        DatabaseError::Server(error) => DatabaseError::Denied(message(&error)),
-        other => other,
-    })
-}
-
-/// Detects dead clients within a minute, and permits idle connections during measurements. Settings unknown to older servers
-/// are omitted.
-fn session_settings(patience: Duration) -> String {
-    let patience = patience.as_millis().clamp(1, i32::MAX as u128);
-    format!(
-        "SELECT set_config(name, value, false) FROM (VALUES ('lock_timeout', '{patience}'), ('idle_session_timeout', '0'), \
-         ('idle_in_transaction_session_timeout', '0'), ('statement_timeout', '0'), ('transaction_timeout', '0'), ('tcp_keepalives_idle', '30'), ('tcp_keepalives_interval', '10'), \
-         ('tcp_keepalives_count', '3')) AS wanted (name, value) WHERE name IN (SELECT name FROM pg_settings)"
-    )
-}
-
-pub(crate) fn ask(
-    client: &mut Client,
-    sql: &str,
-    values: &[Value<'_>],
-    read: &mut dyn FnMut(&Row<'_>) -> Result<(), DatabaseError>,
-) -> Result<u64, DatabaseError> {
-    client.ask(&sql.replace('?', "$"), values.iter().map(Value::typed), &mut |row| read(&Row::Server(row)))
-}
-
-pub(crate) fn is_away(error: &tokio_postgres::Error) -> bool {
-    if let Some(code) = error.code().map(|code| code.code()) {
-        return code.starts_with("08") || matches!(code, "57P01" | "57P02" | "57P03" | "57P05" | "53300");
-    }
-    let reason = error.source().and_then(|source| source.downcast_ref::<io::Error>());
-    // Rejected certificates and invalid protocol messages are also reported as read errors.
-    let is_refused =
-        |error: &io::Error| matches!(error.kind(), ErrorKind::InvalidData | ErrorKind::InvalidInput);
-    error.is_closed() || reason.is_some_and(|error| !is_refused(error))
 }

@@ -1,10 +1,9 @@
-//! Starts child processes that end with their parent, or detached ones. See prctl(2), setsid(2), setpgid(2), proc_pid_stat(5).
+//! Starts child processes that end with their parent, or detached ones. See prctl(2), setsid(2), setpgid(2).
 #![expect(unsafe_code, reason = "code between fork and exec, and resetting signal dispositions")]
 #![expect(clippy::disallowed_methods, reason = "reads process state from /proc")]
 
 use std::convert::Infallible;
 use std::ffi::CStr;
-use std::fs;
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::process::CommandExt;
@@ -133,19 +132,8 @@ pub fn kill_group(child: &Child) -> Result<()> {
     }
 }
 
-/// Clock ticks (1/100 s) since boot; identifies a process together with its PID.
-pub fn start_time(pid: u32) -> Result<u64> {
-    Ok(stat(pid)?.start_time)
-}
-
-/// False for zombies.
-#[must_use]
-pub fn is_alive(pid: u32, start_time: u64) -> bool {
-    stat(pid).is_ok_and(|stat| stat.is_alive_since(start_time))
-}
-
-/// Also names unnamed threads that it starts; the first thread names the process (/proc/PID/comm). The kernel truncates to 15
-/// bytes.
+/// Names the calling thread and unnamed threads that it starts. On the first thread this sets the process name
+/// (/proc/PID/comm). The kernel truncates it to 15 bytes.
 pub fn name_own(name: &CStr) -> Result<()> {
     rustix::thread::set_name(name).named("name", || "the calling thread")
 }
@@ -206,32 +194,6 @@ fn reset_signals() {
     }
 }
 
-#[derive(Debug, PartialEq, Eq)]
-pub(crate) struct Stat {
-    state: char,
-    start_time: u64,
-}
-
-impl Stat {
-    pub(crate) const fn is_alive_since(&self, start_time: u64) -> bool {
-        self.start_time == start_time && !matches!(self.state, 'Z' | 'X')
-    }
-}
-
-fn stat(pid: u32) -> Result<Stat> {
-    let text = fs::read_to_string(format!("/proc/{pid}/stat"));
-    let text = text.named("read state of", || format!("process {pid}"))?;
-    parse_stat(&text).ok_or_else(|| Error::new("read state of", format!("process {pid}"), libc::EPROTO))
-}
-
-/// The name in field 2 may contain spaces and parentheses, so the fields start after the last parenthesis.
-pub(crate) fn parse_stat(text: &str) -> Option<Stat> {
-    let mut fields = text[text.rfind(')')? + 1..].split_whitespace();
-    let state = fields.next()?.chars().next()?;
-    let start_time = fields.nth(18)?.parse().ok()?;
-    Some(Stat { state, start_time })
-}
-
 #[cfg(test)]
 mod tests {
     use std::io::Read;
@@ -239,6 +201,7 @@ mod tests {
     use std::time::{Duration, Instant};
 
     use super::*;
+    use crate::process::{is_alive, start_time};
 
     fn sleeper() -> Command {
         let mut command = Command::new("sleep");
@@ -329,7 +292,8 @@ mod tests {
         let confines = Confines { network: ns, identity };
         let mut child = spawn_confined(sleeper(), confines, "sleeper").expect("sleep exists");
         let pid = child.id();
-        let read = |file: &str| fs::read_to_string(format!("/proc/{pid}/{file}")).expect("a running process");
+        let read =
+            |file: &str| std::fs::read_to_string(format!("/proc/{pid}/{file}")).expect("a running process");
         let status = read("status");
         let has = |line: &str| status.lines().any(|other| other.replace('\t', " ").trim() == line);
         for line in [
@@ -344,7 +308,7 @@ mod tests {
         assert!(!read("net/dev").contains("eth"), "{}", read("net/dev"));
         for kind in ["mnt", "pid", "ipc"] {
             let of = |process: &str| {
-                fs::read_link(format!("/proc/{process}/ns/{kind}")).expect("a running process")
+                std::fs::read_link(format!("/proc/{process}/ns/{kind}")).expect("a running process")
             };
             assert_ne!(of(&pid.to_string()), of("self"), "{kind}");
         }
@@ -363,29 +327,11 @@ mod tests {
 
     #[test]
     fn threads_inherit_the_name() {
-        let name = || fs::read_to_string("/proc/thread-self/comm").expect("Linux");
+        let name = || std::fs::read_to_string("/proc/thread-self/comm").expect("Linux");
         let names = std::thread::spawn(move || {
             name_own(c"a name of 20 bytes..").expect("own thread");
             [name(), std::thread::spawn(name).join().expect("no panic")]
         });
         assert_eq!(names.join().expect("no panic"), ["a name of 20 by\n"; 2]);
-    }
-
-    #[test]
-    fn parses_stat_with_parentheses_in_the_name() {
-        let tail = "S 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 4711 20";
-        for name in ["(sh)", "(a) R 1 (b)", "(((", "())", "(x y)"] {
-            let parsed = parse_stat(&format!("12 {name}) {tail}"));
-            assert_eq!(parsed, Some(Stat { state: 'S', start_time: 4711 }), "{name}");
-        }
-        for broken in [
-            "",
-            "12 (sh",
-            "12 (sh)",
-            "12 (sh) S 1 2",
-            "12 (sh) S 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 x",
-        ] {
-            assert_eq!(parse_stat(broken), None, "{broken}");
-        }
     }
 }

@@ -1,6 +1,7 @@
-//! A process handle: operations never affect a later process with the same PID. See proc(5), pidfd_send_signal(2).
+//! A process handle: operations never affect a later process with the same PID.
+//! See proc(5), proc_pid_stat(5), pidfd_send_signal(2).
 
-use std::fs::File;
+use std::fs::{self, File};
 use std::io::Read;
 use std::os::fd::OwnedFd;
 
@@ -8,7 +9,6 @@ use rustix::fs::{CWD, Mode, OFlags};
 use rustix::io::Errno;
 use rustix::process::Signal;
 
-use crate::child;
 use crate::error::{Context, Error, Result};
 
 #[must_use]
@@ -32,7 +32,7 @@ impl Process {
             folder => folder.named("open", || format!("process {pid}"))?,
         };
         let process = Self { folder, pid };
-        let stat = process.read("stat").ok().and_then(|text| child::parse_stat(&text));
+        let stat = process.read("stat").ok().and_then(|text| parse_stat(&text));
         if !stat.is_some_and(|stat| stat.is_alive_since(start_time)) {
             return Ok(None);
         }
@@ -86,6 +86,44 @@ impl std::fmt::Display for Process {
     }
 }
 
+/// Start time of a process, in clock ticks (1/100 s) since boot; identifies a process together with its PID.
+pub fn start_time(pid: u32) -> Result<u64> {
+    Ok(stat(pid)?.start_time)
+}
+
+/// Whether `pid` is still the process started at `start_time` and has not ended (zombies have).
+#[must_use]
+pub fn is_alive(pid: u32, start_time: u64) -> bool {
+    stat(pid).is_ok_and(|stat| stat.is_alive_since(start_time))
+}
+
+#[derive(Debug, PartialEq, Eq)]
+struct Stat {
+    state: char,
+    start_time: u64,
+}
+
+impl Stat {
+    const fn is_alive_since(&self, start_time: u64) -> bool {
+        self.start_time == start_time && !matches!(self.state, 'Z' | 'X')
+    }
+}
+
+fn stat(pid: u32) -> Result<Stat> {
+    let text = fs::read_to_string(format!("/proc/{pid}/stat"));
+    let text = text.named("read state of", || format!("process {pid}"))?;
+    parse_stat(&text).ok_or_else(|| Error::new("read state of", format!("process {pid}"), libc::EPROTO))
+}
+
+/// Field 2 is the name in parentheses, which may contain spaces and parentheses, so the fields start after the last
+/// one.
+fn parse_stat(text: &str) -> Option<Stat> {
+    let mut fields = text[text.rfind(')')? + 1..].split_whitespace();
+    let state = fields.next()?.chars().next()?;
+    let start_time = fields.nth(18)?.parse().ok()?;
+    Some(Stat { state, start_time })
+}
+
 #[cfg(test)]
 mod tests {
     use std::os::unix::process::CommandExt;
@@ -96,7 +134,7 @@ mod tests {
 
     fn sleeper(user: u32) -> (Child, u64) {
         let child = Command::new("sleep").arg("60").uid(user).spawn().expect("sleep exists");
-        let start_time = child::start_time(child.id()).expect("running");
+        let start_time = start_time(child.id()).expect("running");
         (child, start_time)
     }
 
@@ -130,5 +168,23 @@ mod tests {
         assert!(error.contains("belongs to user 65534"), "{error}");
         assert!(child.try_wait().expect("own child").is_none(), "still running");
         child.kill().and_then(|()| child.wait()).expect("own child");
+    }
+
+    #[test]
+    fn parses_stat_with_parentheses_in_the_name() {
+        let tail = "S 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 4711 20";
+        for name in ["(sh)", "(a) R 1 (b)", "(((", "())", "(x y)"] {
+            let parsed = parse_stat(&format!("12 {name}) {tail}"));
+            assert_eq!(parsed, Some(Stat { state: 'S', start_time: 4711 }), "{name}");
+        }
+        for broken in [
+            "",
+            "12 (sh",
+            "12 (sh)",
+            "12 (sh) S 1 2",
+            "12 (sh) S 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 x",
+        ] {
+            assert_eq!(parse_stat(broken), None, "{broken}");
+        }
     }
 }

@@ -202,7 +202,7 @@ mod tests {
     #[test]
     fn joining_the_current_namespace_does_nothing() {
         let pid = std::process::id();
-        let start_time = crate::child::start_time(pid).expect("this process");
+        let start_time = crate::process::start_time(pid).expect("this process");
         let process = Process::own(pid, start_time).expect("own process").expect("running");
         let ours = UserNs::of(&process).expect("readable");
         ours.join().expect("already there");

@@ -7,9 +7,9 @@ use std::process::{Child, Command, ExitCode, Stdio};
 use std::time::{Duration, Instant};
 
 use libtest_mimic::{Arguments, Failed, Trial};
-use sys::child::{is_alive, spawn_detached, spawn_in, start_time};
+use sys::child::{spawn_detached, spawn_in};
 use sys::netns::NetNs;
-use sys::process::Process;
+use sys::process::{Process, is_alive, start_time};
 use sys::userns::{self, UserNs};
 
 const START_A_CHILD: &str = "role-start-a-child";

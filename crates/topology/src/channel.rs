@@ -168,7 +168,7 @@ fn collect(datagram: &[u8], seq: u32, payloads: &mut Vec<Vec<u8>>) -> Result<boo
 
 #[cfg(test)]
 mod tests {
-    use crate::{message::link_up, namespaces::Namespaces, probe::scratch};
+    use crate::{message::link_up, namespaces::Namespaces, scratch};
 
     #[test]
     fn assigns_errors_to_messages_and_continues() {

@@ -20,8 +20,8 @@ use crate::{
     error::{ConfigureError, ReadError},
     missing_capabilities::{Element, Missing},
     namespaces::Namespaces,
-    probe::Trial,
     refusal::Refusal,
+    trial::Trial,
 };
 use kernel::Kernel;
 

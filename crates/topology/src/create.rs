@@ -26,17 +26,25 @@ use crate::{
     topology::Topology,
 };
 
-pub(crate) fn create(lab: &Lab) -> Result<Topology, CreateError> {
-    let outside = lab.outside();
-    let mut creator = Creator::outside(&outside)?;
-    creator.site.by_name = link::opened_by_name(lab);
-    creator.run()
-}
+impl Topology {
+    /// Creates `lab` in new namespaces and verifies it by reading back. Unsupported parts are left out and listed in
+    /// [`Topology::missing`].
+    pub fn raise(lab: &Lab) -> Result<Self, CreateError> {
+        let outside = lab.outside();
+        let mut creator = Creator::outside(&outside)?;
+        creator.site.by_name = link::opened_by_name(lab);
+        creator.run()
+    }
 
-pub(crate) fn inside(lab: &Lab, host: &HostName) -> Result<Topology, CreateError> {
-    match lab.existing(host) {
-        Some(_) => Creator::on_existing(lab, host)?.run(),
-        None => Creator::inside(lab, host)?.run(),
+    /// In a guest, configures the devices of `host`, found by their MAC addresses, and verifies them by reading back.
+    /// On an existing host, in whose own namespace the calling thread is, creates the part of the lab on it, in
+    /// namespaces removed with this value.
+    pub fn inside(lab: &Lab, host: &HostName) -> Result<Self, CreateError> {
+        let lab = lab.inside(host);
+        match lab.existing(host) {
+            Some(_) => Creator::on_existing(&lab, host)?.run(),
+            None => Creator::inside(&lab, host)?.run(),
+        }
     }
 }
 
@@ -233,7 +241,7 @@ mod tests {
     use scenario::{DeviceName, DeviceRef, Route, link::Bridge};
 
     use super::*;
-    use crate::probe::scratch;
+    use crate::scratch;
 
     fn lab() -> Lab {
         let mut lab = link::smallest_overlay();

@@ -11,9 +11,11 @@ use scenario::{DeviceName, DeviceRef, HostName, PathEnd};
 
 use crate::{
     configure::Originals,
-    devices::Devices,
+    device_kind::DeviceKind,
+    devices::{Device, Devices},
     error::FindError,
     link::Taps,
+    missing_capabilities::Element,
     namespaces::Namespaces,
     read_back::{self, LinkFacts},
     topology::Topology,
@@ -26,29 +28,42 @@ pub struct FoundInterface {
     pub mtu: u32,
 }
 
-/// Uses the first address of an interface with several.
-pub(crate) fn find(
-    host: &HostName,
-    address: Option<Ipv4Addr>,
-    interface: Option<&DeviceName>,
-) -> Result<(Topology, FoundInterface), FindError> {
-    let namespaces = Namespaces::existing(host)?;
-    let links = read_back::links(&namespaces, host, false)?;
-    let addresses = read_back::addresses(&namespaces, host)?;
-    let (link, address) = choose(host, &links, &addresses, address, interface)?;
-    let at = DeviceRef { host: host.clone(), device: DeviceName::new(&link.name) };
-    let devices = Devices::existing(at.clone(), link);
-    let mtu = link.mtu;
-    let topology = Topology {
-        namespaces,
-        devices,
-        gateways: Vec::new(),
-        links: Vec::new(),
-        taps: Taps::new(),
-        missing: Vec::new(),
-        originals: Mutex::new(Originals::default()),
-    };
-    Ok((topology, FoundInterface { end: PathEnd { host: host.clone(), device: at, address }, mtu }))
+impl Topology {
+    /// Finds the device of the existing host `host`, where this process runs, by address or name. Uses the first
+    /// address of an interface with several. Read-only.
+    pub fn existing(
+        host: &HostName,
+        address: Option<Ipv4Addr>,
+        interface: Option<&DeviceName>,
+    ) -> Result<(Self, FoundInterface), FindError> {
+        let namespaces = Namespaces::existing(host)?;
+        let links = read_back::links(&namespaces, host, false)?;
+        let addresses = read_back::addresses(&namespaces, host)?;
+        let (link, address) = choose(host, &links, &addresses, address, interface)?;
+        let at = DeviceRef { host: host.clone(), device: DeviceName::new(&link.name) };
+        let devices = Devices::of_one(Device {
+            at: at.clone(),
+            kind: DeviceKind::of_word(&link.kind),
+            index: link.index,
+            mac: link.mac.as_slice().try_into().unwrap_or_default(),
+            mtu: link.mtu,
+            element: Element::Host(host.clone()),
+            master: None,
+            link: 0,
+            depth: 0,
+        });
+        let mtu = link.mtu;
+        let topology = Topology {
+            namespaces,
+            devices,
+            gateways: Vec::new(),
+            links: Vec::new(),
+            taps: Taps::new(),
+            missing: Vec::new(),
+            originals: Mutex::new(Originals::default()),
+        };
+        Ok((topology, FoundInterface { end: PathEnd { host: host.clone(), device: at, address }, mtu }))
+    }
 }
 
 fn choose<'l>(

@@ -6,8 +6,8 @@ use nlink::netlink::{MessageBuilder, NlMsgType, message::NLM_F_REQUEST, types::l
 use samples::{DeviceCounters, DeviceState, VmMaster};
 
 use crate::{
-    affinity, channel::Channel, link::DeviceKind, message::link_header, namespaces, offload::FeatureSet,
-    read_back, refusal::Refusal,
+    affinity, channel::Channel, device_kind::DeviceKind, message::link_header, namespaces,
+    offload::FeatureSet, read_back, refusal::Refusal,
 };
 
 #[derive(Debug, Clone, PartialEq, Eq)]

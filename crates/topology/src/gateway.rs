@@ -11,9 +11,9 @@ use crate::{
     message::Request,
     missing_capabilities::Element,
     namespaces::Namespaces,
-    probe::{Trial, check_lab, scratch},
     refusal::Refusal,
-    route, snat,
+    route, scratch, snat,
+    trial::{Attempt, Trial},
 };
 
 pub const NEEDS: [&str; 3] = [TRIALS[0].name, TRIALS[1].name, TRIALS[2].name];
@@ -25,7 +25,7 @@ pub(crate) const TRIALS: [Trial; 3] = [
         needed_for: "egress gateways",
         remedy: "a kernel with CONFIG_IP_MULTIPLE_TABLES",
         required: true,
-        attempt: policy_routing,
+        attempt: Attempt::Call(policy_routing),
     },
     Trial {
         name: "nftables-snat",
@@ -33,7 +33,7 @@ pub(crate) const TRIALS: [Trial; 3] = [
         needed_for: "egress gateways",
         remedy: "modprobe nft_chain_nat (CONFIG_NF_TABLES, CONFIG_NFT_NAT)",
         required: true,
-        attempt: translation,
+        attempt: Attempt::Call(translation),
     },
     Trial {
         name: "forwarding",
@@ -41,7 +41,7 @@ pub(crate) const TRIALS: [Trial; 3] = [
         needed_for: "routers and egress gateways",
         remedy: "mount -o remount,rw /proc/sys (CONFIG_SYSCTL)",
         required: true,
-        attempt: || check_lab(&scratch::router()),
+        attempt: Attempt::Lab(scratch::router),
     },
 ];
 

@@ -15,14 +15,15 @@ use std::collections::BTreeSet;
 use scenario::{DeviceRef, HostName, Lab, Layer, Link};
 
 use crate::{
-    devices::{Device, Devices},
+    device_kind::DeviceKind,
+    devices::{Device, Devices, Peer},
     error::CreateError,
     gateway,
     message::Request,
     missing_capabilities::Element,
     namespaces::Namespaces,
-    probe::Trial,
     read_back::{FORWARDING, LinkFacts, OPERATIONAL},
+    trial::Trial,
 };
 
 pub use nic::Tap;
@@ -90,12 +91,6 @@ pub(crate) trait LinkKind {
     }
 }
 
-#[derive(Debug, Clone)]
-pub(crate) enum Peer {
-    Device(DeviceRef),
-    Mac([u8; 6]),
-}
-
 pub(crate) fn kind(link: &Link) -> &dyn LinkKind {
     match link {
         Link::Wire(link) => link,
@@ -119,64 +114,6 @@ pub(crate) fn trials(layer: Layer) -> &'static [Trial] {
         Layer::Vxlan => &[vxlan::TRIAL],
         Layer::Gateway => &gateway::TRIALS,
         Layer::Network => &[],
-    }
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum DeviceKind {
-    Veth,
-    Macvlan,
-    Vlan,
-    Vxlan,
-    Bridge,
-    Tap,
-    Virtio,
-    /// Any other, such as a network card. Not used in labs.
-    Other,
-}
-
-impl DeviceKind {
-    const ALL: [Self; Self::Other as usize + 1] = [
-        Self::Veth,
-        Self::Macvlan,
-        Self::Vlan,
-        Self::Vxlan,
-        Self::Bridge,
-        Self::Tap,
-        Self::Virtio,
-        Self::Other,
-    ];
-
-    /// The operational state of a tunnel is "unknown", and a bridge without ports has no carrier.
-    const fn facts(self) -> (&'static str, &'static str, bool) {
-        match self {
-            Self::Veth => ("veth", "veth", true),
-            Self::Macvlan => ("macvlan", "macvlan", true),
-            Self::Vlan => ("vlan", "vlan", true),
-            Self::Vxlan => ("vxlan", "vxlan", false),
-            Self::Bridge => ("bridge", "bridge", false),
-            Self::Tap => ("tap", "tun", false),
-            Self::Virtio => ("virtio", "", false),
-            Self::Other => ("other", "", false),
-        }
-    }
-
-    pub(crate) fn of_word(word: &str) -> Self {
-        let known = Self::ALL.into_iter().filter(|_| !word.is_empty());
-        known.into_iter().find(|kind| kind.kernel_word() == word).unwrap_or(Self::Other)
-    }
-
-    #[must_use]
-    pub fn word(self) -> &'static str {
-        self.facts().0
-    }
-
-    pub(crate) fn kernel_word(self) -> &'static str {
-        self.facts().1
-    }
-
-    pub(crate) fn reports_carrier(self) -> bool {
-        self.facts().2
     }
 }
 

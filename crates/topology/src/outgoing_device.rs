@@ -14,7 +14,7 @@ use samples::DeviceState;
 
 use crate::{
     channel::Channel,
-    link::DeviceKind,
+    device_kind::DeviceKind,
     message::{INET, INET6},
     namespaces,
     offload::FeatureSet,

@@ -1,10 +1,12 @@
 //! Detects what this kernel and process can do, by trying each in scratch namespaces.
 
-pub(crate) mod scratch;
+use scenario::{Lab, Layer};
 
-use scenario::{DeviceSettings, Lab, Layer};
-
-use crate::{configure, link, topology::Topology};
+use crate::{
+    configure, link, scratch,
+    topology::Topology,
+    trial::{Attempt, Trial},
+};
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Capability {
@@ -16,22 +18,13 @@ pub struct Capability {
     pub required: bool,
 }
 
-pub(crate) struct Trial {
-    pub(crate) name: &'static str,
-    pub(crate) done: &'static str,
-    pub(crate) needed_for: &'static str,
-    pub(crate) remedy: &'static str,
-    pub(crate) required: bool,
-    pub(crate) attempt: fn() -> Result<(), String>,
-}
-
 const NAMESPACES: Trial = Trial {
     name: "namespaces",
     done: "created a network namespace",
     needed_for: "all hosts of a lab",
     remedy: "a kernel with CONFIG_NET_NS",
     required: true,
-    attempt: || check_lab(&scratch::host()),
+    attempt: Attempt::Lab(scratch::host),
 };
 
 #[must_use]
@@ -42,35 +35,32 @@ pub fn probe() -> Vec<Capability> {
     let mut found: Vec<Capability> = Vec::new();
     for trial in trials {
         if !found.iter().any(|capability| capability.name == trial.name) {
-            found.push(trial.run());
+            found.push(run(trial));
         }
     }
     found
 }
 
-impl Trial {
-    fn run(&self) -> Capability {
-        let &Self { name, done, needed_for, remedy, required, attempt } = self;
-        let (available, detail) = match attempt() {
-            Ok(()) => (true, done.to_owned()),
-            Err(reason) => (false, reason),
-        };
-        Capability { name, available, detail, needed_for, remedy, required }
-    }
+fn run(trial: &Trial) -> Capability {
+    let &Trial { name, done, needed_for, remedy, required, attempt } = trial;
+    let attempted = match attempt {
+        Attempt::Lab(lab) => check_lab(&lab()),
+        Attempt::Call(call) => call(),
+    };
+    let (available, detail) = match attempted {
+        Ok(()) => (true, done.to_owned()),
+        Err(reason) => (false, reason),
+    };
+    Capability { name, available, detail, needed_for, remedy, required }
 }
 
-pub(crate) fn check_lab(lab: &Lab) -> Result<(), String> {
+/// Checks that all of `lab` can be created.
+fn check_lab(lab: &Lab) -> Result<(), String> {
     let topology = Topology::raise(lab).map_err(|error| error.to_string())?;
     match topology.missing() {
         [] => Ok(()),
         [first, ..] => Err(first.to_string()),
     }
-}
-
-pub(crate) fn check_wire_with(settings: DeviceSettings) -> Result<(), String> {
-    let mut lab = scratch::wire();
-    lab.devices.insert(scratch::near(), settings);
-    check_lab(&lab)
 }
 
 #[cfg(test)]

@@ -5,7 +5,7 @@ use nlink::netlink::genl::netdev::{NetdevQstatsReply, NetdevQueueType};
 use samples::QueueCounters;
 use units::Bytes;
 
-use crate::link::DeviceKind;
+use crate::device_kind::DeviceKind;
 
 /// Receive queues, then transmit queues. Empty if the driver does not count per queue.
 pub(crate) type QueueCounts = [Vec<QueueCounters>; 2];

@@ -21,10 +21,10 @@ use units::Bytes;
 
 use crate::{
     channel::Channel,
+    device_kind::DeviceKind,
     devices::Devices,
     error::ReadError,
     ethtool::Ethtool,
-    link::DeviceKind,
     message::{INET, link_header},
     namespaces::Namespaces,
     offload::FeatureSet,

@@ -10,16 +10,15 @@ use std::{
 };
 
 use samples::{DeviceState, PathCounters};
-use scenario::{DeviceName, DeviceRef, DeviceSettings, Gateway, HostName, Lab, Link};
+use scenario::{DeviceRef, DeviceSettings, Gateway, HostName, Link};
 use sys::netns::NetNs;
 
 use crate::{
     configure::{self, Originals},
-    create,
+    device_kind::DeviceKind,
     devices::Devices,
-    error::{ConfigureError, CreateError, FindError, ReadError},
-    existing::{self, FoundInterface},
-    link::{self, DeviceKind, Tap, Taps},
+    error::{ConfigureError, ReadError},
+    link::{self, Tap, Taps},
     missing_capabilities::Missing,
     namespaces::Namespaces,
     path_counters, read_back,
@@ -55,25 +54,7 @@ pub struct PresentDevice {
 }
 
 impl Topology {
-    /// Unsupported parts are left out and listed in [`Topology::missing`].
-    pub fn raise(lab: &Lab) -> Result<Self, CreateError> {
-        create::create(lab)
-    }
-
-    /// On an existing host, the calling thread is in the host's own namespace, and the part of the lab is removed with this
-    /// value.
-    pub fn inside(lab: &Lab, host: &HostName) -> Result<Self, CreateError> {
-        create::inside(&lab.inside(host), host)
-    }
-
-    pub fn existing(
-        host: &HostName,
-        address: Option<Ipv4Addr>,
-        interface: Option<&DeviceName>,
-    ) -> Result<(Self, FoundInterface), FindError> {
-        existing::find(host, address, interface)
-    }
-
+    /// The tap device of a guest, for its monitor; `None` if the lab has no such guest.
     pub fn tap(&self, guest: &HostName) -> Option<std::io::Result<Tap>> {
         let nic = link::nic_of(&self.links, guest)?;
         let queues = self.taps.get(&nic.port)?.iter().map(std::fs::File::try_clone).collect();

@@ -1,4 +1,4 @@
-//! Limits on what one client may use of a server, checked a few times per second. Callers pass the time.
+//! Limits on the use of a server by a client. Callers pass the time.
 
 use std::collections::BTreeSet;
 
@@ -11,7 +11,7 @@ use crate::{
     stop::Stop,
 };
 
-/// Messages per idle timeout: an occasional message must not occupy a place.
+/// Messages per idle timeout: an occasional message does not keep a place.
 const LEAST: u64 = 3;
 /// A rate is computed over at least this many nanoseconds.
 const SECOND: u64 = 1_000_000_000;
@@ -50,7 +50,7 @@ impl<'a> Guard<'a> {
         Self { bounds, stop, begun: now, wake: now, heard, second, last, cpus: BTreeSet::new() }
     }
 
-    /// Usually costs two comparisons. Fails if the server was asked to stop.
+    /// Usually costs two comparisons. Fails on a stop request.
     #[inline]
     pub fn look(&mut self, counts: Counts, now: u64) -> Result<Option<EndReason>> {
         if counts.received != self.last.1 {

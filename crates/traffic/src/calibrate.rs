@@ -24,7 +24,7 @@ pub fn calibrate() -> Calibration {
 }
 
 fn wake() -> f64 {
-    // If that is refused, wake-ups are as late as for other processes.
+    // Without permission, wake-ups have the usual lateness.
     let tight = set_timer_slack(1).is_ok();
     let late = median(|| {
         let deadline = monotonic() + SLEEP;

@@ -131,7 +131,7 @@ pub(crate) fn await_go(mut socket: &TcpStream, name: &str, check: impl Fn() -> R
 
 fn refused(socket: &TcpStream, first: u8, name: &str) -> Error {
     let mut word = vec![first];
-    // Reads what is available: it is sent in one piece, then the connection is closed.
+    // Reads what is available: a refusal is sent at once, before the connection is closed.
     let _ = socket.take(refused::LONGEST as u64 - 1).read_to_end(&mut word);
     let reason = RefusalCode::decode(&word).unwrap_or(RefusalCode::Kind);
     Error::Refused { object: name.to_owned(), reason }

@@ -98,4 +98,34 @@ impl Error {
     ) -> impl FnOnce(io::Error) -> Self {
         move |source| Self::Socket { operation, object: object().into(), source }
     }
+
+    /// Reason for a client that is no longer served.
+    #[must_use]
+    pub fn refusal(&self) -> RefusalCode {
+        match self {
+            Self::Limit("duration") => RefusalCode::Duration,
+            Self::Limit("bytes") => RefusalCode::Bytes,
+            Self::Limit("rate") => RefusalCode::Rate,
+            Self::Stopped => RefusalCode::Ended,
+            _ => RefusalCode::Unsaid,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn limit_errors_map_to_their_reason() {
+        for (error, expected) in [
+            (Error::Limit("duration"), RefusalCode::Duration),
+            (Error::Limit("bytes"), RefusalCode::Bytes),
+            (Error::Limit("rate"), RefusalCode::Rate),
+            (Error::Stopped, RefusalCode::Ended),
+            (Error::Left, RefusalCode::Unsaid),
+        ] {
+            assert_eq!(error.refusal(), expected, "{error}");
+        }
+    }
 }

@@ -1,4 +1,4 @@
-//! The 32-byte handshake at the start of a connection, or of each greeting before datagrams.
+//! The 32-byte handshake that starts a connection or a greeting.
 //!
 //! Big endian: magic (8), token (8), version (4), purpose (4), number (4), zero (4).
 

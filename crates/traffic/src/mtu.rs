@@ -23,7 +23,7 @@ const SMALLEST: u32 = HEADERS + 16;
 /// The largest IPv4 packet (RFC 791).
 const LARGEST: u32 = 65_535;
 
-/// A fitting packet may be lost by chance, so it gets more attempts than one that should fail.
+/// A fitting packet may be lost by chance, so it gets more attempts.
 const FITTING: Tries = Tries { count: 3, wait: Nanos::from_millis(300) };
 const LARGER: Tries = Tries { count: 2, wait: Nanos::from_millis(150) };
 

@@ -6,8 +6,7 @@ use codecs::iperf3::{ErrorCode, NOT_ALLOWED, State};
 use strum::FromRepr;
 use thiserror::Error;
 
-use crate::error::Error;
-
+/// Maximum length over TCP.
 pub(crate) const LONGEST: usize = 9;
 /// Error numbers that iperf3 does not use.
 const OURS: i32 = 9000;
@@ -53,17 +52,7 @@ impl RefusalCode {
         Self::from_repr(code).unwrap_or(Self::Unsaid)
     }
 
-    #[must_use]
-    pub fn of(error: &Error) -> Self {
-        match error {
-            Error::Limit("duration") => Self::Duration,
-            Error::Limit("bytes") => Self::Bytes,
-            Error::Limit("rate") => Self::Rate,
-            Error::Stopped => Self::Ended,
-            _ => Self::Unsaid,
-        }
-    }
-
+    /// Bytes over TCP.
     pub(crate) fn encode(self) -> Vec<u8> {
         let (code, errno) = match self {
             Self::Busy => return vec![State::AccessDenied.byte()],
@@ -106,18 +95,5 @@ mod tests {
             assert_eq!(RefusalCode::decode(&said), Some(RefusalCode::Unsaid), "{code}");
         }
         assert_eq!(RefusalCode::decode(b"g"), None);
-    }
-
-    #[test]
-    fn limit_errors_map_to_their_reason() {
-        for (error, expected) in [
-            (Error::Limit("duration"), RefusalCode::Duration),
-            (Error::Limit("bytes"), RefusalCode::Bytes),
-            (Error::Limit("rate"), RefusalCode::Rate),
-            (Error::Stopped, RefusalCode::Ended),
-            (Error::Left, RefusalCode::Unsaid),
-        ] {
-            assert_eq!(RefusalCode::of(&error), expected, "{error}");
-        }
     }
 }

@@ -1,4 +1,4 @@
-//! Parameters of an end apart from the load: addresses, token, CPUs.
+//! Parameters of an end except the load.
 
 use std::net::{IpAddr, SocketAddr};
 

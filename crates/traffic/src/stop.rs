@@ -5,7 +5,7 @@ use std::sync::{
     atomic::{AtomicBool, Ordering},
 };
 
-/// Ends all loops with a clone of it within 100 ms.
+/// Ends all loops that have a clone within 100 ms.
 #[derive(Debug, Clone, Default)]
 pub struct Stop {
     asked: Arc<AtomicBool>,

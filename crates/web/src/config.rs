@@ -24,7 +24,6 @@ pub struct Config {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Rendition {
     Shown,
-    /// Self-contained.
     Html,
     Markdown,
     Json,

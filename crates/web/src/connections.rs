@@ -45,7 +45,6 @@ impl Connections {
         }
     }
 
-    /// Waits until all are closed.
     pub(crate) async fn ended(&mut self) {
         while self.tasks.join_next().await.is_some() {}
     }

@@ -6,7 +6,6 @@ use std::fmt::Write as _;
 pub struct Exposition(String);
 
 impl Exposition {
-    /// Left out without values.
     pub fn gauge(&mut self, name: &str, help: &str, values: impl Iterator<Item = (String, f64)>) {
         self.family(name, help, "gauge", values);
     }

@@ -7,7 +7,7 @@ use axum::{
 use maud::html;
 use store::StoreError;
 
-use crate::{layout, links};
+use crate::{links, shell};
 
 #[derive(Debug)]
 pub(crate) struct Failure {
@@ -54,6 +54,6 @@ impl IntoResponse for Failure {
             p { bdi { (self.message) } }
             p { a href=(links::RUNS) { "All runs" } }
         };
-        (self.status, layout::bare(title, &body)).into_response()
+        (self.status, shell::bare(title, &body)).into_response()
     }
 }

@@ -1,22 +1,25 @@
 //! Checks every request before it reaches a page, and adds security headers to every response.
 
-use std::{
-    net::{IpAddr, Ipv4Addr},
-    sync::Arc,
-};
+use std::{sync::Arc, time::Duration};
 
 use axum::{
     extract::{Request, State},
-    http::{Extensions, HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header},
+    http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header},
     middleware::Next,
     response::{IntoResponse, Response},
 };
-use budgets::Source;
-use sys::clock::monotonic;
 use tokio::time::timeout;
 
-use crate::{failure::Failure, host, links, pages::sign_in, serve::PATIENCE, site::Site, token::Token};
+use crate::{
+    failure::Failure,
+    host, links,
+    pages::sign_in,
+    reader::{check_reader, text},
+    site::Site,
+};
 
+/// Time limit for silence on a connection, for headers, forms and unread responses.
+pub(crate) const PATIENCE: Duration = Duration::from_secs(20);
 /// Allows only scripts, styles and images of this server.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; \
                       form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
@@ -68,56 +71,7 @@ fn check(site: &Site, request: &Request) -> Result<(), Response> {
     }
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum SignInRefusal {
-    NoToken,
-    WrongToken,
-    TooManyTokens,
-}
-
-impl SignInRefusal {
-    pub(crate) const fn status(self) -> StatusCode {
-        match self {
-            Self::NoToken | Self::WrongToken => StatusCode::UNAUTHORIZED,
-            Self::TooManyTokens => StatusCode::TOO_MANY_REQUESTS,
-        }
-    }
-}
-
-fn check_reader(site: &Site, token: &Token, request: &Request) -> Result<(), SignInRefusal> {
-    let headers = request.headers();
-    if cookies(headers, site.config.listen.port()).any(|cookie| site.sign_ins.has(cookie, monotonic())) {
-        return Ok(());
-    }
-    let bearer = text(headers, &header::AUTHORIZATION).and_then(|shown| shown.strip_prefix("Bearer "));
-    let shown = bearer.ok_or(SignInRefusal::NoToken)?;
-    check_token(site, token, shown, source(request.extensions()))
-}
-
-/// Fails if this address has sent too many wrong tokens.
-pub(crate) fn check_token(
-    site: &Site,
-    token: &Token,
-    shown: &str,
-    source: Source,
-) -> Result<(), SignInRefusal> {
-    let now = monotonic();
-    if !site.sign_ins.may_try(source, now) {
-        return Err(SignInRefusal::TooManyTokens);
-    }
-    if !token.is(shown) {
-        site.sign_ins.note_wrong(source, now);
-        return Err(SignInRefusal::WrongToken);
-    }
-    Ok(())
-}
-
-/// Requests without a connection share one.
-pub(crate) fn source(extensions: &Extensions) -> Source {
-    extensions.get().copied().unwrap_or_else(|| Source::from(IpAddr::from(Ipv4Addr::UNSPECIFIED)))
-}
-
-/// The method changes nothing.
+/// Whether the method changes nothing.
 fn is_question(method: &Method) -> bool {
     matches!(*method, Method::GET | Method::HEAD)
 }
@@ -126,20 +80,4 @@ fn is_question(method: &Method) -> bool {
 fn is_from(headers: &HeaderMap, host: &str) -> bool {
     let origin = text(headers, &header::ORIGIN).and_then(|origin| origin.split_once("://"));
     origin.is_some_and(|(_, from)| from.eq_ignore_ascii_case(host))
-}
-
-pub(crate) fn cookies(headers: &HeaderMap, port: u16) -> impl Iterator<Item = &str> {
-    let ours = cookie_name(port);
-    let all = headers.get_all(header::COOKIE).into_iter().filter_map(|value| value.to_str().ok());
-    let pairs = all.flat_map(|value| value.split(';')).filter_map(|pair| pair.trim().split_once('='));
-    pairs.filter(move |(name, _)| *name == ours).map(|(_, value)| value)
-}
-
-/// Cookies are shared by all ports, so pages of several stores would overwrite each other's cookies.
-pub(crate) fn cookie_name(port: u16) -> String {
-    format!("plumb-web-{port}")
-}
-
-fn text<'a>(headers: &'a HeaderMap, name: &HeaderName) -> Option<&'a str> {
-    headers.get(name)?.to_str().ok()
 }

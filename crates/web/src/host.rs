@@ -5,7 +5,6 @@ use std::net::IpAddr;
 
 use axum::http::uri::Authority;
 
-/// An IP address, `localhost`, or one of `names`.
 pub(crate) fn is_ours(host: &str, names: &[String]) -> bool {
     let Ok(authority) = host.parse::<Authority>() else { return false };
     // Browsers send no user name in `Host`.

@@ -1,10 +1,15 @@
-//! The frame of all pages: head, navigation bar, and the bar of a run.
+//! The navigation bar of pages, and the bar of a run.
 
-use axum::response::{Html, IntoResponse, Response};
-use maud::{DOCTYPE, Markup, PreEscaped, html};
+use axum::response::Response;
+use maud::{Markup, html};
 use samples::RunId;
 
-use crate::{config::Rendition, links, site::Site};
+use crate::{
+    config::Rendition,
+    links,
+    shell::{brand, shell, short},
+    site::Site,
+};
 
 /// Inlined into reports, because their policy allows no files.
 pub(crate) const BAR_STYLE: &str = include_str!("../assets/bar.css");
@@ -23,17 +28,11 @@ pub(crate) enum RunEntry {
 }
 
 pub(crate) fn page(site: &Site, title: &str, entry: Option<Entry>, content: &Markup) -> Response {
-    document(title, &bar(site, entry, None), content)
+    shell(title, &bar(site, entry, None), content)
 }
 
 pub(crate) fn run_page(site: &Site, title: &str, run: &RunId, entry: RunEntry, content: &Markup) -> Response {
-    document(title, &bar(site, None, Some((run, entry))), content)
-}
-
-/// Used for signing in and for errors, which have no navigation.
-pub(crate) fn bare(title: &str, content: &Markup) -> Response {
-    let brand = html! { header.plumb-bar { div.plumb-line { (brand()) } } };
-    document(title, &brand, content)
+    shell(title, &bar(site, None, Some((run, entry))), content)
 }
 
 pub(crate) fn bar(site: &Site, current: Option<Entry>, run: Option<(&RunId, RunEntry)>) -> Markup {
@@ -54,10 +53,6 @@ pub(crate) fn bar(site: &Site, current: Option<Entry>, run: Option<(&RunId, RunE
             @if let Some((run, current)) = run { (run_bar(run, current)) }
         }
     }
-}
-
-fn brand() -> Markup {
-    html! { a.plumb-brand href=(links::RUNS) { (PreEscaped(include_str!("../assets/icon.svg"))) "Plumbline" } }
 }
 
 fn run_bar(run: &RunId, current: RunEntry) -> Markup {
@@ -95,30 +90,4 @@ const fn file_title(rendition: Rendition) -> &'static str {
         Rendition::CsvTrials => "Trials (CSV)",
         Rendition::Raw => "Run record (JSON)",
     }
-}
-
-pub(crate) fn short(text: &str) -> String {
-    const LONGEST: usize = 160;
-    match text.char_indices().nth(LONGEST) {
-        Some((end, _)) => format!("{}…", &text[..end]),
-        None => text.to_owned(),
-    }
-}
-
-fn document(title: &str, bar: &Markup, content: &Markup) -> Response {
-    let page = html! {
-        (DOCTYPE)
-        html lang="en" {
-            head {
-                meta charset="utf-8";
-                meta name="viewport" content="width=device-width, initial-scale=1";
-                title { (short(title)) " – Plumbline" }
-                link rel="icon" href="/static/icon.svg" type="image/svg+xml";
-                link rel="stylesheet" href="/static/bar.css";
-                link rel="stylesheet" href="/static/site.css";
-            }
-            body { (bar) main { (content) } }
-        }
-    };
-    Html(page.into_string()).into_response()
 }

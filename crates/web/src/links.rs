@@ -40,7 +40,6 @@ pub(crate) fn comparison(a: &RunId, b: &RunId) -> String {
     with_query(COMPARE, &[("a", &a.0), ("b", &b.0)])
 }
 
-/// Leaves out empty parameters.
 pub(crate) fn with_query(page: &str, query: &[(&str, &str)]) -> String {
     let mut text = page.to_owned();
     for (key, value) in query.iter().filter(|(_, value)| !value.is_empty()) {

@@ -23,7 +23,6 @@ use crate::{
 /// The text format (<https://prometheus.io/docs/instrumenting/exposition_formats/>).
 pub(crate) const FORMAT: &str = "text/plain; version=0.0.4; charset=utf-8";
 
-/// Serves until dropped.
 #[derive(Debug)]
 pub struct MetricsEndpoint {
     address: SocketAddr,

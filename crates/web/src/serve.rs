@@ -41,12 +41,11 @@ use tokio::{
 use crate::{
     config::{Config, Documents},
     connections::Connections,
+    guard::PATIENCE,
     pages,
     site::{MOST_READINGS, Site},
 };
 
-/// The limit for silence on a connection, headers, forms and unread responses.
-pub(crate) const PATIENCE: Duration = Duration::from_secs(20);
 const HANDSHAKE: Duration = Duration::from_secs(5);
 const MOST_REQUESTS: u32 = if cfg!(test) { 20 } else { 1000 };
 /// An older connection accepts no further request; at twice that age a response ends. A browser that follows a run reconnects.
@@ -105,7 +104,7 @@ pub fn serve(
             }) => {}
         }
         drop(listener);
-        // Fails if the receiver is gone.
+        // Fails without a receiver.
         let _ = ends.send(true);
         let _ = timeout(GRACE, connections.ended()).await;
         let _ = timeout(READING, task::spawn_blocking(move || site.idle.lock().clear())).await;
@@ -151,7 +150,6 @@ async fn encrypted_or_plain(stream: TcpStream, source: Source, site: Arc<Site>, 
     }
 }
 
-/// Errors concern only the peer.
 pub(crate) async fn connection(
     stream: impl AsyncRead + AsyncWrite + Unpin,
     source: Source,
@@ -202,7 +200,6 @@ mod tests {
         "Host: 127.0.0.1\r\nOrigin: http://127.0.0.1\r\nContent-Type: application/x-www-form-urlencoded\r\n";
     const FLOOD: u64 = Connections::LIMITS.address + Connections::LIMITS.server;
 
-    /// The server requires a token.
     fn with_server(work: impl FnOnce(SocketAddr)) {
         let folder = tempfile::tempdir().expect("a temporary folder");
         let token = crate::Token::new("the-token-of-this-test").expect("it is long enough");
@@ -233,7 +230,6 @@ mod tests {
         socket.into()
     }
 
-    /// Returns false once the server has closed the connection.
     fn is_answered(mut stream: &net::TcpStream) -> bool {
         let sent = stream.write_all(format!("HEAD /static/icon.svg HTTP/1.1\r\n{HEAD}\r\n").as_bytes());
         let mut answer = Vec::new();

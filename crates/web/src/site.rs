@@ -30,7 +30,7 @@ pub(crate) struct Site {
     ///
     /// **Trap:** a connection must be dropped on a thread that may block, not on the server's.
     pub(crate) idle: Mutex<Vec<Store>>,
-    /// A request waits for a permit before it takes a thread, so that a closed connection leaves no work behind.
+    /// A request waits for a permit before it takes a thread: a closed connection leaves no work behind.
     readings: Arc<Semaphore>,
     /// Becomes true at shutdown.
     pub(crate) stop: watch::Receiver<bool>,
@@ -50,11 +50,11 @@ impl Site {
     }
 
     pub(crate) async fn stopped(&self) {
-        // The sender is gone, which also means shutdown.
+        // A dropped sender means shutdown as well.
         drop(self.stop.clone().wait_for(|stop| *stop).await);
     }
 
-    /// Runs on a blocking thread with a connection of its own, so that reads do not delay writes.
+    /// Runs on a blocking thread with a separate connection, so that reads do not delay writes.
     pub(crate) async fn read<T: Send + 'static>(
         self: &Arc<Self>,
         work: impl FnOnce(&Self, &Store) -> Result<T, Failure> + Send + 'static,

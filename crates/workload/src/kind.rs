@@ -1,20 +1,29 @@
 //! The kinds of workload, and the interface of each.
 
+pub(crate) mod balloon;
+pub(crate) mod connect;
+pub(crate) mod first_touch;
+pub(crate) mod ping_pong;
+pub(crate) mod reported;
+pub(crate) mod stream;
+
 use derive_more::From;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use units::{BitRate, Bytes, Nanos};
 
-use crate::{
-    balloon::{self, BalloonData, BalloonSettings},
-    column::Column,
-    connect::{self, ConnectData, ConnectEnd, ConnectSettings},
-    first_touch::{self, FirstTouchData, FirstTouchSettings},
-    metric::Metric,
-    ping_pong::{self, PingPongData, PingPongEnd, PingPongSettings},
+use self::{
+    balloon::{BalloonData, BalloonSettings},
+    connect::{ConnectData, ConnectEnd, ConnectSettings},
+    first_touch::{FirstTouchData, FirstTouchSettings},
+    ping_pong::{PingPongData, PingPongEnd, PingPongSettings},
     reported::ReportedData,
+    stream::{FlowEnd, StreamData, StreamEnd, StreamSettings},
+};
+use crate::{
+    column::Column,
+    metric::Metric,
     socket::{SocketFacts, SocketSettings},
-    stream::{self, FlowEnd, StreamData, StreamEnd, StreamSettings},
     work::Work,
 };
 
@@ -319,7 +328,7 @@ pub trait KindMeasurement {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{
+    use crate::kind::{
         connect::ConnectInterval,
         ping_pong::PingPongInterval,
         stream::{Direction, EndSeries, Flow, Interval},

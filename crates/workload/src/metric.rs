@@ -4,8 +4,6 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use units::{BitRate, Bytes, Nanos, significant};
 
-use crate::reported::Quantity;
-
 /// The metric of a result.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
@@ -163,4 +161,26 @@ impl Metric {
             Quantity::Share | Quantity::Count | Quantity::Size | Quantity::Plain => significant(value, 3),
         }
     }
+}
+
+/// The type of a reported number, which determines its unit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Quantity {
+    /// Bits per second.
+    BitRate,
+    /// Bytes per second.
+    ByteRate,
+    /// A latency, in nanoseconds. A full round trip only if `name` says so.
+    Time,
+    /// Messages, transactions or connections per second.
+    PerSecond,
+    /// A fraction, 0 to 1: of a machine's CPUs, or as given by `name`.
+    Share,
+    /// A count: retransmits, system calls.
+    Count,
+    /// Bytes.
+    Size,
+    /// A number without a unit.
+    Plain,
 }

@@ -49,7 +49,7 @@ impl Fault {
                 course
                     .controllers
                     .iter_mut()
-                    .for_each(|(_, controller)| controller.0.kill().expect("it is ours"));
+                    .for_each(|(_, controller)| controller.0.kill().expect("own file"));
             }
             Self::StoppedController => {
                 let controllers: Vec<_> =
@@ -62,7 +62,7 @@ impl Fault {
             }
             Self::KilledMember => {
                 let member = &mut course.fleet.members[host].0;
-                member.kill().and_then(|()| member.wait()).expect("it is ours");
+                member.kill().and_then(|()| member.wait()).expect("own file");
                 course.pass(lasts);
                 course.fleet.members[host] = course.fleet.member(host, &format!("m{host}"));
             }

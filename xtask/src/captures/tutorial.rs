@@ -14,7 +14,6 @@ const PAGE: &str = "docs/guide/tutorial.md";
 const COLUMNS: u16 = 80;
 const ROWS: u16 = 24;
 
-/// Returns whether no line wraps or is cut.
 pub(super) fn write(stage: &Stage<'_>) -> Result<bool> {
     let path = stage.root.join(PAGE);
     let folder = tempfile::tempdir()?;

@@ -13,6 +13,7 @@ use crate::source::{Module, Source};
 
 type Name = Vec<String>;
 
+/// All cycles, each as a line with its modules and a line per dependency between them.
 pub(crate) fn find(source: &Source) -> Vec<String> {
     let crates: BTreeSet<&str> = source.modules.iter().map(|module| module.krate.as_str()).collect();
     crates.into_iter().flat_map(|krate| circles_of(source, krate)).collect()
@@ -30,7 +31,7 @@ fn circles_of(source: &Source, krate: &str) -> Vec<String> {
             reached[first].iter().copied().filter(|other| reached[other].contains(first)).collect();
         if circle.len() > 1 {
             let names: Vec<String> = circle.iter().map(|name| shown(name)).collect();
-            circles.push(format!("{krate}: {}", names.join(" ")));
+            circles.push(format!("{krate}: {}{}", names.join(" "), crate_map.ties(&circle)));
         }
         left.retain(|name| !circle.contains(name));
     }
@@ -66,6 +67,19 @@ impl CrateMap {
         reached
     }
 
+    /// The paths by which modules of a cycle depend on each other.
+    fn ties(&self, circle: &[&Name]) -> String {
+        let ties_of = |from: &&Name| {
+            let to_line = |path: &Name| {
+                let to = self.target(path, 8).filter(|to| circle.contains(to) && !to.starts_with(from))?;
+                Some(format!("\n    {} -> {}: {}", shown(from), shown(to), path.join("::")))
+            };
+            self.modules[*from].paths.iter().filter_map(to_line).collect::<String>()
+        };
+        circle.iter().map(ties_of).collect()
+    }
+
+    /// The module in which a path ends, after following re-exports.
     fn target(&self, path: &Name, most: u8) -> Option<&Name> {
         let depth = (0..=path.len()).rev().find(|depth| self.modules.contains_key(&path[..*depth]))?;
         let (module, uses) = self.modules.get_key_value(&path[..depth])?;
@@ -93,7 +107,6 @@ struct Finder<'a> {
 }
 
 impl Finder<'_> {
-    /// `None` if the path leaves the crate.
     fn full(&self, path: &[String]) -> Option<Name> {
         let supers = path.iter().take_while(|word| *word == "super").count();
         match path.first()?.as_str() {
@@ -161,7 +174,8 @@ mod tests {
             let path = name.split("::").filter(|word| !word.is_empty()).map(str::to_owned).collect();
             Module::parse("x", path, "x.rs", text).unwrap()
         });
-        find(&Source { modules: parsed.collect() })
+        let circles = find(&Source { modules: parsed.collect() });
+        circles.iter().filter_map(|circle| circle.lines().next().map(str::to_owned)).collect()
     }
 
     #[test]

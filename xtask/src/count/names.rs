@@ -22,7 +22,6 @@ pub(crate) fn types(source: &Source) -> impl Iterator<Item = (&Module, String)> 
     })
 }
 
-/// One per line.
 pub(crate) fn doubtful(source: &Source) -> Vec<String> {
     let found = types(source).filter(|(_, name)| is_doubtful(name));
     found.map(|(module, name)| format!("{}: {name}", module.file)).collect()

@@ -17,7 +17,6 @@ fn rule_of(name: &str) -> Option<&'static CrateRule> {
     CRATES.iter().find(|rule| rule.name == name)
 }
 
-/// Packages of the workspace and every line of their dependencies.
 #[derive(Clone)]
 struct Graph {
     packages: Vec<Package>,

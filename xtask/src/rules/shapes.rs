@@ -80,9 +80,7 @@ struct Shape<'a> {
 
 #[derive(PartialEq)]
 enum Parts {
-    /// Types by field.
     Struct(BTreeMap<String, String>),
-    /// Contents by variant.
     Enum(BTreeMap<String, String>),
 }
 

@@ -69,7 +69,6 @@ fn before(workspace: &Workspace) -> Option<String> {
     versions.into_iter().find(|version| *version != now)
 }
 
-/// `("cli", 1234, "reason"),`.
 fn parse(text: &str) -> Table {
     let of_line = |line: &str| {
         let fields = line.trim().strip_prefix("(\"")?.strip_suffix("\"),")?;

@@ -11,11 +11,9 @@ use cargo_metadata::{Artifact, Package};
 use crate::workspace::{Workspace, each_built_by};
 
 pub(crate) struct Program {
-    /// Package and target.
     pub(crate) name: String,
     path: PathBuf,
     folder: PathBuf,
-    /// Filters for this part.
     part: Vec<String>,
     /// The package sets `[package.metadata.tests] threads = N`.
     threads: Option<u64>,
@@ -53,7 +51,6 @@ pub(crate) fn build(
 }
 
 impl Program {
-    /// One program, or its parts.
     fn of(workspace: &Workspace, artifact: &Artifact) -> Vec<Self> {
         let is_its = |package: &&Package| package.id == artifact.package_id;
         let path = artifact.executable.clone().filter(|_| artifact.profile.test);

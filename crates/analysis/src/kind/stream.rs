@@ -206,7 +206,7 @@ fn alone(flows: &[Flow], series: &Series) -> Option<SingleStream> {
         flows.iter().any(other).then(|| received(flows, Some(direction))).flatten()
     };
     let receivers = || flows.iter().map(|flow| &flow.receiver);
-    let spread_of = |end: &str| spread.as_ref().filter(|spread| spread.of == end).cloned();
+    let spread_of = |end: &str| spread.as_ref().filter(|spread| spread.end == end).cloned();
     Some(SingleStream {
         received: SingleRate { rate: received(flows, None)?, spread: spread_of("receiver") },
         sent: sent(flows).map(|rate| SingleRate { rate, spread: spread_of("sender") }),

@@ -67,7 +67,7 @@ fn processes(syscalls: &[SyscallCount], ends: &[EndCalls], carried: f64) -> Vec<
 
 /// Whether there were none, and not only none that anybody counted.
 fn is_counted(probes: &[ProbeKind], seen: &ProbeResults) -> bool {
-    let is_lost = seen.lost.iter().any(|lost| lost.probe == ProbeKind::Syscalls);
+    let has_failed = seen.failed.iter().any(|failed| failed.probe == ProbeKind::Syscalls);
     let is_full = seen.overflowed.iter().any(|overflow| overflow.probe == ProbeKind::Syscalls);
-    probes.contains(&ProbeKind::Syscalls) && !is_lost && !is_full
+    probes.contains(&ProbeKind::Syscalls) && !has_failed && !is_full
 }

@@ -1,31 +1,31 @@
 //! Probes that failed during the run.
 
-use findings::LostProbe;
+use findings::FailedProbe;
 use samples::{Arm, MissingProbe, ProbeKind, RunRecord, Trial};
 
 /// Probes missing in some probed trials, by kind.
-pub(super) fn on_the_way(record: &RunRecord) -> Vec<LostProbe> {
-    ProbeKind::ALL.into_iter().filter_map(|probe| lost(record, probe)).collect()
+pub(super) fn during_run(record: &RunRecord) -> Vec<FailedProbe> {
+    ProbeKind::ALL.into_iter().filter_map(|probe| failed(record, probe)).collect()
 }
 
 /// Probes present in at least one probed trial.
-pub(super) fn without(record: &RunRecord, probes: &[ProbeKind]) -> Vec<ProbeKind> {
+pub(super) fn used(record: &RunRecord, probes: &[ProbeKind]) -> Vec<ProbeKind> {
     let has = |probe: ProbeKind| watched(record).any(|trial| lack(trial, probe).is_none());
     let nothing_yet = watched(record).next().is_none();
     probes.iter().copied().filter(|probe| nothing_yet || has(*probe)).collect()
 }
 
-fn lost(record: &RunRecord, probe: ProbeKind) -> Option<LostProbe> {
+fn failed(record: &RunRecord, probe: ProbeKind) -> Option<FailedProbe> {
     let lacking = || watched(record).filter_map(|trial| Some((trial, lack(trial, probe)?)));
     let (first, missing) = lacking().next()?;
     let later = watched(record).skip_while(|trial| trial.index != first.index);
     let count = |trials: usize| u32::try_from(trials).unwrap_or(u32::MAX);
-    Some(LostProbe {
+    Some(FailedProbe {
         probe,
         reason: missing.reason.clone(),
-        from: first.index,
+        first_trial: first.index,
         trials: count(lacking().count()),
-        again: count(later.filter(|trial| lack(trial, probe).is_none()).count()),
+        later_trials: count(later.filter(|trial| lack(trial, probe).is_none()).count()),
     })
 }
 
@@ -35,5 +35,5 @@ fn watched(record: &RunRecord) -> impl Iterator<Item = &Trial> {
 }
 
 fn lack(trial: &Trial, probe: ProbeKind) -> Option<&MissingProbe> {
-    trial.observed.as_ref()?.lost.iter().find(|lost| lost.probe == probe)
+    trial.observed.as_ref()?.failed.iter().find(|failed| failed.probe == probe)
 }

@@ -20,7 +20,7 @@ pub(super) fn together(result: &Observations<'_>, watched: &[ProbedTrial<'_>]) -
     let (taken, others): (Vec<TracedTrial<'_>>, Vec<TracedTrial<'_>>) =
         all.iter().partition(|(_, latency_breakdown)| is_same(latency_breakdown, most));
     let whole = distribution::of(&distribution::merged(
-        taken.iter().map(|(_, latency_breakdown)| &latency_breakdown.whole),
+        taken.iter().map(|(_, latency_breakdown)| &latency_breakdown.round_trip),
     ))?;
     let engine = distribution::merged(taken.iter().filter_map(|(trial, _)| round_trips(trial)));
     let engine = engine.quantile(0.5);
@@ -35,7 +35,7 @@ pub(super) fn together(result: &Observations<'_>, watched: &[ProbedTrial<'_>]) -
                 .iter()
                 .map(|(_, latency_breakdown)| latency_breakdown.followed + latency_breakdown.not_followed)
                 .sum::<u64>(),
-        whole,
+        round_trip: whole,
         engine,
         sum,
         unexplained: 1.0 - of(sum, reference),
@@ -102,7 +102,7 @@ fn steps(
             p50,
             p99,
             share: of(p50, whole),
-            begins: of(begins, whole),
+            start: of(begins, whole),
             by_trial: taken.iter().filter_map(|followed| share_in(followed, index)).collect(),
         });
         begins = begins + p50;
@@ -119,7 +119,7 @@ fn unexplained_in_trial(taken: &[TracedTrial<'_>]) -> Option<f64> {
 
 /// The median round trip of a trial as the engine measured it, or else as the probe saw it.
 fn reference(trial: &Trial, latency_breakdown: &MessagePath) -> Option<Nanos> {
-    round_trips(trial).and_then(|times| times.quantile(0.5)).or(latency_breakdown.whole.quantile(0.5))
+    round_trips(trial).and_then(|times| times.quantile(0.5)).or(latency_breakdown.round_trip.quantile(0.5))
 }
 
 /// Share of a step in its trial's round trip.

@@ -281,7 +281,7 @@ fn latency_breakdown(points: &[HopPoint], nanos: u64, followed: u64) -> MessageP
         every: 4,
         followed,
         not_followed: 2,
-        whole: times(nanos * 17),
+        round_trip: times(nanos * 17),
         steps: points.windows(2).map(step).collect(),
     }
 }
@@ -378,7 +378,7 @@ fn equal_ways_are_merged_and_their_medians_held_against_the_engines() {
         "{latency_breakdown:?}"
     );
     let last = latency_breakdown.steps.last().expect("sixteen");
-    assert!((last.begins - 15_000.0 / engine).abs() < 0.01 && last.by_trial.len() == 4, "{last:?}");
+    assert!((last.start - 15_000.0 / engine).abs() < 0.01 && last.by_trial.len() == 4, "{last:?}");
 }
 
 #[test]
@@ -441,25 +441,25 @@ fn no_call_is_none_a_message_where_a_probe_looked_and_unknown_where_it_was_lost(
         result(findings, PING).probed.as_ref()?.calls.as_ref().map(|calls| calls.all)
     };
     assert_eq!(all(&analyse(&run.record)), Some(0.0));
-    run.seen(PING, |_, seen| seen.lost = vec![lost(ProbeKind::Syscalls)]);
+    run.seen(PING, |_, seen| seen.failed = vec![failed(ProbeKind::Syscalls)]);
     assert_eq!(all(&analyse(&run.record)), None);
 }
 
-fn lost(probe: ProbeKind) -> MissingProbe {
+fn failed(probe: ProbeKind) -> MissingProbe {
     MissingProbe { probe, reason: "no memory".into() }
 }
 
 #[test]
 fn a_probe_that_was_lost_is_told_with_its_first_trial_and_how_many_lack_it() {
     let mut run = run(4);
-    assert_eq!(analyse(&run.record).probes.lost, []);
+    assert_eq!(analyse(&run.record).probes.failed, []);
     run.seen(BULK, |block, seen| {
         if block == 1 || block == 2 {
-            seen.lost = vec![lost(ProbeKind::Cpu)];
+            seen.failed = vec![failed(ProbeKind::Cpu)];
         }
     });
     run.each(PING, |trial| {
-        trial.observed.iter_mut().for_each(|seen| seen.lost = vec![lost(ProbeKind::PacketWay)]);
+        trial.observed.iter_mut().for_each(|seen| seen.failed = vec![failed(ProbeKind::PacketWay)]);
     });
     run.record.trials.sort_by_key(|trial| trial.index);
     let probes = analyse(&run.record).probes;
@@ -468,9 +468,10 @@ fn a_probe_that_was_lost_is_told_with_its_first_trial_and_how_many_lack_it() {
             |it: &&samples::Trial| it.arm == Arm::Probed && it.result == result && it.block == block;
         run.record.trials.iter().find(of_result).map(|trial| trial.index)
     };
-    let told: Vec<_> = probes.lost.iter().map(|it| (it.probe, Some(it.from), it.trials, it.again)).collect();
+    let told: Vec<_> =
+        probes.failed.iter().map(|it| (it.probe, Some(it.first_trial), it.trials, it.later_trials)).collect();
     assert_eq!(told, [(ProbeKind::Cpu, first(BULK, 1), 2, 5), (ProbeKind::PacketWay, first(PING, 0), 4, 0)]);
-    assert_eq!(probes.ran, ProbeKind::ALL, "streams had them all");
+    assert_eq!(probes.used, ProbeKind::ALL, "streams had them all");
 }
 
 #[test]
@@ -478,14 +479,14 @@ fn a_trial_by_whose_end_no_probe_was_left_is_none_of_the_watched() {
     let mut run = run(3);
     run.seen(BULK, |block, seen| match block {
         0 => seen.elapsed = Nanos::from_secs(2),
-        _ => seen.lost = ProbeKind::ALL.map(lost).to_vec(),
+        _ => seen.failed = ProbeKind::ALL.map(failed).to_vec(),
     });
-    run.seen(PING, |_, seen| seen.lost = ProbeKind::ALL.map(lost).to_vec());
+    run.seen(PING, |_, seen| seen.failed = ProbeKind::ALL.map(failed).to_vec());
     let findings = analyse(&run.record);
     assert_eq!(result(&findings, BULK).probed.as_ref().map(|probed| probed.trials), Some(1));
     assert_eq!(result(&findings, PING).probed, None);
     assert!(findings.probes.costs.iter().all(|cost| cost.pairs == 1), "{:?}", findings.probes.costs);
-    assert!(findings.probes.lost.iter().all(|lost| lost.trials == 5), "{:?}", findings.probes.lost);
+    assert!(findings.probes.failed.iter().all(|failed| failed.trials == 5), "{:?}", findings.probes.failed);
 }
 
 #[test]

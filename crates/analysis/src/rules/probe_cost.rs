@@ -30,7 +30,7 @@ fn is_sure(cost: &ProbeCost) -> bool {
 }
 
 fn finding(worst: &ProbeCost, dear: &[&ProbeCost], context: &Context<'_>) -> Finding {
-    let probes: Vec<&str> = context.findings.probes.ran.iter().map(|probe| probe.word()).collect();
+    let probes: Vec<&str> = context.findings.probes.used.iter().map(|probe| probe.word()).collect();
     let of = |result: &&findings::ResultSummary| {
         result.probed.is_some() && dear.iter().any(|cost| cost.workload == result.workload)
     };

@@ -62,7 +62,7 @@ fn finding(worst: &DominantStep<'_>, alike: &[&DominantStep<'_>]) -> Finding {
     let DominantStep { result, step, share, .. } = worst;
     let beside: Vec<String> = alike
         .iter()
-        .filter(|other| other.result.id == result.id && other.step.begins.total_cmp(&step.begins).is_ne())
+        .filter(|other| other.result.id == result.id && other.step.start.total_cmp(&step.start).is_ne())
         .map(|other| format!(" Next: {}, {}.", other.step.label, percent(other.share.median)))
         .collect();
     let mut results: Vec<String> = Vec::new();

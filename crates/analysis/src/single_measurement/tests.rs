@@ -41,7 +41,7 @@ fn a_steady_stream_has_a_rate_and_an_interval_from_its_own_samples() {
     let spread = stream.received.spread.expect("twenty samples");
     assert!((stream.received.rate / 8e9 - 1.0).abs() < 1e-3, "{}", stream.received.rate);
     assert!(spread.interval.low < 8e9 && spread.interval.high > 8e9, "{spread:?}");
-    assert_eq!((&*spread.of, spread.intervals), ("receiver", 20));
+    assert_eq!((&*spread.end, spread.intervals), ("receiver", 20));
     assert_eq!((stream.bytes.0, stream.elapsed), (5_000_000_000, Nanos::from_secs(5)));
 }
 
@@ -109,7 +109,7 @@ fn round_trips_at_bimodal_are_told_with_the_likely_cause() {
     let load = WorkloadSettings::PingPong(PingPongSettings::new(Nanos::from_secs(1)));
     let levels = of(&load, &Measurement::PingPong(low)).bimodal.expect("two of them");
     assert!(levels.unpinned && (levels.low / 11_000.0 - 1.0).abs() < 0.02, "{levels:?}");
-    assert_eq!(levels.of, "round trips");
+    assert_eq!(levels.quantity, "round trips");
 }
 
 #[test]

@@ -18,7 +18,7 @@ pub fn observed_since(now: &ProbeResults, before: &ProbeResults) -> ProbeResults
         ptrace: now.ptrace.clone(),
         latency_breakdown: None,
         overflowed: overflowed(&now.overflowed, &before.overflowed),
-        lost: now.lost.clone(),
+        failed: now.failed.clone(),
     }
 }
 

@@ -1,10 +1,10 @@
 //! `plumb completions`: shell completion scripts.
 
 use ::scenario::builtin;
-use clap::{Args, builder::PossibleValuesParser};
+use clap::{Args, Command, builder::PossibleValuesParser};
 use clap_complete::Shell;
 
-use crate::{args, exit::Exit, output};
+use crate::{exit::Exit, output};
 
 #[derive(Debug, Args)]
 pub(crate) struct CompletionsArgs {
@@ -12,11 +12,11 @@ pub(crate) struct CompletionsArgs {
     shell: Shell,
 }
 
-pub(crate) fn run(args: &CompletionsArgs) -> anyhow::Result<Exit> {
+pub(crate) fn run(args: &CompletionsArgs, tree: Command) -> anyhow::Result<Exit> {
     let names = || PossibleValuesParser::new(builtin::all().iter().map(|builtin| builtin.name));
     // A scenario may also be a file, which shells complete on their own.
     let mut tree =
-        args::tree().mut_subcommand("run", |run| run.mut_arg("scenario", |name| name.value_parser(names())));
+        tree.mut_subcommand("run", |run| run.mut_arg("scenario", |name| name.value_parser(names())));
     let mut script = Vec::new();
     clap_complete::generate(args.shell, &mut tree, "plumb", &mut script);
     output::text(String::from_utf8_lossy(&script))?;

@@ -16,7 +16,7 @@ use scenario::{Plan, PlanOptions, Scenario, builtin};
 use serde::Serialize;
 use units::Nanos;
 
-use crate::{commands::TOOL, exit::Exit, output};
+use crate::{exit::Exit, output, program::TOOL};
 use check::{Check, Group, Status};
 use verdict::Verdict;
 

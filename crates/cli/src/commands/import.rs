@@ -1,23 +1,24 @@
 //! `plumb import`: turns logs of other tools into a run, all or nothing.
 
+pub(crate) mod reading;
 mod summary;
-mod unreadable;
 
 use std::{
     collections::BTreeSet,
-    fs::File,
-    io::{BufRead, BufReader, IsTerminal, stdin, stdout},
-    path::Path,
+    io::{IsTerminal, stdout},
 };
 
-use ::import::{Assembler, Done, FileReport, ImportError, ImportedTest, Meta, Options, TooManyResults};
+use ::import::{Assembler, Meta, Options};
 use anyhow::Context;
 use clap::Args;
 use jiff::Timestamp;
-use samples::{RunHeader, RunId, RunRecord, UnixMillis};
+use samples::{RunHeader, RunId};
 
-use self::{summary::Summary, unreadable::UnreadableFile};
-use super::{TOOL, report};
+use self::{
+    reading::{UnreadableFile, bounded, meta, read_all},
+    summary::Summary,
+};
+use super::report;
 use crate::{exit::Exit, failure::Misuse, global_flags::GlobalFlags, output, remedy_results, store_path};
 
 /// Maximum number of columns listed in an error.
@@ -25,9 +26,6 @@ const NAMED: usize = 40;
 
 /// Maximum number of results with a printed summary, which compares all of them.
 const MAX_SUMMARY: usize = 1000;
-
-/// Read buffer size in bytes.
-const CHUNK: usize = 64 << 10;
 
 #[derive(Debug, Args)]
 pub(crate) struct ImportArgs {
@@ -46,8 +44,8 @@ pub(crate) struct ImportArgs {
     /// A table column to treat as a metric (may be repeated)
     #[arg(long, value_name = "COLUMN")]
     metric: Vec<String>,
-    /// Merge tests with equal settings from different files into one result, instead of treating the file
-    /// as a factor
+    /// Treat all tests with equal settings as trials of one result, also from different files and parts of a
+    /// file
     #[arg(long)]
     together: bool,
     /// Also import tables from files with the tools' own logs, which the tables usually repeat
@@ -106,60 +104,12 @@ fn readable(args: &ImportArgs, options: &Options, assembler: &mut Assembler) -> 
         return Ok(args.files.clone());
     }
     let (names, left_out): (Vec<String>, Vec<UnreadableFile>) =
-        unreadable::among(&args.files, options)?.into_iter().unzip();
+        reading::among(&args.files, options)?.into_iter().unzip();
     if left_out.len() == args.files.len() {
-        return Err(unreadable::refusal(&left_out, args.files.len()).into());
+        return Err(reading::refusal(&left_out, args.files.len()).into());
     }
     left_out.iter().for_each(|file| assembler.left_out(&file.reason));
     Ok(args.files.iter().filter(|name| !names.contains(name)).cloned().collect())
-}
-
-/// Reads every file and returns the column headings. An error names all unreadable files.
-fn read_all(
-    files: &[String],
-    options: &Options,
-    assembler: &mut Assembler,
-    keep: &mut dyn FnMut(Done) -> anyhow::Result<()>,
-) -> anyhow::Result<BTreeSet<String>> {
-    let mut columns = BTreeSet::new();
-    for (name, at) in files.iter().zip(1..) {
-        match read(name, options, assembler, keep).map_err(|error| error.downcast::<UnreadableFile>()) {
-            Ok(mut of_file) => columns.append(&mut of_file),
-            Err(Err(error)) => return Err(error),
-            Err(Ok(first)) => {
-                let others = unreadable::among(&files[at..], options)?.into_iter().map(|(_, file)| file);
-                let unreadable: Vec<UnreadableFile> = [first].into_iter().chain(others).collect();
-                return Err(unreadable::refusal(&unreadable, files.len()).into());
-            }
-        }
-    }
-    Ok(columns)
-}
-
-pub(crate) fn record(path: &Path) -> anyhow::Result<RunRecord> {
-    let name = path.display().to_string();
-    let mut assembler = Assembler::new(meta(RunId(name.clone())));
-    let mut trials = Vec::new();
-    read_all(&[name], &Options::default(), &mut assembler, &mut |done| {
-        trials.push(done.trial);
-        Ok(())
-    })?;
-    let assembled = assembler.finish();
-    bounded(assembled.bounds)?;
-    trials.extend(assembled.rest.into_iter().map(|done| done.trial));
-    Ok(RunRecord::new(assembled.header, trials))
-}
-
-fn meta(id: RunId) -> Meta {
-    Meta {
-        id,
-        name: "import".to_owned(),
-        title: None,
-        tool: TOOL.to_owned(),
-        now: UnixMillis(Timestamp::now().as_millisecond()),
-        together: false,
-        tables: false,
-    }
 }
 
 fn known(options: &Options, columns: &BTreeSet<String>) -> anyhow::Result<()> {
@@ -172,57 +122,6 @@ fn known(options: &Options, columns: &BTreeSet<String>) -> anyhow::Result<()> {
         format!("available columns: {}; nothing was imported", shown.join(", "))
     };
     Err(Misuse::new(format!("no table has a column `{first}`")).hint(hint).into())
-}
-
-/// Reads one file, passes complete tests to `keep`, and returns the column headings of its tables.
-fn read(
-    name: &str,
-    options: &Options,
-    assembler: &mut Assembler,
-    keep: &mut dyn FnMut(Done) -> anyhow::Result<()>,
-) -> anyhow::Result<BTreeSet<String>> {
-    let mut input = open(name)?;
-    assembler.file(&input.name);
-    let mut report = read_file(&mut input, options, &mut |found| {
-        assembler.take(found).into_iter().try_for_each(&mut *keep)?;
-        bounded(assembler.within_bounds())
-    })?;
-    let columns = std::mem::take(&mut report.columns);
-    assembler.read(report);
-    Ok(columns)
-}
-
-fn read_file(
-    input: &mut Input,
-    options: &Options,
-    each: &mut dyn FnMut(ImportedTest) -> anyhow::Result<()>,
-) -> anyhow::Result<FileReport> {
-    ::import::read(&input.name, &mut *input.lines, options, each).map_err(|error| match error {
-        ImportError::Keep(error) => error,
-        error => UnreadableFile::of(&error).into(),
-    })
-}
-
-fn bounded(bounds: Result<(), TooManyResults>) -> anyhow::Result<()> {
-    bounds.map_err(|error| Misuse::new(error.to_string()).hint("nothing was imported").into())
-}
-
-struct Input {
-    name: String,
-    lines: Box<dyn BufRead>,
-}
-
-fn open(name: &str) -> anyhow::Result<Input> {
-    let unreadable = |reason| UnreadableFile { reason, is_unknown: false };
-    if name == "-" {
-        let lines = Box::new(BufReader::with_capacity(CHUNK, stdin().lock()));
-        return Ok(Input { name: "standard input".to_owned(), lines });
-    }
-    let file = File::open(name).map_err(|error| unreadable(format!("cannot open {name}: {error}")))?;
-    if file.metadata().is_ok_and(|file| file.is_dir()) {
-        return Err(unreadable(format!("{name} is a directory; specify the files in it")).into());
-    }
-    Ok(Input { name: name.to_owned(), lines: Box::new(BufReader::with_capacity(CHUNK, file)) })
 }
 
 fn name(name: &str) -> anyhow::Result<String> {

@@ -17,7 +17,9 @@ use crate::{
     global_flags::GlobalFlags,
     interrupt,
     list_format::{self, ListFormat},
-    output, source,
+    output,
+    program::PROGRAM,
+    source,
 };
 
 /// Environment variable of commands run by `lab shell`: PID/START_TIME of the lab's holder.
@@ -99,7 +101,7 @@ fn registry(shall_be: bool) -> anyhow::Result<Registry> {
 /// Starts a holder in the background and waits until the lab is ready or has failed.
 fn up(registry: &Registry, args: &UpArgs, shared: &GlobalFlags) -> anyhow::Result<()> {
     let name = name_of(args, shared)?;
-    let mut holder = Command::new(super::PROGRAM);
+    let mut holder = Command::new(PROGRAM);
     holder.args(["lab", "up", "--foreground", "--name", &name, &args.scenario]);
     holder.envs(shared.db.iter().map(|file| ("PLUMB_DB", file)));
     let answer = Holder::start(&mut holder, "the lab's holder")?;

@@ -12,7 +12,7 @@ use clap_mangen::{
     roff::{Roff, bold, line_break, roman},
 };
 
-use crate::{args, destination, exit::Exit, failure::Misuse, output};
+use crate::{destination, exit::Exit, failure::Misuse, output};
 
 #[derive(Debug, Args)]
 pub(crate) struct ManArgs {
@@ -53,8 +53,8 @@ fn write_all(command: &Command, folder: &Path) -> anyhow::Result<()> {
         .try_for_each(|it| write_all(it, folder))
 }
 
-pub(crate) fn run(args: &ManArgs) -> anyhow::Result<Exit> {
-    let mut tree = without_help(args::tree());
+pub(crate) fn run(args: &ManArgs, tree: Command) -> anyhow::Result<Exit> {
+    let mut tree = without_help(tree);
     tree.build();
     if let Some(folder) = &args.output {
         let cannot = || format!("cannot write the manual pages to {}", folder.display());

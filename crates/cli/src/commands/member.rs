@@ -20,8 +20,13 @@ use protocol::HostPolicy;
 use scenario::HostName;
 use web::{Exposition, MetricsEndpoint, labels};
 
-use super::{PROGRAM, TOOL};
-use crate::{exit::Exit, failure::Misuse, fleet_file::FleetFile, interrupt, output};
+use crate::{
+    exit::Exit,
+    failure::Misuse,
+    fleet_file::FleetFile,
+    interrupt, output,
+    program::{PROGRAM, TOOL},
+};
 
 const ABOUT: &str = "Makes this host available to scenarios as `member = \"NAME\"`. Connects to a NATS \
     server and starts agents for authorised controllers, until Ctrl-C. Opens no port except for \

@@ -3,6 +3,7 @@
 mod change;
 mod job;
 pub(crate) mod probe;
+mod recreate;
 mod remedies;
 mod resume;
 mod shown;
@@ -21,15 +22,14 @@ use units::Nanos;
 
 use self::{job::Job, shown::Shown};
 use crate::{
-    commands::{
-        PROGRAM, TOOL,
-        report::{self, OBJECTIVES},
-    },
+    commands::report::{self, OBJECTIVES},
     exit::Exit,
     failure::NoRights,
     fleet_file::FleetFile,
     global_flags::GlobalFlags,
-    interrupt, output, remedy_results,
+    interrupt, output,
+    program::{PROGRAM, TOOL},
+    remedy_results,
     settings::Settings,
     store_path,
     value_parsers::one_of,

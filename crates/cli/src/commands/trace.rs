@@ -29,7 +29,7 @@ use self::{
     target::Resolved,
     wait::{Alive, Waiting},
 };
-use super::TOOL;
+use crate::program::TOOL;
 use crate::{exit::Exit, interrupt, output};
 
 pub(crate) fn run(args: &TraceArgs) -> anyhow::Result<Exit> {

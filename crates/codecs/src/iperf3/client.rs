@@ -17,7 +17,6 @@ const PATIENCE: Nanos = Nanos::from_secs(30);
 pub enum Event {
     /// Connect the streams in the order of [`Params::streams`].
     CreateStreams,
-    /// The server starts sending.
     Start,
     /// Start sending. At the end of the test call [`Machine::end_test`], then [`Machine::exchange`].
     Running,

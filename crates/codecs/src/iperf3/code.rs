@@ -12,7 +12,6 @@ macro_rules! codes {
         impl ErrorCode {
             $(#[doc = concat!("`", $text, "`")] pub const $name: Self = Self($number);)*
 
-            /// Whether errno adds information; `None` for unknown numbers.
             const fn known(self) -> Option<(&'static str, bool)> {
                 match self.0 {
                     $($number => Some(($text, $system)),)*
@@ -96,7 +95,6 @@ impl ErrorCode {
         (Self::LIMIT_RATE, wire_value((limit.0 / 1e3) as u64))
     }
 
-    /// The value is missing if unknown.
     fn limit(self, value: i32) -> Option<String> {
         let of = |limit: &dyn fmt::Display| if value > 0 { format!(" of {limit}") } else { String::new() };
         let number = u64::try_from(value).unwrap_or(0);

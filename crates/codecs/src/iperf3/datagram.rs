@@ -48,7 +48,6 @@ impl UdpHeader {
         }
     }
 
-    /// `None` if the datagram is too short.
     #[must_use]
     #[inline]
     pub fn read(width: CounterWidth, datagram: &[u8]) -> Option<Self> {

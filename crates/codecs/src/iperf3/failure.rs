@@ -61,7 +61,6 @@ impl UnexpectedByte {
 }
 
 impl Failure {
-    /// `None` if there is nothing to report or no client.
     #[must_use]
     pub const fn code(&self) -> Option<ErrorCode> {
         match self {

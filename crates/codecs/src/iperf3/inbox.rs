@@ -42,7 +42,6 @@ pub(super) struct Inbox {
 }
 
 impl Inbox {
-    /// Returns the item once complete.
     pub(super) fn take(&mut self, due: Due, bytes: &mut &[u8]) -> Result<Option<Item>, Failure> {
         match due {
             Due::Nothing => {

@@ -8,7 +8,6 @@ pub(super) fn whole<'de, D: Deserializer<'de>>(from: D) -> Result<i64, D::Error>
     Number::deserialize(from).map(Number::whole)
 }
 
-/// May be missing or `null`.
 pub(super) fn maybe_whole<'de, D: Deserializer<'de>>(from: D) -> Result<Option<i64>, D::Error> {
     Option::deserialize(from).map(|number| number.map(Number::whole))
 }
@@ -18,7 +17,6 @@ pub(super) fn flag<'de, D: Deserializer<'de>>(from: D) -> Result<bool, D::Error>
     whole(from).map(|number| number != 0)
 }
 
-/// `null` is zero.
 pub(super) fn real<'de, D: Deserializer<'de>>(from: D) -> Result<f64, D::Error> {
     Number::deserialize(from).map(Number::real)
 }

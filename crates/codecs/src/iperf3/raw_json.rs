@@ -9,7 +9,6 @@ use serde_json::value::RawValue;
 pub struct Unread(Box<RawValue>);
 
 impl Unread {
-    /// `None` if the text is not JSON.
     #[must_use]
     pub fn new(text: String) -> Option<Self> {
         RawValue::from_string(text).ok().map(Self)

@@ -48,14 +48,12 @@ enum Phase {
     Over,
 }
 
-/// The server then closes the connection.
 #[must_use]
 pub const fn access_denied() -> [u8; 1] {
     [State::AccessDenied.byte()]
 }
 
 impl Machine {
-    /// Requests the parameters.
     #[must_use]
     pub fn new(now: Nanos) -> Self {
         Self {

@@ -2,7 +2,6 @@
 
 use super::{Counts, Flags, Header, Question, Reply, ServerStream, answer, answer_datagram, may_begin};
 
-/// `>` from the client.
 type Piece = (char, Vec<u8>);
 
 fn read(text: &str) -> Vec<Piece> {

@@ -14,7 +14,6 @@ pub struct Deframer {
     end: usize,
 }
 
-/// The connection is unusable.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 pub enum Violation {
     #[error("announced message length {0} is invalid; sockperf messages have 14 to 65507 bytes")]
@@ -22,7 +21,6 @@ pub enum Violation {
 }
 
 impl Deframer {
-    /// Any message fits after a partial one.
     pub const CAPACITY: usize = 2 * MAX_MESSAGE;
 
     #[must_use]

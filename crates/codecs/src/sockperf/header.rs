@@ -21,7 +21,6 @@ pub struct Flags(pub u16);
 impl Header {
     pub const SIZE: usize = 14;
 
-    /// `None` if the message is too short.
     #[inline]
     #[must_use]
     pub fn read(message: &[u8]) -> Option<Self> {
@@ -35,7 +34,6 @@ impl Header {
         })
     }
 
-    /// Panics if the message is shorter than a header.
     #[inline]
     pub fn write(self, message: &mut [u8]) {
         message[..8].copy_from_slice(&self.sequence.to_be_bytes());

@@ -15,7 +15,6 @@ pub struct BadLength(pub usize);
 impl Question {
     pub const LENGTHS: std::ops::RangeInclusive<usize> = Header::SIZE..=MAX_MESSAGE;
 
-    /// `length` includes the header.
     pub fn new(length: usize) -> Result<Self, BadLength> {
         if !Self::LENGTHS.contains(&length) {
             return Err(BadLength(length));
@@ -26,14 +25,12 @@ impl Question {
         Ok(Self(bytes))
     }
 
-    /// sockperf counts from 1.
     #[inline]
     pub fn number(&mut self, sequence: u64) -> &[u8] {
         self.0[..8].copy_from_slice(&sequence.to_be_bytes());
         &self.0
     }
 
-    /// Number of the request that this message replies to.
     #[inline]
     #[must_use]
     pub fn answered_by(&self, message: &[u8]) -> Option<u64> {

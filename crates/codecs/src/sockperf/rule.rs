@@ -7,7 +7,6 @@ use super::{Flags, Header, may_begin};
 pub enum Reply {
     /// Send the same bytes back.
     Answer,
-    /// No reply requested.
     Silence,
     /// A warm-up or a server's message.
     Ignored,

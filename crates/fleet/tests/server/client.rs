@@ -112,7 +112,6 @@ impl Client {
         self.stream.get_mut().write_all(text.as_bytes()).expect("the server listens");
     }
 
-    /// False if the server refuses.
     pub(crate) fn publish(&mut self, subject: &str, reply: &str, payload: &[u8]) -> bool {
         let head = format!("PUB {subject} {reply} {}\r\n", payload.len());
         let message = [head.as_bytes(), payload, b"\r\n"].concat();
@@ -132,7 +131,6 @@ impl Client {
         self.send(&format!("UNSUB {sid}\r\n"));
     }
 
-    /// Receives everything that earlier commands caused.
     pub(crate) fn settle(&mut self) {
         self.send("PING\r\n");
         loop {

@@ -58,7 +58,6 @@ fn access(server: &Server, name: &str, key: Option<NKey>) -> Arc<ServerAccess> {
 }
 
 impl Member {
-    /// Obeys both controllers.
     fn start(server: &Server, name: &str) -> Self {
         let member = Self {
             status: Arc::default(),
@@ -112,7 +111,6 @@ fn controller(server: &Server, name: &str) -> Controller {
         .expect("it listens")
 }
 
-/// Subjects have this beginning.
 fn captured(client: &mut Client, begin: &str, count: usize) -> Vec<Received> {
     for _ in 0..500 {
         client.settle();
@@ -133,9 +131,9 @@ pub(crate) fn forged_and_repeated() {
     let mut attacker = server.client("b.pod");
     assert!(attacker.subscribe("plumb.>", 1));
     let (ops, guest) = (controller(&server, "ops"), controller(&server, "guest"));
-    ops.drain("a", true).expect("it obeys");
-    ops.drain("a", false).expect("it obeys");
-    guest.drain("b.pod", false).expect("it obeys");
+    ops.drain("a", true).expect("it replies");
+    ops.drain("a", false).expect("it replies");
+    guest.drain("b.pod", false).expect("it replies");
     let orders = captured(&mut attacker, "plumb.order.", 3);
     let [drain, _, of_guest] = &orders[..] else { panic!("{orders:?}") };
 
@@ -179,7 +177,7 @@ pub(crate) fn forged_and_repeated() {
         let _ = attacker.publish("plumb.order.a.ops", "", payload.as_bytes());
     }
     // Orders are handled one after another: all forged ones precede this.
-    ops.drain("a", false).expect("it obeys");
+    ops.drain("a", false).expect("it replies");
     assert!(!a.status.drained.load(Ordering::Relaxed) && !b.status.drained.load(Ordering::Relaxed));
     assert_eq!((a.started(), b.started()), (0, 0));
 }
@@ -251,7 +249,6 @@ pub(crate) fn names_of_others() {
     assert!(named.len() == 2 && named[0].0 == "a" && named[0].1 != "elsewhere", "{named:?}");
 }
 
-/// Replies as `b.pod` and as `a`.
 fn answer_for_others(attacker: &mut Client) {
     let answer = captured(attacker, "plumb.answer.ops.a.", 1).remove(0);
     let id = answer.subject.rsplit('.').next().expect("it has parts").to_owned();

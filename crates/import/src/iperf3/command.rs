@@ -1,62 +1,130 @@
 //! Settings from an iperf3 command line that iperf3 itself does not print: `$ iperf3 --client 192.0.2.1 --length 64K
 //! -u`.
 
+use std::collections::BTreeMap;
+
 use units::{BitRate, Bytes};
 use workload::Transport;
 
 use super::messages::Protocol;
+use crate::shell;
 
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(super) struct CommandSettings {
     pub(super) transport: Option<Protocol>,
     /// The client; it sends unless `-R` or `--bidir` is given.
     pub(super) client: bool,
+    pub(super) server: bool,
     pub(super) streams: Option<u32>,
     pub(super) message: Option<Bytes>,
     pub(super) congestion: Option<String>,
     pub(super) rate: Option<BitRate>,
     pub(super) reverse: bool,
+    pub(super) bidirectional: bool,
+    /// The command also starts the tests after the next one.
+    pub(super) looped: bool,
+    /// Further options by name.
+    pub(super) options: BTreeMap<String, String>,
 }
 
-/// Parses a command line, with or without prompt; `None` for other lines.
+/// Options without a value that are part of the result's settings.
+const SWITCHES: [(&str, &str); 2] = [("Z", "zero-copy"), ("N", "no-delay")];
+/// Options with a value, kept as written. `-w` is the socket buffer.
+const KEPT: [(&str, &str); 8] = [
+    ("M", "mss"),
+    ("w", "window"),
+    ("S", "tos"),
+    ("dscp", "dscp"),
+    ("fq-rate", "fq-rate"),
+    ("n", "bytes"),
+    ("k", "blocks"),
+    ("O", "omit"),
+];
+/// Long names of the options above and of those in `CommandSettings`.
+const LONG: [(&str, &str); 18] = [
+    ("udp", "u"),
+    ("client", "c"),
+    ("server", "s"),
+    ("parallel", "P"),
+    ("reverse", "R"),
+    ("length", "l"),
+    ("len", "l"),
+    ("congestion", "C"),
+    ("bitrate", "b"),
+    ("bandwidth", "b"),
+    ("set-mss", "M"),
+    ("window", "w"),
+    ("tos", "S"),
+    ("zerocopy", "Z"),
+    ("no-delay", "N"),
+    ("bytes", "n"),
+    ("blockcount", "k"),
+    ("omit", "O"),
+];
+/// Short options that take a value (iperf3(1)).
+const WITH_VALUE: &str = "cpfiFABItnkblPwMCSLTOTX";
+
+/// Parses a command line, with or without prompt and wrappers; `None` for other lines.
 pub(super) fn parse(text: &str) -> Option<CommandSettings> {
-    let (before, after) = text.split_once("iperf3 ").or_else(|| text.split_once("iperf3.exe "))?;
-    let prompt = before.trim_end();
-    let is_prompt =
-        prompt.is_empty() || prompt.ends_with(['$', '#', '%', '>', '/']) || prompt.ends_with("sudo");
-    if !is_prompt || !after.trim_start().starts_with('-') {
-        return None;
-    }
-    let mut parsed = CommandSettings::default();
-    let mut words = after.split_whitespace().take(100);
+    let command = shell::command(text).filter(|command| command.tool == "iperf3")?;
+    let looped = ["for ", "while ", "until "].iter().any(|word| command.text.contains(word));
+    let mut parsed = CommandSettings { looped, ..CommandSettings::default() };
+    let mut words = command.arguments.iter().copied().peekable();
     while let Some(word) = words.next() {
-        let (flag, mut value) = match word.split_once('=') {
-            Some((flag, value)) if flag.starts_with("--") => (flag, Some(value)),
-            _ if word.starts_with('-') && !word.starts_with("--") && word.len() > 2 && word.is_ascii() => {
-                (&word[..2], Some(&word[2..]))
+        if let Some(long) = word.strip_prefix("--") {
+            let (name, joined) =
+                long.split_once('=').map_or((long, None), |(name, value)| (name, Some(value)));
+            let flag = LONG.iter().find(|(long, _)| *long == name).map_or(name, |(_, short)| short);
+            let takes = WITH_VALUE.contains(flag) || matches!(flag, "dscp" | "fq-rate");
+            parsed.option(flag, joined.or_else(|| words.next_if(|_| takes)));
+        } else if let Some(letters) = word.strip_prefix('-').filter(|letters| letters.is_ascii()) {
+            for (at, _) in letters.char_indices() {
+                let (flag, rest) = (&letters[at..=at], &letters[at + 1..]);
+                if WITH_VALUE.contains(flag) {
+                    parsed.option(flag, Some(rest).filter(|rest| !rest.is_empty()).or_else(|| words.next()));
+                    break;
+                }
+                parsed.option(flag, None);
             }
-            _ => (word, None),
-        };
-        match flag {
-            "-u" | "--udp" => parsed.transport = Some(Protocol::Known(Transport::Udp)),
-            "--sctp" => parsed.transport = Some(Protocol::Other),
-            "-c" | "--client" => parsed.client = true,
-            "-P" | "--parallel" => {
-                parsed.streams = value.take().or_else(|| words.next()).and_then(|word| word.parse().ok());
-            }
-            "-R" | "--reverse" => parsed.reverse = true,
-            "-l" | "--length" => parsed.message = value.take().or_else(|| words.next()).and_then(size),
-            "-C" | "--congestion" => {
-                let named = value.take().or_else(|| words.next()).filter(|word| word.len() <= 32);
-                parsed.congestion = named.map(str::to_owned);
-            }
-            "-b" | "--bitrate" | "--bandwidth" => {
-                parsed.rate = value.take().or_else(|| words.next()).and_then(rate);
-            }
-            _ => {}
         }
     }
     Some(parsed)
+}
+
+impl CommandSettings {
+    fn option(&mut self, flag: &str, value: Option<&str>) {
+        match flag {
+            "u" => self.transport = Some(Protocol::Known(Transport::Udp)),
+            "sctp" => self.transport = Some(Protocol::Other),
+            "c" => self.client = true,
+            "s" => self.server = true,
+            "P" => self.streams = value.and_then(|word| word.parse().ok()),
+            "R" => self.reverse = true,
+            "bidir" => self.bidirectional = true,
+            "l" => self.message = value.and_then(size),
+            "C" => self.congestion = value.filter(|word| word.len() <= 32).map(str::to_owned),
+            "b" => self.rate = value.and_then(rate),
+            _ => {
+                // A variable has no known value.
+                let value = value.filter(|value| value.len() <= 32 && !value.contains('$'));
+                let named = |all: &[(&str, &str)]| {
+                    all.iter().find(|(own, _)| *own == flag).map(|(_, name)| (*name).to_owned())
+                };
+                let switch = named(&SWITCHES).map(|name| (name, "on".to_owned()));
+                let written = |name: &str, value: &str| match name {
+                    "window" | "bytes" => size(value).map(|size| size.to_string()),
+                    "fq-rate" => rate(value).map(|rate| rate.to_string()),
+                    _ => Some(value.to_owned()),
+                };
+                let kept = || {
+                    let (name, value) = named(&KEPT).zip(value)?;
+                    Some((written(&name, value)?, name)).map(|(value, name)| (name, value))
+                };
+                self.options
+                    .extend(switch.or_else(kept).filter(|(name, value)| name != "omit" || value != "0"));
+            }
+        }
+    }
 }
 
 /// `64K`, with binary prefixes.
@@ -98,6 +166,12 @@ mod tests {
         let parsed = parse("root@a:~# iperf3 -c b -l 64K -R -C cubic").expect("a command");
         assert_eq!((parsed.message, parsed.reverse), (Some(Bytes(65_536)), true));
         assert_eq!(parsed.congestion.as_deref(), Some("cubic"));
+        let parsed = parse("$ kubectl exec a -- iperf3 -uRZ -c b -w4M --dscp ef --set-mss=1400 -p 5202 -O 0")
+            .expect("a command");
+        assert!(parsed.reverse && parsed.transport == Some(Protocol::Known(Transport::Udp)));
+        let options: Vec<(&str, &str)> =
+            parsed.options.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
+        assert_eq!(options, [("dscp", "ef"), ("mss", "1400"), ("window", "4.00 MiB"), ("zero-copy", "on")]);
     }
 
     #[test]

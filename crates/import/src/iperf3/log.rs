@@ -3,7 +3,7 @@
 //! For each connection the log has this end's series and at most a summary of the other end. The client receives the
 //! server's summary after the test; the server does not receive the client's.
 
-use std::ops::RangeInclusive;
+use std::{collections::BTreeMap, ops::RangeInclusive};
 
 use samples::{ImportedKind, ImportedSettings, ThreadCpu, ThreadRole, UnixMillis, ValidityWarning};
 use units::{BitRate, Bytes, Nanos};
@@ -30,6 +30,9 @@ pub(super) struct Log {
     pub(super) message: Option<Bytes>,
     pub(super) congestion: Option<String>,
     pub(super) rate: Option<BitRate>,
+    pub(super) options: BTreeMap<String, String>,
+    /// Further properties that not every log shows.
+    pub(super) observed: BTreeMap<&'static str, String>,
     /// Client and server.
     pub(super) hosts: Option<(String, String)>,
     pub(super) peer: Option<String>,
@@ -52,7 +55,30 @@ pub(super) struct Stream {
     pub(super) socket: SocketFacts,
 }
 
+/// Bytes of the smallest segment that a path must carry (RFC 879).
+const SEGMENT: f64 = 536.0;
+/// Fewer retransmits may repeat the same segments.
+const MANY: u64 = 1000;
+
 impl Log {
+    /// Describes retransmits that exceed the segments sent.
+    pub(super) fn impossible(&self) -> Option<String> {
+        let sender = |stream: &Stream| {
+            let own = if stream.sends { stream.own.as_slice() } else { stream.other.as_slice() };
+            let counted = own.iter().filter_map(|interval| interval.tcp);
+            let retransmits: u64 = counted.map(|tcp| u64::from(tcp.retransmits)).sum();
+            (retransmits, own.iter().map(|interval| interval.bytes.0 as f64).sum::<f64>())
+        };
+        self.streams
+            .iter()
+            .map(sender)
+            .find(|(again, bytes)| *again > MANY && *again as f64 > bytes / SEGMENT)
+            .map(|(again, bytes)| {
+                let most = (bytes / SEGMENT) as u64;
+                format!("warning: {again} retransmits are impossible for at most {most} segments")
+            })
+    }
+
     pub(super) fn into_found(self) -> ImportedTest {
         let end = self.end.unwrap_or(End::Client);
         let (settings, threads, warnings) = (self.settings(end), self.threads(end), self.warnings(end));
@@ -73,6 +99,7 @@ impl Log {
             started: self.started,
             threads,
             warnings,
+            observed: self.observed,
             ..ImportedTest::new(self.format, self.lines, settings, measurement)
         }
     }
@@ -96,6 +123,7 @@ impl Log {
             message: self.message,
             congestion: self.congestion.clone(),
             rate: self.rate,
+            options: self.options.clone(),
         }
     }
 

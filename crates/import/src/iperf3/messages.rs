@@ -10,13 +10,14 @@ pub(super) enum Message {
     /// A client started.
     Connecting {
         host: String,
+        port: String,
     },
     /// A server accepted a client.
     Accepted {
         host: String,
     },
-    /// A server waits for the next client.
-    Listening,
+    /// A server waits for the next client on a port.
+    Listening(String),
     /// Printed by the client of a reverse test.
     Reverse,
     /// Separates the summary.
@@ -33,6 +34,8 @@ pub(super) enum Message {
     Starting {
         protocol: Protocol,
         message: Option<u64>,
+        /// Seconds of `-O` and the type of service, if they were set.
+        options: Vec<(String, String)>,
     },
     /// Rate per stream in bits per second, with `-V`.
     Rate(f64),
@@ -40,6 +43,8 @@ pub(super) enum Message {
     Cpu(Cpu),
     /// The sender's congestion control, with `-V`.
     Congestion(String),
+    /// The segment size, with `-V`.
+    SegmentSize(String),
     Command(command::CommandSettings),
     /// Any other iperf3 line.
     Else,
@@ -61,12 +66,15 @@ type Reader = fn(&str, &str) -> Option<Message>;
 /// Marker of each kind of line, tried in order.
 const LINES: &[(&str, Reader)] = &[
     ("- - - - -", |_, _| Some(Message::Ruler)),
-    ("Connecting to host ", |_, after| Some(Message::Connecting { host: host(after)? })),
-    ("Accepted connection from ", |_, after| Some(Message::Accepted { host: host(after)? })),
+    ("Connecting to host ", |_, after| {
+        let (host, port) = host(after)?;
+        Some(Message::Connecting { host, port })
+    }),
+    ("Accepted connection from ", |_, after| Some(Message::Accepted { host: host(after)?.0 })),
     ("Server listening on TCP port", |_, _| Some(Message::OlderTool)),
     ("Server listening on UDP port", |_, _| Some(Message::OlderTool)),
     ("Client connecting to ", |_, _| Some(Message::OlderTool)),
-    ("Server listening on ", |_, _| Some(Message::Listening)),
+    ("Server listening on ", |_, after| Some(Message::Listening(digits(after)))),
     ("Reverse mode, remote host ", |_, _| Some(Message::Reverse)),
     ("iperf Done.", |_, _| Some(Message::Done)),
     ("iperf3: ", |_, after| failed(after)),
@@ -80,9 +88,13 @@ const LINES: &[(&str, Reader)] = &[
         Some(Message::Congestion(after.split_whitespace().next()?.to_owned()))
     }),
     ("rcv_tcp_congestion ", |_, _| Some(Message::Else)),
+    ("Control connection MSS ", |_, _| Some(Message::Else)),
+    ("      Cookie: ", |_, _| Some(Message::Else)),
+    ("] (sender statistics not available)", |_, _| Some(Message::Else)),
+    ("      TCP MSS: ", |_, after| Some(Message::SegmentSize(digits(after)))),
     ("Test Complete. Summary Results:", |_, _| Some(Message::Ruler)),
-    ("iperf3 -", |line, _| command::parse(line).map(Message::Command)),
-    ("iperf3.exe -", |line, _| command::parse(line).map(Message::Command)),
+    ("perf", |line, _| command::parse(line).map(Message::Command)),
+    ("PERF", |line, _| command::parse(line).map(Message::Command)),
     ("Time: ", |line, after| line.starts_with("Time: ").then(|| Message::Time(after.trim().to_owned()))),
 ];
 
@@ -98,10 +110,17 @@ pub(super) fn message(text: &str) -> Option<Message> {
     })
 }
 
-fn host(after: &str) -> Option<String> {
+/// Host and port.
+fn host(after: &str) -> Option<(String, String)> {
     let (host, port) = after.split_once(", port ")?;
     let sensible = !host.is_empty() && host.len() <= 255 && !host.contains(char::is_whitespace);
-    (sensible && port.starts_with(|sign: char| sign.is_ascii_digit())).then(|| host.to_owned())
+    (sensible && port.starts_with(|sign: char| sign.is_ascii_digit()))
+        .then(|| (host.to_owned(), digits(port)))
+}
+
+/// The digits at the start of a text, at most those of a port.
+fn digits(text: &str) -> String {
+    text.chars().take_while(char::is_ascii_digit).take(5).collect()
 }
 
 fn failed(after: &str) -> Option<Message> {
@@ -121,7 +140,13 @@ fn starting(after: &str) -> Message {
         Some("TCP") | None => Protocol::Known(Transport::Tcp),
         Some(_) => Protocol::Other,
     };
-    Message::Starting { protocol, message }
+    let option = |part: &str| {
+        let omit =
+            part.strip_prefix("omitting ").and_then(|part| Some(("omit", part.strip_suffix(" seconds")?)));
+        let (name, value) = omit.or_else(|| Some(("tos", part.strip_prefix("tos ")?.trim())))?;
+        (value != "0").then(|| (name.to_owned(), value.to_owned()))
+    };
+    Message::Starting { protocol, message, options: after.split(", ").filter_map(option).collect() }
 }
 
 #[cfg(test)]
@@ -132,10 +157,14 @@ mod tests {
     fn parses_every_kind_of_line() {
         let text = str::to_owned;
         for (line, expected) in [
-            ("Connecting to host 10.1.0.101, port 5201", Message::Connecting { host: text("10.1.0.101") }),
+            (
+                "Connecting to host 10.1.0.101, port 5201",
+                Message::Connecting { host: text("10.1.0.101"), port: text("5201") },
+            ),
             ("Sat Nov 21 2026 Accepted connection from ::1, port 4", Message::Accepted { host: text("::1") }),
-            ("Server listening on 5201 (test #2)", Message::Listening),
-            ("Server listening on 5201", Message::Listening),
+            ("Server listening on 5201 (test #2)", Message::Listening(text("5201"))),
+            ("Server listening on 5201", Message::Listening(text("5201"))),
+            ("      TCP MSS: 1448 (default)", Message::SegmentSize(text("1448"))),
             ("Server listening on TCP port 5001", Message::OlderTool),
             ("Reverse mode, remote host ::1 is sending", Message::Reverse),
             ("iperf Done.", Message::Done),
@@ -147,7 +176,11 @@ mod tests {
             ("Time: Sat, 21 Nov 2026 18:00:15 GMT", Message::Time(text("Sat, 21 Nov 2026 18:00:15 GMT"))),
             (
                 "Starting Test: protocol: TCP, 1 streams, 131072 byte blocks, omitting 0 seconds, 1 second test, tos 0",
-                Message::Starting { protocol: Protocol::Known(Transport::Tcp), message: Some(131_072) },
+                Message::Starting {
+                    protocol: Protocol::Known(Transport::Tcp),
+                    message: Some(131_072),
+                    options: Vec::new(),
+                },
             ),
             ("snd_tcp_congestion cubic", Message::Congestion(text("cubic"))),
             ("- - - - - - - - - - - - - - - - - - - - - - - - -", Message::Ruler),

@@ -102,6 +102,8 @@ pub(super) enum BracketLine {
     },
     /// iperf 2: `connected with`, and other column headings.
     OlderTool,
+    /// Column headings of ethr.
+    Ethr,
     /// A row of iperf 2.
     OlderRow,
 }
@@ -123,6 +125,9 @@ fn at_bracket(text: &str) -> Option<BracketLine> {
         let has = |word: &str| rest.contains(word);
         if OLDER_HEADS.iter().any(|word| has(word)) {
             return Some(BracketLine::OlderTool);
+        }
+        if has("Protocol") && has("Bits/s") {
+            return Some(BracketLine::Ethr);
         }
         return has("Interval").then(|| BracketLine::Header {
             segments: has("Retr"),
@@ -228,7 +233,9 @@ fn numbers<'a>(
     let factor = prefix(unit, "bits/sec", 1000.0)
         .or_else(|| prefix(unit, "Bytes/sec", 1024.0).map(|factor| factor * 8.0))?;
     let rate = printed(number, factor)?;
-    let mut left: Vec<&str> = words.take(8).collect();
+    // Writers point at rows: `receiver  <-- slow`.
+    let is_remark = |word: &&str| word.starts_with(['<', '←', '#']) || *word == "//";
+    let mut left: Vec<&str> = words.take_while(|word| !is_remark(word)).take(8).collect();
     let side = match left.last() {
         Some(&"sender") => Some(Side::Sender),
         Some(&"receiver") => Some(Side::Receiver),
@@ -382,6 +389,12 @@ mod tests {
         for (text, within) in [("27.3 Gbits/sec", 5e7), ("0.03 Gbits/sec", 5e6), ("27300 Mbits/sec", 5e5)] {
             assert!((rate(text) / within - 1.0).abs() < 1e-9, "{text}");
         }
+    }
+
+    #[test]
+    fn ignores_remarks_after_a_row() {
+        let row = row("[  5]   0.00-10.00  sec  1.06 GBytes   911 Mbits/sec        receiver   <-- slow");
+        assert_eq!(row.side, Some(Side::Receiver));
     }
 
     #[test]

@@ -6,7 +6,7 @@ mod outcome;
 use units::Nanos;
 use workload::Interval;
 
-use self::connection::{Connection, interval, since_zero, size, without_the_lost};
+use self::connection::{Connection, bytes_per_datagram, interval, received, since_zero, size};
 pub(super) use self::outcome::place;
 use super::{
     command::CommandSettings,
@@ -20,6 +20,12 @@ const MOST_STREAMS: usize = 256;
 
 /// Bytes of a UDP datagram, from iperf3's 12-byte header up.
 const SIZES: std::ops::RangeInclusive<f64> = 11.5..=66_000.0;
+
+/// A sum below this share of a part is not its sum.
+const LESS: f64 = 0.97;
+
+/// A counter of 32 bits that is full.
+const FULL: u64 = i32::MAX as u64;
 
 /// Both interval times are rounded to 10 ms.
 const ROUNDED: Nanos = Nanos(11_000_000);
@@ -39,6 +45,12 @@ pub(super) struct Test {
     pub(super) congestion: Option<String>,
     /// iperf3's error message.
     pub(super) failure: Option<String>,
+    /// The server's port.
+    pub(super) port: Option<String>,
+    /// The segment size that `-V` prints.
+    pub(super) segment_size: Option<String>,
+    /// A line that separates the summary was read.
+    pub(super) ruled: bool,
     heads: Option<Heads>,
     /// Column headings of the intervals, once the summary has its own.
     interval_heads: Option<Heads>,
@@ -131,7 +143,7 @@ impl Test {
         if self.has_sides {
             return Belongs::Next;
         }
-        if self.kept > 0 {
+        if self.kept > 0 || self.ruled {
             self.summary = true;
             self.interval_heads = self.interval_heads.or(self.heads);
         }
@@ -150,17 +162,30 @@ impl Test {
         }
     }
 
-    /// The last plain row was the whole UDP summary: datagrams sent, and lost.
+    /// The last plain row was the whole UDP summary, which only clients print: bytes sent, and the datagrams that the
+    /// server counted.
     pub(super) fn plain_summary(&mut self, id: u32) {
+        self.end = self.end.or(Some(End::Client));
+        let forward = Some(!(self.reverse || self.asked.reverse));
         let Some(connection) = self.find(id, None, false) else { return };
-        let Some(plain) = connection.plain.take() else { return };
+        let Some(plain) = connection.plain.take().or_else(|| {
+            let receives = connection.sends == Some(false);
+            if receives { connection.series.take_only() } else { None }
+        }) else {
+            return;
+        };
+        let sent = connection.datagrams_counted();
         connection.of_sender = Some(Interval { datagrams: None, ..plain });
-        connection.of_receiver = Some(without_the_lost(plain));
+        connection.of_receiver = received(plain, sent);
+        connection.late_report = connection.of_receiver.is_none();
+        connection.sends = if sent == 0 { forward } else { connection.sends };
+        (connection.has_sender_row, connection.has_receiver_row) = (true, true);
+        self.has_sides = true;
     }
 
     pub(super) fn row(&mut self, row: &Row, line: u64) -> Belongs {
         if row.side.is_some() || (self.summary && self.is_plain_summary(row)) {
-            if self.is_repeated(row) {
+            if self.is_repeated(row) || self.is_less_than_its_part(row) {
                 return Belongs::Next;
             }
             self.reaches(line);
@@ -199,6 +224,15 @@ impl Test {
         })
     }
 
+    /// Whether a sum is less than the only connection, so that it belongs to another test.
+    fn is_less_than_its_part(&self, row: &Row) -> bool {
+        let sent = |it: &Connection| it.of_sender.map(|sent| sent.bytes.0 as f64);
+        let [only] = &self.streams[..] else { return false };
+        row.id == Id::Sum
+            && row.side == Some(Side::Sender)
+            && sent(only).is_some_and(|sent| row.transfer.value < sent * LESS)
+    }
+
     /// Whether the clock restarts, and not just for a summary of the whole test.
     fn begins_anew(&self, row: &Row) -> bool {
         let known = |it: &&Connection| match row.id {
@@ -218,6 +252,9 @@ impl Test {
 
     /// UDP summary before 3.2: one plain row of sent and lost datagrams.
     fn is_plain_summary(&self, row: &Row) -> bool {
+        if self.kept == 0 {
+            return matches!(row.rest, Rest::Received { .. }) && row.start == Nanos(0);
+        }
         let whole = |connection: &Connection| {
             connection.series.end().is_some_and(|end| row.end + Nanos::from_secs(1) >= end)
         };
@@ -321,6 +358,9 @@ impl Test {
         let has_losses = |interval: &Interval| interval.datagrams.is_some_and(|it| it.lost > 0);
         let interval = interval(row, rest).filter(|interval| interval.bytes.0 > 0 || has_losses(interval));
         let Some(connection) = self.connection_of(row) else { return self.damaged(line) };
+        if let (Rest::Received { total, .. }, Some(interval)) = (rest, interval) {
+            connection.overflowed |= total >= FULL || bytes_per_datagram(&interval, total) > *SIZES.end();
+        }
         match row.side {
             Some(Side::Sender) => (connection.of_sender, connection.has_sender_row) = (interval, true),
             Some(Side::Receiver) => (connection.of_receiver, connection.has_receiver_row) = (interval, true),

@@ -11,6 +11,7 @@ use super::{
 use crate::{
     format::{Claim, Format, Line, Out},
     imported_test::End,
+    unread,
 };
 
 const OLDER: &str = "output of iperf 2, which is not supported";
@@ -24,12 +25,19 @@ pub(crate) struct Text {
     version: Option<String>,
     time: Option<String>,
     asked: CommandSettings,
+    /// The port of a listening server.
+    port: Option<String>,
+    /// A line that separates the summary was the last one.
+    ruled: bool,
+    /// The next line describes the machine (`-V`).
+    after_version: bool,
     /// Inside output of iperf 2.
     older: bool,
 }
 
 impl Format for Text {
     fn line(&mut self, line: &Line<'_>, out: &mut Out) -> Claim {
+        let after_version = mem::take(&mut self.after_version);
         if let Some(bracketed) = bracketed(line.text) {
             return self.bracketed(bracketed, line, out);
         }
@@ -38,14 +46,15 @@ impl Format for Text {
                 self.message(message, line.number, out);
                 Claim::Claimed
             }
+            None if after_version && !line.text.trim().is_empty() => Claim::Claimed,
             None => Claim::Declined,
         }
     }
 
     fn end(&mut self, out: &mut Out) {
         self.finish(out);
-        self.version = None;
-        self.older = false;
+        (self.version, self.port) = (None, None);
+        (self.older, self.ruled) = (false, false);
     }
 }
 
@@ -60,6 +69,12 @@ impl Text {
             BracketLine::OlderRow => {
                 self.leave_to_older_tool(out);
                 out.unread(OLDER, line.number);
+                return Claim::Claimed;
+            }
+            // Its lines above the headings equal iperf3's.
+            BracketLine::Ethr => {
+                self.test = None;
+                out.unread(unread::ETHR, line.number);
                 return Claim::Claimed;
             }
             _ => {}
@@ -101,7 +116,7 @@ impl Text {
                 }
             }
             BracketLine::Mangled => out.unread(ROWS, line.number),
-            BracketLine::OlderTool | BracketLine::OlderRow => {}
+            BracketLine::OlderTool | BracketLine::OlderRow | BracketLine::Ethr => {}
         }
         Claim::Claimed
     }
@@ -117,10 +132,14 @@ impl Text {
 
     fn message(&mut self, message: Message, line: u64, out: &mut Out) {
         match message {
-            Message::Connecting { host } => self.begin(End::Client, host, line, out),
+            Message::Connecting { host, port } => {
+                self.port = Some(port);
+                self.begin(End::Client, host, line, out);
+            }
             Message::Accepted { host } => self.begin(End::Server, host, line, out),
-            Message::Listening => {
+            Message::Listening(port) => {
                 self.finish(out);
+                self.port = Some(port);
                 self.older = false;
             }
             Message::Done => {
@@ -130,14 +149,21 @@ impl Text {
                 self.finish(out);
             }
             Message::Failed(error) => self.failed(error, line, out),
-            Message::Version(version) => self.version = Some(version),
+            Message::Version(version) => {
+                self.version = Some(version);
+                self.after_version = true;
+            }
             Message::Time(time) => self.time = Some(time),
             Message::Command(asked) => {
                 self.finish(out);
-                self.asked = asked;
+                (self.asked, self.port, self.ruled) = (asked, None, false);
             }
             Message::OlderTool => self.older_tool(line, out),
-            Message::Ruler | Message::Else => {}
+            Message::Ruler => match &mut self.test {
+                Some(test) => test.ruled = true,
+                None => self.ruled = true,
+            },
+            Message::Else => {}
             message => self.apply(message),
         }
     }
@@ -150,9 +176,11 @@ impl Text {
             Message::Cpu(cpu) => test.cpu = Some(cpu),
             Message::Rate(rate) => test.asked.rate = Some(units::BitRate(rate)),
             Message::Congestion(name) => test.congestion = Some(name),
-            Message::Starting { protocol, message } => {
+            Message::SegmentSize(size) => test.segment_size = Some(size),
+            Message::Starting { protocol, message, options } => {
                 test.asked.transport = Some(protocol);
                 test.asked.message = message.map(units::Bytes).or(test.asked.message);
+                test.asked.options.extend(options);
             }
             _ => {}
         }
@@ -196,11 +224,14 @@ impl Text {
     /// The current test, or a new one.
     fn test(&mut self, line: u64) -> &mut Test {
         let (version, time, asked) = (&self.version, &mut self.time, &mut self.asked);
+        let (port, ruled) = (&mut self.port, &mut self.ruled);
         self.test.get_or_insert_with(|| {
             let mut test = Test::new(line);
             test.version.clone_from(version);
             test.time = time.take();
-            test.asked = mem::take(asked);
+            test.asked = if asked.looped || asked.server { asked.clone() } else { mem::take(asked) };
+            test.port.clone_from(port);
+            test.ruled = mem::take(ruled);
             test
         })
     }

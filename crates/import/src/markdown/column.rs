@@ -26,6 +26,8 @@ pub(super) enum Role {
     Repeat,
     /// Numbers.
     Value(Scale),
+    /// Low and high end of the confidence interval of the value before it.
+    Interval,
     /// Text next to the values.
     Words,
 }
@@ -57,15 +59,59 @@ pub(super) fn columns(headings: &[String], rows: &[Vec<String>], options: &Optio
         .collect();
     let mut columns: Vec<Column> = Vec::with_capacity(looks.len());
     let mut leads = true;
-    for look in &looks {
-        let column = Column { name: look.name.clone(), role: look.role(leads, options) };
+    for (at, look) in looks.iter().enumerate() {
+        // `6.1`, `6.12`: versions before the measured columns.
+        let is_measured = |other: &Looks| other.kind == Kind::Measured;
+        let is_version = look.kind == Kind::Number
+            && leads
+            && look.has_points
+            && (names_version(&look.name) || (at == 0 && looks[1..].iter().any(is_measured)));
+        let role = look.role(leads, options);
+        let is_value = matches!(role, Role::Value(_)) && !named(&options.metrics, look);
+        let role = if is_version && is_value { Role::Factor } else { role };
+        let column = Column { name: look.name.clone(), role };
         leads &= column.scale().is_none();
         columns.push(column);
     }
     if leads {
         numbers_are_values(&mut columns, &looks, options);
     }
+    names_distinguish_rows(&mut columns, rows);
     columns
+}
+
+/// If rows have equal settings, text next to the values tells them apart.
+fn names_distinguish_rows(columns: &mut [Column], rows: &[Vec<String>]) {
+    if columns.iter().any(|column| column.role == Role::Repeat) {
+        return;
+    }
+    let settings = |row: &Vec<String>| -> Vec<String> {
+        let of_row = columns.iter().zip(row).filter(|(column, _)| column.role == Role::Factor);
+        of_row.map(|(_, cell)| cell.clone()).collect()
+    };
+    let all: Vec<Vec<String>> = rows.iter().map(settings).collect();
+    let has_equal = all.iter().enumerate().any(|(at, own)| all[..at].contains(own));
+    if has_equal {
+        let words = columns.iter_mut().filter(|column| column.role == Role::Words);
+        words.for_each(|column| column.role = Role::Factor);
+    }
+}
+
+/// Whether the numbers of a column are names of versions.
+fn names_version(name: &str) -> bool {
+    const WORDS: [&str; 12] = [
+        "kernel", "version", "release", "linux", "firmware", "driver", "qemu", "cni", "cilium", "calico",
+        "image", "mtu",
+    ];
+    let name = name.to_lowercase();
+    WORDS.iter().any(|word| name.contains(word))
+}
+
+/// Whether a heading names a setting of the test itself although its cells have a unit.
+fn names_setting(name: &str) -> bool {
+    const WORDS: [&str; 4] = ["duration", "samples", "test time", "runtime"];
+    let name = name.to_lowercase();
+    WORDS.iter().any(|word| name.contains(word))
 }
 
 /// If nothing in the table has a unit, numeric columns after the first are values.
@@ -88,6 +134,10 @@ struct Looks {
     quantity: Option<Quantity>,
     /// All numbers are integers.
     whole: bool,
+    /// All numbers are written with a decimal point, like versions.
+    has_points: bool,
+    /// Most cells are intervals.
+    is_interval: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -120,7 +170,19 @@ impl Looks {
             Kind::Number
         };
         let whole = amounts.iter().all(|amount| amount.whole);
-        Self { heading: heading.to_owned(), name, unit, kind, quantity: commonest(&with_unit), whole }
+        let has_points = filled.iter().all(|cell| cell.contains('.'));
+        let intervals = filled.iter().filter(|cell| interval(cell).is_some()).count();
+        let is_interval = intervals > 0 && intervals * 2 >= filled.len();
+        Self {
+            has_points,
+            is_interval,
+            heading: heading.to_owned(),
+            name,
+            unit,
+            kind,
+            quantity: commonest(&with_unit),
+            whole,
+        }
     }
 
     /// The column's role; `leads` if no value column precedes it.
@@ -130,6 +192,12 @@ impl Looks {
         }
         if named(&options.metrics, self) {
             return Role::Value(self.scale());
+        }
+        if self.is_interval && !leads && self.kind == Kind::Words {
+            return Role::Interval;
+        }
+        if leads && names_setting(&self.name) {
+            return Role::Factor;
         }
         // Sizes and counts such as `64 KiB` describe a setup, not a result.
         let is_amount = matches!(self.scale().quantity, Quantity::Size | Quantity::Count);
@@ -158,10 +226,29 @@ fn heading_unit(heading: &str) -> (String, Option<Unit>) {
             return (name.trim().to_owned(), Some(unit));
         }
     }
-    match heading.strip_suffix('%').map(str::trim_end).filter(|name| !name.is_empty()) {
-        Some(name) => (name.to_owned(), unit("%")),
+    if let Some(name) = heading.strip_suffix('%').map(str::trim_end).filter(|name| !name.is_empty()) {
+        return (name.to_owned(), unit("%"));
+    }
+    // `Throughput Mb/s`, `Latency in us`.
+    let is_rate_or_time =
+        |unit: &Unit| matches!(unit.quantity, Quantity::BitRate | Quantity::Time | Quantity::PerSecond);
+    let last =
+        heading.rsplit_once(' ').and_then(|(name, word)| Some((name, unit(word).filter(is_rate_or_time)?)));
+    match last {
+        Some((name, unit)) => (name.trim().trim_end_matches(" in").to_owned(), Some(unit)),
         None => (heading.to_owned(), None),
     }
+}
+
+/// Low and high end of `7000.0-7200.0 (Mb/s)`, in the unit of the first or of both.
+pub(super) fn interval(cell: &str) -> Option<(Amount, Amount)> {
+    let cell = cell.trim().trim_start_matches(['[', '(']);
+    let (low, high) =
+        cell.split_once('-').or_else(|| cell.split_once(" to ")).or_else(|| cell.split_once(", "))?;
+    let high = amount(high.trim_end_matches(']'))?;
+    let low = amount(low)?;
+    (low.number <= high.number && (low.unit.is_none() || low.unit == high.unit))
+        .then_some((Amount { unit: high.unit, ..low }, high))
 }
 
 /// Number of a cell: plain, in brackets after text, or the receiver's of two ends.
@@ -195,7 +282,7 @@ pub(crate) fn means(wanted: &str, heading: &str) -> bool {
     heading.eq_ignore_ascii_case(wanted) || name.eq_ignore_ascii_case(wanted)
 }
 
-fn counts_repetitions(name: &str) -> bool {
+pub(super) fn counts_repetitions(name: &str) -> bool {
     const WORDS: [&str; 9] = ["#", "no.", "nr.", "run", "trial", "iteration", "repetition", "rep", "round"];
     WORDS.iter().any(|word| word.eq_ignore_ascii_case(name))
 }
@@ -217,6 +304,7 @@ mod tests {
         let letter = |column: &Column| match column.role {
             Role::Factor => 'f',
             Role::Repeat => 'r',
+            Role::Interval => 'i',
             Role::Words => 'w',
             Role::Value(scale) => match scale.quantity {
                 Quantity::BitRate => 'B',
@@ -253,6 +341,14 @@ mod tests {
             (&["Rate"], &["5 Gbit/s"], "B"),
             (&["Case", "Detail"], &["1", "9.44 Gbits/sec sender - 9.41 Gbits/sec receiver"], "fB"),
             (&["Name", "Memory", "Interface"], &["node 1", "128G", "10G"], "fff"),
+            (&["Kernel", "Throughput (Gbit/s)"], &["6.12", "9.4"], "fB"),
+            (&["Version", "50th"], &["1.14", "1.13"], "fP"),
+            (&["Test", "Duration", "Throughput Mb/s"], &["TCP_STREAM", "10s", "9400.00"], "ffB"),
+            (
+                &["Scenario", "Samples", "Avg value", "95% confidence interval"],
+                &["TCP_STREAM", "3", "7100.0 (Mb/s)", "7000.0-7200.0 (Mb/s)"],
+                "ffBi",
+            ),
         ] {
             assert_eq!(roles(headings, &[row], &none), expected, "{headings:?}");
         }

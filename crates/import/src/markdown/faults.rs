@@ -86,7 +86,7 @@ impl Faults {
         }
         if self.without_factors {
             out.note_on_table(format!(
-                "No column of {table} names a setting, so its rows are treated as repetitions."
+                "No column of {table} names a setting, so each row is a result of its own; --together makes them trials of one."
             ));
         }
         for column in self.words {

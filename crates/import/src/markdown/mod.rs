@@ -1,10 +1,12 @@
-//! Tables and lists in Markdown.
+//! Tables in Markdown, boxes, aligned columns and CSV, and numbered lists.
 
 mod cell;
 pub(crate) mod column;
 mod faults;
 mod known_settings;
+mod levels;
 mod list;
+mod perf_tests;
 mod row;
 mod statistics;
 mod table;
@@ -12,12 +14,13 @@ mod table;
 use self::{
     known_settings::KnownSettings,
     list::List,
-    row::{Row, row, rule},
+    row::{Row, aligned, box_rule, row, rule, separated},
     table::Table,
 };
 use crate::{
     format::{Claim, Format, Line, Out},
     options::Options,
+    unread,
 };
 
 /// Characters of a remark shown in a note.
@@ -30,10 +33,71 @@ pub(crate) struct Markdown {
     known: KnownSettings,
     /// The previous line, if it may be a table heading.
     before: Option<(u64, Row)>,
+    /// The previous line as the heading of each layout without rules.
+    plain: [Option<(u64, Row)>; 2],
+    /// The box whose heading or row is being read.
+    framed: Option<Frame>,
     table: Option<Table>,
+    /// Splits the rows of the table.
+    layout: Layout,
     /// The previous line ended a table, so this one may be a remark on it.
     under: bool,
     list: List,
+}
+
+/// How a line is split into cells.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+enum Layout {
+    #[default]
+    Bars,
+    Aligned,
+    Separated,
+    /// CSV of kubernetes/perf-tests, with this many columns.
+    PerfTests(usize),
+}
+
+impl Layout {
+    const WITHOUT_RULES: [Self; 2] = [Self::Aligned, Self::Separated];
+
+    fn row(self, line: &str) -> Option<Row> {
+        match self {
+            Self::Bars => row(line),
+            Self::Aligned => aligned(line),
+            Self::Separated => separated(line),
+            Self::PerfTests(columns) => perf_tests::row(line, columns),
+        }
+    }
+}
+
+/// Rows of a box since its last rule.
+#[derive(Debug, Default)]
+struct Frame {
+    first: u64,
+    cells: Vec<String>,
+    closed: bool,
+    /// Every row has a rule below and may have several lines.
+    is_grid: bool,
+    /// Line of the last rule.
+    ruled: u64,
+}
+
+impl Frame {
+    /// Adds a line to the cells above it.
+    fn add(&mut self, row: Row, line: u64) {
+        if self.cells.is_empty() {
+            (self.first, self.cells, self.closed) = (line, row.cells, row.closed);
+            return;
+        }
+        for (cell, more) in self.cells.iter_mut().zip(row.cells).filter(|(_, more)| !more.is_empty()) {
+            cell.push(' ');
+            cell.push_str(&more);
+        }
+    }
+
+    fn take(&mut self) -> Option<(u64, Row)> {
+        let cells = std::mem::take(&mut self.cells);
+        (!cells.is_empty()).then_some((self.first, Row { cells, closed: self.closed }))
+    }
 }
 
 impl Markdown {
@@ -42,18 +106,83 @@ impl Markdown {
     }
 
     fn table_row(&mut self, line: &Line<'_>, out: &mut Out) -> Claim {
-        match (&mut self.table, row(line.text)) {
-            (Some(table), Some(row)) => {
-                table.row(row, line, &self.options, &mut self.known, out);
-                Claim::Claimed
-            }
-            (Some(_), None) => {
-                self.end_table(out);
-                self.under = true;
-                Claim::Declined
-            }
-            (None, _) => Claim::Declined,
+        let Some(table) = &mut self.table else { return Claim::Declined };
+        let Some(row) = self.layout.row(line.text) else {
+            self.end_table(out);
+            self.under = true;
+            return Claim::Declined;
+        };
+        match &mut self.framed {
+            Some(frame) if frame.is_grid => frame.add(row, line.number),
+            _ => table.row(row, line, &self.options, &mut self.known, out),
         }
+        Claim::Claimed
+    }
+
+    /// A rule of a box begins or continues it.
+    fn frame(&mut self, line: &Line<'_>, out: &mut Out) -> Claim {
+        let Some(rule) = box_rule(line.text) else {
+            let row = row(line.text).filter(|_| self.table.is_none());
+            let Some((frame, row)) = self.framed.as_mut().zip(row) else {
+                self.framed = self.framed.take().filter(|_| self.table.is_some());
+                return Claim::Declined;
+            };
+            frame.add(row, line.number);
+            return Claim::Claimed;
+        };
+        // Two rules end one table and begin another.
+        if self.framed.as_ref().is_some_and(|frame| frame.ruled + 1 == line.number) {
+            self.end_table(out);
+        }
+        let frame = self.framed.get_or_insert_with(Frame::default);
+        frame.ruled = line.number;
+        match (frame.take(), &mut self.table) {
+            (Some((at, row)), Some(table)) => {
+                let line = Line { number: at, ..*line };
+                table.row(row, &line, &self.options, &mut self.known, out);
+            }
+            (Some((at, heading)), None) => {
+                frame.is_grid = rule.under_heading;
+                self.begin(at, heading, Layout::Bars, out);
+            }
+            (None, _) => {}
+        }
+        Claim::Claimed
+    }
+
+    /// Two lines with equally many cells begin a table without rules if the second has a rate or a time under a heading that
+    /// names one.
+    fn begin_without_rules(&mut self, line: &Line<'_>, out: &mut Out) -> Claim {
+        for (at, layout) in Layout::WITHOUT_RULES.into_iter().enumerate() {
+            let row = layout.row(line.text);
+            let before = std::mem::replace(&mut self.plain[at], row.clone().map(|row| (line.number, row)));
+            let Some((row, (above, heading))) = row.zip(before.filter(|(above, _)| above + 1 == line.number))
+            else {
+                continue;
+            };
+            if let Some(heading) = perf_tests::heading(&heading) {
+                out.note_on_table(format!("The table at line {above} {}.", perf_tests::NOTE));
+                let layout = Layout::PerfTests(heading.cells.len());
+                self.begin(above, heading, layout, out);
+                return self.table_row(line, out);
+            }
+            if heading.cells.len() == row.cells.len() && table::is_measured(&heading.cells, &row.cells) {
+                self.begin(above, heading, layout, out);
+                return self.table_row(line, out);
+            }
+        }
+        Claim::Declined
+    }
+
+    fn begin(&mut self, at: u64, heading: Row, layout: Layout, out: &mut Out) {
+        self.list.end(&self.known, out);
+        if let Some(tool) = unread::output(&heading.cells.join(" ")) {
+            out.unread(tool, at);
+            self.framed = None;
+            return;
+        }
+        out.columns.extend(heading.cells.iter().cloned());
+        (self.table, self.layout) = (Some(Table::new(heading, at)), layout);
     }
 
     /// Whether the line is a delimiter row, which starts a table.
@@ -65,9 +194,7 @@ impl Markdown {
         };
         let Some((at, heading)) = before else { return Claim::Declined };
         if heading.cells.len() == columns {
-            self.list.end(&self.known, out);
-            out.columns.extend(heading.cells.iter().cloned());
-            self.table = Some(Table::new(heading, at));
+            self.begin(at, heading, Layout::Bars, out);
         } else {
             let named = heading.cells.len();
             out.note_on_table(format!(
@@ -78,6 +205,7 @@ impl Markdown {
     }
 
     fn end_table(&mut self, out: &mut Out) {
+        self.framed = None;
         if let Some(table) = self.table.take() {
             table.end(&self.options, &mut self.known, out);
         }
@@ -98,9 +226,11 @@ impl Markdown {
 
 impl Format for Markdown {
     fn line(&mut self, line: &Line<'_>, out: &mut Out) -> Claim {
-        if self.table_row(line, out) == Claim::Claimed
+        if self.frame(line, out) == Claim::Claimed
+            || self.table_row(line, out) == Claim::Claimed
             || self.remark(line, out) == Claim::Claimed
             || self.begins(line, out) == Claim::Claimed
+            || self.begin_without_rules(line, out) == Claim::Claimed
         {
             return Claim::Claimed;
         }
@@ -111,7 +241,7 @@ impl Format for Markdown {
         self.end_table(out);
         self.list.end(&self.known, out);
         self.list.forget();
-        self.before = None;
+        (self.before, self.framed, self.plain) = (None, None, [None, None]);
         self.under = false;
     }
 }

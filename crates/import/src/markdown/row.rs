@@ -11,6 +11,13 @@ pub(super) struct Row {
 
 /// Cells of a line; `None` without a bar.
 pub(super) fn row(line: &str) -> Option<Row> {
+    let bars;
+    let line = if line.contains(['│', '┃', '║']) {
+        bars = line.replace(['│', '┃', '║'], "|");
+        &bars
+    } else {
+        line
+    };
     let mut cells = split(line.trim());
     if cells.len() < 2 {
         return None;
@@ -22,6 +29,44 @@ pub(super) fn row(line: &str) -> Option<Row> {
     }
     let cells: Vec<String> = cells.iter().skip(usize::from(opened)).map(|cell| plain(cell)).collect();
     (!cells.is_empty()).then_some(Row { cells, closed })
+}
+
+/// Cells of aligned text, separated by tabs or at least two spaces.
+pub(super) fn aligned(line: &str) -> Option<Row> {
+    let cells: Vec<String> = line
+        .trim()
+        .split(['\t'])
+        .flat_map(|part| part.split("  "))
+        .map(plain)
+        .filter(|cell| !cell.is_empty())
+        .collect();
+    (cells.len() > 1).then_some(Row { cells, closed: false })
+}
+
+/// Cells of a line of comma-separated values; a trailing comma ends the last one.
+pub(super) fn separated(line: &str) -> Option<Row> {
+    let line = line.trim();
+    let cells: Vec<String> = line.trim_end_matches(',').split(',').map(plain).collect();
+    (cells.len() > 1 && !line.contains(['{', '}', ';'])).then_some(Row { cells, closed: line.ends_with(',') })
+}
+
+/// A horizontal rule of a box: `+---+---+`, `+===+===+`, `├───┼───┤`, or at least 20 dashes.
+pub(super) fn box_rule(line: &str) -> Option<BoxRule> {
+    const JOINTS: &str = "+┌┬┐├┼┤└┴┘╔╦╗╠╬╣╚╩╝╭╮╰╯";
+    const LINES: &str = "-─━═=";
+    let line = line.trim();
+    let (first, mut signs) = (line.chars().next()?, line.chars());
+    let is_box = JOINTS.contains(first) && line.chars().count() > 2;
+    let is_line = line.len() >= 20 && line.bytes().all(|byte| byte == b'-');
+    let fits = signs.all(|sign| JOINTS.contains(sign) || LINES.contains(sign));
+    ((is_box || is_line) && fits).then_some(BoxRule { under_heading: line.contains('=') })
+}
+
+/// A horizontal rule of a box.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct BoxRule {
+    /// `===` separates the heading of a reStructuredText grid, of which every row has a rule below.
+    pub(super) under_heading: bool,
 }
 
 /// Number of columns in a delimiter row; `None` for other lines.
@@ -43,6 +88,8 @@ pub(super) fn plain(text: &str) -> String {
         let inner = text.strip_prefix(mark).and_then(|text| text.strip_suffix(mark));
         text = inner.filter(|inner| !inner.is_empty()).map_or(text, str::trim);
     }
+    let text =
+        text.trim_start_matches(|sign: char| ('\u{2600}'..='\u{27bf}').contains(&sign) || sign > '\u{fe00}');
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
@@ -95,5 +142,24 @@ mod tests {
             assert_eq!(rule(line), columns, "{line}");
         }
         assert_eq!(rule("| : | --- |"), None);
+        for (line, under_heading) in [("+---+--+", false), ("+===+==+", true), ("├──┼──┤", false)]
+        {
+            assert_eq!(box_rule(line), Some(BoxRule { under_heading }), "{line}");
+        }
+        for line in ["----", "- - - - - - - - - - -", "+1", "text"] {
+            assert_eq!(box_rule(line), None, "{line}");
+        }
+    }
+
+    #[test]
+    fn splits_aligned_and_separated_text() {
+        let cells = |row: Option<Row>| row.map(|row| row.cells).unwrap_or_default();
+        assert_eq!(
+            cells(aligned("64   82.0 us    97.0 Mbits/sec  (0%)")),
+            ["64", "82.0 us", "97.0 Mbits/sec", "(0%)"]
+        );
+        assert_eq!(cells(separated("1 a ,24.5,22,")), ["1 a", "24.5", "22"]);
+        assert_eq!((aligned("one sentence"), separated("f(a, b);")), (None, None));
+        assert_eq!(cells(row("📋 pod │ 9.4")), ["pod", "9.4"]);
     }
 }

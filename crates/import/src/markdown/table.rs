@@ -7,16 +7,19 @@ use workload::{Measurement, Quantity, ReportedData, ReportedValue};
 
 use super::{
     cell::{self, Cell},
-    column::{Column, Role, columns, is_blank},
+    column::{Column, Role, cell_amount, columns, interval, is_blank},
     faults::Faults,
     known_settings::KnownSettings,
+    levels::{self, LevelColumns},
     row::Row,
     statistics,
 };
 use crate::{
     format::{Line, Out, TABLE},
-    imported_test::ImportedTest,
+    imported_test::{Evidence, ImportedTest},
     options::Options,
+    quantity::Amount,
+    statistic, unread,
 };
 
 /// Number of sample rows, which are held until the columns are classified.
@@ -29,13 +32,31 @@ pub(super) struct Table {
     /// Rows waiting for the columns.
     waiting: Vec<(u64, Vec<String>)>,
     columns: Vec<Column>,
+    /// Columns that are levels of a factor.
+    levels: Option<LevelColumns>,
+    /// The factor of the columns of a table that names its metrics in a column.
+    metrics: Option<Metrics>,
     faults: Faults,
+}
+
+/// A column with the names of metrics, and the factor of the others.
+#[derive(Debug)]
+struct Metrics {
+    at: usize,
+    factor: String,
 }
 
 impl Table {
     /// Starts a table with its heading at `line`.
     pub(super) fn new(heading: Row, line: u64) -> Self {
-        Self { heading, waiting: Vec::new(), columns: Vec::new(), faults: Faults::new(line) }
+        Self {
+            heading,
+            waiting: Vec::new(),
+            columns: Vec::new(),
+            levels: None,
+            metrics: None,
+            faults: Faults::new(line),
+        }
     }
 
     pub(super) fn row(
@@ -80,6 +101,13 @@ impl Table {
         for (column, at) in self.columns.iter().zip(0..).filter(|(column, _)| column.role == Role::Factor) {
             rows.iter().for_each(|cells| known.learn(&column.name, &cells[at]));
         }
+        self.levels = levels::find(&mut self.columns).filter(|_| options.metrics.is_empty());
+        let values = self.columns.iter().filter(|column| column.scale().is_some());
+        let factor = known.factor_of(values.map(|column| column.name.as_str()));
+        let names_metrics =
+            |column: &Column| column.role == Role::Factor && METRICS.contains(&&*column.name.to_lowercase());
+        let at = self.columns.iter().position(names_metrics);
+        self.metrics = at.map(|at| Metrics { at, factor });
         self.faults.columns(&self.columns);
     }
 
@@ -91,20 +119,37 @@ impl Table {
 
     fn emit(&mut self, line: u64, cells: &[String], out: &mut Out) {
         let mut found = reported(Vec::new(), line..=line, out);
+        let repeats = self.columns.iter().any(|column| column.role == Role::Repeat);
+        found.part.evidence = if repeats { Evidence::Repeated } else { Evidence::Varies };
         let mut values = Vec::new();
-        for (column, text) in self.columns.iter().zip(cells) {
+        if let Some(metrics) = &self.metrics {
+            return emit_metrics(&self.columns, metrics, cells, &found, out);
+        }
+        let mut apart = Vec::new();
+        for (at, (column, text)) in self.columns.iter().zip(cells).enumerate() {
             match column.role {
                 Role::Factor if is_blank(text) => return self.faults.unnamed(line, &column.name),
                 Role::Factor => {
                     found.levels.insert(column.name.clone(), text.clone());
                 }
                 Role::Repeat | Role::Words => {}
+                Role::Interval => values.extend(ends(&values, text)),
                 Role::Value(scale) => match cell::read(column, scale, text) {
                     Cell::Blank => {}
                     Cell::Wrong => self.faults.wrong(line, &column.name, text),
                     Cell::Value { value, approximate } => {
                         self.faults.approximate(line, approximate);
-                        values.push(value);
+                        let level = self.levels.as_ref().and_then(|all| Some((all, all.levels[at].clone()?)));
+                        match level {
+                            Some((all, level)) => {
+                                apart.push((
+                                    all.factor.clone(),
+                                    level,
+                                    ReportedValue { name: all.name.to_owned(), ..value },
+                                ));
+                            }
+                            None => values.push(value),
+                        }
                     }
                 },
             }
@@ -112,6 +157,21 @@ impl Table {
         if are_halves(&values) {
             self.faults.half(line);
             found.warnings.push(ValidityWarning::HalfRoundTrips);
+        }
+        let repeats = self.levels.as_ref().is_some_and(|levels| levels.repeats);
+        for (factor, level, value) in apart {
+            let mut found = found.clone();
+            if repeats {
+                found.part.evidence = Evidence::Repeated;
+            } else {
+                found.levels.insert(factor, level);
+            }
+            out.found(with(found, vec![value]));
+        }
+        if values.first().is_some_and(|value| statistic::statistic(&value.name).is_some()) {
+            values.sort_by_key(|value| {
+                statistic::statistic(&value.name).map_or(3, |name| statistic::rank(&name))
+            });
         }
         if !values.is_empty() {
             out.found(with(found, values));
@@ -128,6 +188,62 @@ impl Table {
             out.found(with(found, cell.values));
         }
     }
+}
+
+/// Headings of a column with names of metrics.
+const METRICS: [&str; 4] = ["measurement", "metric", "metrics", "measure"];
+
+/// One test for each value of a row whose metric is named in a column.
+fn emit_metrics(columns: &[Column], metrics: &Metrics, cells: &[String], row: &ImportedTest, out: &mut Out) {
+    let values = columns.iter().filter(|column| column.scale().is_some()).count();
+    let mut found = row.clone();
+    let factors = columns.iter().zip(cells).filter(|(column, _)| column.role == Role::Factor);
+    found.levels.extend(factors.map(|(column, text)| (column.name.clone(), text.clone())));
+    for (column, text) in columns.iter().zip(cells).filter(|(column, _)| column.scale().is_some()) {
+        let amount = cell_amount(text).and_then(|amount| Some((amount.unit, amount.in_base(None)?)));
+        let Some((unit, value)) = amount else { continue };
+        let quantity = unit.map_or(Quantity::Plain, |unit| unit.quantity);
+        let mut found = found.clone();
+        if values > 1 {
+            found.levels.insert(metrics.factor.clone(), column.name.clone());
+        }
+        out.found(with(found, vec![ReportedValue { name: cells[metrics.at].clone(), quantity, value }]));
+    }
+}
+
+/// The ends of the confidence interval of the last value.
+fn ends(values: &[ReportedValue], text: &str) -> Vec<ReportedValue> {
+    let Some((last, (low, high))) = values.last().zip(interval(text)) else { return Vec::new() };
+    let end = |amount: Amount, word: &str| {
+        let value = amount.in_base(None)?;
+        let quantity = amount.unit.map_or(last.quantity, |unit| unit.quantity);
+        Some(ReportedValue { name: format!("{}, {word} end of interval", last.name), quantity, value })
+    };
+    [end(low, "low"), end(high, "high")].into_iter().flatten().collect()
+}
+
+/// Whether the first row of a table without rules has a rate, or a time below a heading about one.
+pub(super) fn is_measured(headings: &[String], row: &[String]) -> bool {
+    let columns = columns(headings, &[row.to_vec()], &Options::default());
+    let about_time = |name: &str| {
+        let name = name.to_lowercase();
+        ["latency", "rtt", "round trip", "delay", "p50", "p99", "median"]
+            .iter()
+            .any(|word| name.contains(word))
+    };
+    let is_value = |(column, cell): (&Column, &String)| {
+        column.scale().is_some_and(|scale| match scale.quantity {
+            Quantity::BitRate => cell_amount(cell).is_some(),
+            Quantity::Time => about_time(&column.name) && cell_amount(cell).is_some(),
+            _ => false,
+        })
+    };
+    let is_name = |heading: &String| heading.starts_with(|sign: char| sign.is_alphabetic() || sign == '#');
+    let is_tool = |heading: &String| unread::output(heading).is_some();
+    headings.iter().all(is_name)
+        && !headings.iter().any(is_tool)
+        && columns.iter().zip(row).any(is_value)
+        && columns.iter().any(|column| column.role == Role::Factor)
 }
 
 fn reported(values: Vec<ReportedValue>, lines: RangeInclusive<u64>, out: &Out) -> ImportedTest {

@@ -2,7 +2,11 @@
 
 use workload::{Direction, Quantity, Transport};
 
-use crate::unit::{Unit, unit};
+use super::selected_values::canonical;
+use crate::{
+    shell,
+    unit::{Unit, unit},
+};
 
 /// A test as announced.
 #[derive(Debug, Clone, PartialEq)]
@@ -15,6 +19,10 @@ pub(super) struct Banner {
     pub(super) bare: bool,
     /// Additional transactions in flight.
     pub(super) burst: u32,
+    /// The server.
+    pub(super) host: Option<String>,
+    /// Names of the selected values in the command.
+    pub(super) selectors: Vec<String>,
 }
 
 /// Type of test.
@@ -39,35 +47,37 @@ pub(super) fn banner(text: &str) -> Option<Banner> {
         return None;
     }
     let burst = rest.rsplit_once("first burst ").and_then(|(_, burst)| burst.trim().parse().ok());
+    let to = rest.strip_prefix("to ").or_else(|| rest.split_once(" to ").map(|(_, to)| to));
+    let host = to.and_then(|to| to.split_whitespace().next());
     named(&name.trim_start_matches("MIGRATED ").to_uppercase()).map(|(kind, transport)| Banner {
         kind,
         transport,
         unit: None,
         bare: false,
         burst: burst.unwrap_or(0),
+        host: host.map(str::to_owned),
+        selectors: Vec::new(),
     })
 }
 
-/// Parses a command: `$ netperf -H 198.18.0.2 -t TCP_RR -P 0`.
+/// Parses a command, also within a sentence: `$ netperf -H 198.18.0.2 -t TCP_RR -P 0`.
 pub(super) fn command(text: &str) -> Option<Banner> {
-    let mut words =
-        text.split_whitespace().skip_while(|word| !(*word == "netperf" || word.ends_with("/netperf")));
-    words.next()?;
-    let arguments: Vec<&str> = words.take_while(|word| *word != "--").collect();
-    let value = |flag: &str| {
-        arguments.iter().enumerate().find_map(|(at, word)| {
-            let joined = word.strip_prefix(flag)?;
-            if joined.is_empty() { arguments.get(at + 1).copied() } else { Some(joined) }
-        })
-    };
-    value("-H")?;
-    let name = value("-t").unwrap_or("TCP_STREAM").to_uppercase().replace('_', " ");
+    let command = shell::mentioned(text).filter(|command| command.tool == "netperf")?;
+    let host = command.value("-H");
+    if host.is_none() && shell::command(text).is_none() {
+        return None;
+    }
+    let name = command.value("-t").unwrap_or("TCP_STREAM").to_uppercase().replace('_', " ");
     let (kind, transport) = named(&name)?;
-    let unit = match value("-f") {
+    let unit = match command.value("-f") {
         None => unit("10^6bits/s"),
         Some(letter) => written(letter),
     };
-    Some(Banner { kind, transport, unit, bare: value("-P") == Some("0"), burst: 0 })
+    let own = command.arguments.split(|word| *word == "--").nth(1).unwrap_or_default();
+    let selected = ["-k", "-o", "-O"].iter().find_map(|flag| shell::value(own, flag)).unwrap_or_default();
+    let selectors = selected.split(',').filter(|name| !name.is_empty()).map(canonical).collect();
+    let host = host.map(|host| host.split(',').next().unwrap_or(host).to_owned());
+    Some(Banner { kind, transport, unit, bare: command.value("-P") == Some("0"), burst: 0, host, selectors })
 }
 
 fn named(name: &str) -> Option<(Kind, Option<Transport>)> {
@@ -135,10 +145,25 @@ mod tests {
             "SCTP STREAM TEST from a to b",
             "apt install netperf",
             "UNIT TEST from here",
-            "we ran netperf -t x",
+            "we ran netperf -t TCP_RR",
         ] {
             assert_eq!(banner(text).or_else(|| command(text)), None, "{text}");
         }
+    }
+
+    #[test]
+    fn names_the_server_and_the_selected_values() {
+        for text in [
+            "$ kubectl exec a -- netperf -H b -t TCP_RR -- -O min_latency,THROUGHPUT",
+            "The command was ./netperf -t TCP_RR -H b -- -k min_latency,throughput, and so on",
+        ] {
+            let read = command(text).unwrap_or_else(|| panic!("{text}"));
+            assert_eq!(read.host.as_deref(), Some("b"), "{text}");
+            assert_eq!(read.selectors, ["MIN_LATENCY", "THROUGHPUT"], "{text}");
+        }
+        let text =
+            "MIGRATED TCP STREAM TEST from 0.0.0.0 (0.0.0.0) port 0 AF_INET to 198.18.0.2 () port 0 AF_INET";
+        assert_eq!(banner(text).and_then(|banner| banner.host).as_deref(), Some("198.18.0.2"));
     }
 
     #[test]

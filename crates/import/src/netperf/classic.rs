@@ -148,22 +148,13 @@ impl Classic {
     }
 
     fn heading(&mut self, text: &str) -> LineOutcome {
-        const WORDS: [&str; 12] = [
-            "Recv",
-            "Send",
-            "Socket",
-            "Size",
-            "bytes",
-            "Local",
-            "Alignment",
-            "Throughput",
-            "Elapsed",
-            "secs.",
-            "CPU",
-            "Service",
-        ];
-        let is_heading =
-            !self.done && text.split_whitespace().next().is_some_and(|word| WORDS.contains(&word));
+        const WORDS: &str = "Recv Send Socket Size Message Elapsed Time Throughput bytes Bytes secs. sec. per sec Local Remote \
+                             /Remote Local/Remote Request Resp. Response Trans. Rate Utilization Service Demand CPU S.dem \
+                             send recv % us/KB us/Tr S C M U Okay Errors # Alignment Offset local remote Messages Util SU SS";
+        let mut words = text.split_whitespace().peekable();
+        let is_unit = |word: &str| unit(word).is_some_and(|unit| unit.quantity == Quantity::BitRate);
+        let is_heading = words.peek().is_some()
+            && words.all(|word| is_unit(word) || WORDS.split_whitespace().any(|known| known == word));
         if is_heading {
             self.unit = unit_in(text).or(self.unit);
             return LineOutcome::Something;
@@ -236,6 +227,7 @@ impl Classic {
         let settings = settings(kind, self.banner.transport, direction, Some(Bytes(message)));
         let mut found = ImportedTest::new(FORMAT, self.first..=self.first, settings, measurement);
         found.end = Some(End::Client);
+        found.peer.clone_from(&self.banner.host);
         Row::Result(Box::new(found))
     }
 }

@@ -1,6 +1,6 @@
-//! Values selected by the user: `THROUGHPUT=10391.16` lines (`-k`), or CSV with a header (`-o`).
+//! Values selected by the user: `THROUGHPUT=10391.16` lines (`-k`), CSV with a header (`-o`), or aligned columns (`-O`).
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, ops::RangeInclusive};
 
 use samples::ImportedKind;
 use units::Bytes;
@@ -23,72 +23,144 @@ const FORMAT: &str = "netperf values";
 /// Limit on values per test; netperf has about 200.
 const MOST: usize = 512;
 
-/// Values by netperf's name.
+/// Selected values: `NAME=value` lines, or rows below headings or of the names in the command.
 #[derive(Debug)]
-pub(super) struct Chosen {
-    first: u64,
-    last: u64,
-    values: BTreeMap<String, String>,
-    /// CSV header, until its row follows.
-    names: Option<Vec<String>>,
+pub(super) enum Chosen {
+    Pairs { first: u64, last: u64, values: Values },
+    Rows { first: u64, names: Vec<String> },
+}
+
+/// Values by netperf's name.
+type Values = BTreeMap<String, String>;
+
+/// Whether a line belongs to the values.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Fit {
+    Yes,
+    No,
 }
 
 impl Chosen {
-    /// Starts at a line of values.
-    pub(super) fn begin(line: &Line<'_>) -> Option<Self> {
-        let mut chosen = Self { first: line.number, last: line.number, values: BTreeMap::new(), names: None };
-        if let Some(names) = names(line.text) {
-            chosen.names = Some(names);
-            return Some(chosen);
+    /// Starts at a line of values or of column headings.
+    pub(super) fn begin(line: &Line<'_>, banner: Option<&Banner>) -> Option<Self> {
+        if let Some(names) = names(line.text, banner.is_some()) {
+            return Some(Self::Rows { first: line.number, names });
         }
-        chosen.pair(line).then_some(chosen)
+        let (name, value) = pair(line)?;
+        let values = Values::from([(name, value)]);
+        Some(Self::Pairs { first: line.number, last: line.number, values })
     }
 
-    /// Adds a line; `false` if it does not belong here.
-    pub(super) fn line(&mut self, line: &Line<'_>) -> bool {
-        let taken = match self.names.take() {
-            Some(names) => self.row(&names, line),
-            None => self.pair(line),
-        };
-        if taken {
-            self.last = line.number;
+    /// Rows of values with these names.
+    pub(super) const fn rows(first: u64, names: Vec<String>) -> Self {
+        Self::Rows { first, names }
+    }
+
+    /// Adds a line; `No` if it does not belong here.
+    pub(super) fn line(&mut self, line: &Line<'_>, banner: Option<&Banner>, out: &mut Out) -> Fit {
+        match self {
+            Self::Pairs { last, values, .. } => {
+                let Some((name, value)) = pair(line).filter(|_| values.len() < MOST) else { return Fit::No };
+                values.insert(name, value);
+                *last = line.number;
+            }
+            Self::Rows { first, names } => {
+                let cells = if line.text.contains(',') { csv(line.text) } else { words(line.text) };
+                let starts = cells
+                    .first()
+                    .is_some_and(|cell| number(cell).is_some() || !line.text.trim().contains(' '));
+                if cells.len() != names.len() || !line.whole || !starts {
+                    return Fit::No;
+                }
+                let values: Values = names.iter().cloned().zip(cells).collect();
+                let Some(test) = Selected::of(values, *first..=line.number, banner, out) else {
+                    return Fit::No;
+                };
+                out.found(test);
+                *first = line.number;
+            }
         }
-        taken
+        Fit::Yes
     }
 
     /// Completes the test, if the values are one.
     pub(super) fn finish(self, banner: Option<&Banner>, out: &mut Out) {
-        // Shell assignments look the same, so a throughput with a unit is required.
-        let (Some(rate), Some(written)) =
-            (self.values.get("THROUGHPUT"), self.values.get("THROUGHPUT_UNITS"))
-        else {
-            return;
-        };
-        let rate = number(rate).filter(|rate| *rate >= 0.0);
-        let unit =
-            unit(written).filter(|unit| matches!(unit.quantity, Quantity::BitRate | Quantity::PerSecond));
-        let in_base = rate.zip(unit).map(|(rate, unit)| (unit.quantity, as_written(rate * unit.factor)));
-        match in_base.filter(|(_, rate)| rate.is_finite()) {
-            Some((quantity, rate)) => out.found(self.found(quantity, rate, banner)),
-            None => {
-                out.note(format!("netperf's values at line {}: skipped: no throughput.", self.first));
-            }
+        let Self::Pairs { first, last, values } = self else { return };
+        // Shell assignments look the same, so without a heading a throughput with a unit is required.
+        let is_test = values.contains_key("THROUGHPUT") && values.contains_key("THROUGHPUT_UNITS");
+        if banner.is_some() || is_test {
+            let found = Selected::of(values, first..=last, banner, out);
+            found.into_iter().for_each(|found| out.found(found));
         }
     }
+}
 
-    fn found(self, quantity: Quantity, rate: f64, banner: Option<&Banner>) -> ImportedTest {
+/// The values of one test.
+struct Selected {
+    values: Values,
+    lines: RangeInclusive<u64>,
+}
+
+impl Selected {
+    /// `None` if no value is a result; a note says why if there is a throughput.
+    fn of(
+        values: Values,
+        lines: RangeInclusive<u64>,
+        banner: Option<&Banner>,
+        out: &mut Out,
+    ) -> Option<ImportedTest> {
+        let selected = Self { values, lines };
+        let rate = match selected.rate(banner) {
+            Ok(rate) => rate,
+            Err(why) => {
+                out.note(format!("netperf's values at line {}: skipped: {why}.", selected.lines.start()));
+                None
+            }
+        };
+        if rate.is_none() && selected.times().next().is_none() {
+            return None;
+        }
+        Some(selected.found(rate, banner))
+    }
+
+    /// The throughput or transaction rate in base units. Without a unit among the values, a request/response test counts
+    /// transactions, and the command tells the unit of others.
+    fn rate(&self, banner: Option<&Banner>) -> Result<Option<(Quantity, f64)>, &'static str> {
+        let transactions = matches!(banner.map(|it| it.kind), Some(Kind::Transactions | Kind::Connections));
+        let per_second = || unit("/s");
+        let (written, unit) = match (self.values.get("THROUGHPUT"), self.values.get("TRANSACTION_RATE")) {
+            (Some(rate), _) => (
+                rate,
+                match self.values.get("THROUGHPUT_UNITS") {
+                    Some(written) => unit(written),
+                    None if transactions => per_second(),
+                    None => {
+                        Some(banner.and_then(|it| it.unit).ok_or("the unit of the throughput is not shown")?)
+                    }
+                },
+            ),
+            (None, Some(rate)) => (rate, per_second()),
+            (None, None) => return Ok(None),
+        };
+        let rate = number(written).filter(|rate| *rate >= 0.0);
+        let unit = unit.filter(|unit| matches!(unit.quantity, Quantity::BitRate | Quantity::PerSecond));
+        let in_base = rate.zip(unit).map(|(rate, unit)| (unit.quantity, as_written(rate * unit.factor)));
+        in_base.filter(|(_, rate)| rate.is_finite()).map(Some).ok_or("no throughput")
+    }
+
+    fn found(self, rate: Option<(Quantity, f64)>, banner: Option<&Banner>) -> ImportedTest {
         let transport = match self.values.get("PROTOCOL").map(String::as_str) {
             Some("TCP") => Some(Transport::Tcp),
             Some("UDP") => Some(Transport::Udp),
             _ => banner.and_then(|banner| banner.transport),
         };
-        let is_stream = quantity == Quantity::BitRate;
+        let is_stream = rate.is_some_and(|(quantity, _)| quantity == Quantity::BitRate);
         let kind = match banner.map(|banner| banner.kind) {
             Some(Kind::Connections) => ImportedKind::Connect,
             _ if is_stream => ImportedKind::Stream,
             _ => ImportedKind::PingPong,
         };
-        let values = self.values(quantity, rate, kind, transport);
+        let values = self.values(rate, kind);
         let direction = self.direction(banner).filter(|_| is_stream);
         let size = |name: &str| {
             number(self.values.get(name)?).filter(|size| *size >= 1.0).map(|size| Bytes(size as u64))
@@ -97,8 +169,9 @@ impl Chosen {
         let mut settings = settings(kind, transport, direction, message);
         settings.congestion = self.values.get("LOCAL_CONG_CONTROL").filter(|name| !name.is_empty()).cloned();
         let measurement = Measurement::Reported(ReportedData { values });
-        let mut found = ImportedTest::new(FORMAT, self.first..=self.last, settings, measurement);
+        let mut found = ImportedTest::new(FORMAT, self.lines, settings, measurement);
         found.end = Some(End::Client);
+        found.peer = banner.and_then(|banner| banner.host.clone());
         found
     }
 
@@ -114,35 +187,36 @@ impl Chosen {
         }
     }
 
-    /// Most important value first: for datagrams the received rate; the sent rate is labelled as such.
-    fn values(
-        &self,
-        quantity: Quantity,
-        rate: f64,
-        kind: ImportedKind,
-        transport: Option<Transport>,
-    ) -> Vec<ReportedValue> {
-        let name = match kind {
-            ImportedKind::Stream if transport == Some(Transport::Udp) => "sent",
-            ImportedKind::Stream => "throughput",
-            ImportedKind::Connect => "connections",
-            _ => "transactions",
-        };
-        let mut values = vec![value(name, quantity, rate)];
-        let times = [
+    /// Times in nanoseconds, the representative one first.
+    fn times(&self) -> impl Iterator<Item = ReportedValue> {
+        const TIMES: [(&str, &str); 8] = [
             ("P50_LATENCY", "p50"),
             ("MEAN_LATENCY", "mean"),
+            ("RT_LATENCY", "round trip"),
             ("STDDEV_LATENCY", "standard deviation"),
             ("MIN_LATENCY", "min"),
             ("P90_LATENCY", "p90"),
             ("P99_LATENCY", "p99"),
             ("MAX_LATENCY", "max"),
         ];
-        for (own, name) in times {
-            let micros =
-                self.values.get(own).and_then(|text| number(text)).filter(|time| (0.0..1e12).contains(time));
-            values.extend(micros.map(|micros| value(name, Quantity::Time, as_written(micros * 1e3))));
-        }
+        TIMES.iter().filter_map(|(own, name)| {
+            let micros = number(self.values.get(*own)?).filter(|time| (0.0..1e12).contains(time))?;
+            Some(value(name, Quantity::Time, as_written(micros * 1e3)))
+        })
+    }
+
+    /// Most important value first. The throughput of datagrams is what the server received (netperf's nettest_omni.c).
+    fn values(&self, rate: Option<(Quantity, f64)>, kind: ImportedKind) -> Vec<ReportedValue> {
+        let name = match kind {
+            ImportedKind::Stream => "throughput",
+            ImportedKind::Connect => "connections",
+            _ => "transactions",
+        };
+        let mut values: Vec<ReportedValue> = rate
+            .into_iter()
+            .map(|(quantity, rate)| value(name, quantity, rate))
+            .chain(self.times())
+            .collect();
         for (own, name) in [("LOCAL_CPU_UTIL", "client CPU"), ("REMOTE_CPU_UTIL", "server CPU")] {
             let busy = self.values.get(own).and_then(|text| number(text)).and_then(share);
             values.extend(busy.map(|share| value(name, Quantity::Share, share)));
@@ -153,58 +227,89 @@ impl Chosen {
         );
         values
     }
-
-    fn pair(&mut self, line: &Line<'_>) -> bool {
-        let Some((name, text)) = line.text.split_once('=') else { return false };
-        let is_name = |byte: u8| byte.is_ascii_uppercase() || byte.is_ascii_digit() || byte == b'_';
-        let fits = self.values.len() < MOST && name.len() <= 64 && text.len() <= 256;
-        if name.is_empty() || !name.bytes().all(is_name) || !fits || !line.whole {
-            return false;
-        }
-        self.values.insert(name.to_owned(), text.trim().trim_matches('"').to_owned());
-        true
-    }
-
-    fn row(&mut self, names: &[String], line: &Line<'_>) -> bool {
-        let cells = csv(line.text);
-        if cells.len() != names.len() || !line.whole {
-            return false;
-        }
-        self.values.extend(names.iter().cloned().zip(cells));
-        true
-    }
 }
 
-/// Parses `-o`'s header into the names that `-k` uses.
-fn names(text: &str) -> Option<Vec<String>> {
-    if !text.contains("Throughput Units") {
-        return None;
-    }
-    const NAMES: [(&str, &str); 17] = [
-        ("Throughput", "THROUGHPUT"),
-        ("Throughput Units", "THROUGHPUT_UNITS"),
-        ("Protocol", "PROTOCOL"),
-        ("Direction", "DIRECTION"),
-        ("Local CPU Util %", "LOCAL_CPU_UTIL"),
-        ("Remote CPU Util %", "REMOTE_CPU_UTIL"),
-        ("Mean Latency Microseconds", "MEAN_LATENCY"),
-        ("Stddev Latency Microseconds", "STDDEV_LATENCY"),
-        ("Minimum Latency Microseconds", "MIN_LATENCY"),
-        ("50th Percentile Latency Microseconds", "P50_LATENCY"),
-        ("90th Percentile Latency Microseconds", "P90_LATENCY"),
-        ("99th Percentile Latency Microseconds", "P99_LATENCY"),
-        ("Maximum Latency Microseconds", "MAX_LATENCY"),
-        ("Local Transport Retransmissions", "LOCAL_TRANSPORT_RETRANS"),
-        ("Request Size Bytes", "REQUEST_SIZE"),
-        ("Local Send Size", "LOCAL_SEND_SIZE"),
-        ("Local Congestion Control Algorithm", "LOCAL_CONG_CONTROL"),
-    ];
-    let own = |cell: String| {
-        let known = NAMES.iter().find(|(written, _)| *written == cell);
-        known.map_or(cell, |(_, name)| (*name).to_owned())
+/// A line `NAME=value`.
+fn pair(line: &Line<'_>) -> Option<(String, String)> {
+    let (name, text) = line.text.split_once('=')?;
+    let is_name = |byte: u8| byte.is_ascii_uppercase() || byte.is_ascii_digit() || byte == b'_';
+    let fits = !name.is_empty() && name.len() <= 64 && text.len() <= 256 && line.whole;
+    (fits && name.bytes().all(is_name)).then(|| (name.to_owned(), text.trim().trim_matches('"').to_owned()))
+}
+
+/// Column headings of `-o` and `-O`, and the names that `-k` uses (netperf's nettest_omni.c).
+const NAMES: [(&str, &str); 21] = [
+    ("Throughput", "THROUGHPUT"),
+    ("Throughput Units", "THROUGHPUT_UNITS"),
+    ("Transaction Rate Tran/s", "TRANSACTION_RATE"),
+    ("Protocol", "PROTOCOL"),
+    ("Direction", "DIRECTION"),
+    ("Elapsed Time (sec)", "ELAPSED_TIME"),
+    ("Local CPU Util %", "LOCAL_CPU_UTIL"),
+    ("Remote CPU Util %", "REMOTE_CPU_UTIL"),
+    ("Mean Latency Microseconds", "MEAN_LATENCY"),
+    ("Stddev Latency Microseconds", "STDDEV_LATENCY"),
+    ("Minimum Latency Microseconds", "MIN_LATENCY"),
+    ("50th Percentile Latency Microseconds", "P50_LATENCY"),
+    ("90th Percentile Latency Microseconds", "P90_LATENCY"),
+    ("99th Percentile Latency Microseconds", "P99_LATENCY"),
+    ("Maximum Latency Microseconds", "MAX_LATENCY"),
+    ("Round Trip Latency usec/tran", "RT_LATENCY"),
+    ("Local Transport Retransmissions", "LOCAL_TRANSPORT_RETRANS"),
+    ("Request Size Bytes", "REQUEST_SIZE"),
+    ("Local Send Size", "LOCAL_SEND_SIZE"),
+    ("Local Congestion Control Algorithm", "LOCAL_CONG_CONTROL"),
+    ("Confidence Level Percent", "CONFIDENCE_LEVEL"),
+];
+
+/// The name that `-k` uses for a column heading or a selector in a command.
+pub(super) fn canonical(name: &str) -> String {
+    let known = NAMES.iter().find(|(written, _)| *written == name);
+    known.map_or_else(|| name.to_uppercase().replace(' ', "_"), |(_, name)| (*name).to_owned())
+}
+
+/// Whether a value of this name is a result.
+fn is_result(name: &str) -> bool {
+    matches!(name, "THROUGHPUT" | "TRANSACTION_RATE") || name.ends_with("_LATENCY")
+}
+
+/// Parses `-o`'s header. Other CSV has no such names; a single column needs netperf's heading above it.
+fn names(text: &str, has_banner: bool) -> Option<Vec<String>> {
+    let cells = csv(text);
+    let known = |cell: &String| NAMES.iter().any(|(written, _)| written == cell);
+    let count = cells.iter().filter(|cell| known(cell)).count();
+    let enough = count > 0 && (has_banner || (count > 1 && text.contains("Throughput Units")));
+    let names: Vec<String> = cells.iter().map(|cell| canonical(cell)).collect();
+    (enough && names.len() <= MOST && names.iter().any(|name| is_result(name))).then_some(names)
+}
+
+/// Names of the columns of a row by the headings above it (`-O`), which start where its words do.
+pub(super) fn columns(headings: &[String], row: &str) -> Option<Vec<String>> {
+    let starts: Vec<usize> =
+        row.split_whitespace().map(|word| word.as_ptr() as usize - row.as_ptr() as usize).collect();
+    let ends = starts.iter().skip(1).copied().chain([usize::MAX]);
+    let column = |(start, end): (&usize, usize)| {
+        let parts =
+            headings.iter().filter_map(|heading| heading.get(*start..end.min(heading.len())).map(str::trim));
+        canonical(&parts.filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" "))
     };
-    let names: Vec<String> = csv(text).into_iter().map(own).collect();
-    (names.len() <= MOST && names.iter().any(|name| name == "THROUGHPUT")).then_some(names)
+    let names: Vec<String> = starts.iter().zip(ends).map(column).collect();
+    let known = names.iter().any(|name| is_result(name) && NAMES.iter().any(|(_, own)| own == name));
+    (known && names.len() <= MOST).then_some(names)
+}
+
+/// Whether a line consists mostly of words of headings.
+pub(super) fn is_heading(text: &str) -> bool {
+    const WORDS: &str = "Throughput Units Elapsed Time (sec) Minimum Mean Maximum Stddev 50th 90th 99th Percentile Latency \
+                         Microseconds Transaction Rate Tran/s Round Trip usec/tran Local Remote Send Recv Socket Size Final \
+                         CPU Util % Service Demand Protocol Direction Confidence Level Percent Request Response Bytes \
+                         Retransmissions Transport Congestion Control Algorithm Burst Initial Requests Method";
+    let mut words = text.split_whitespace().peekable();
+    words.peek().is_some() && words.all(|word| WORDS.split_whitespace().any(|known| known == word))
+}
+
+fn words(text: &str) -> Vec<String> {
+    text.split_whitespace().map(str::to_owned).collect()
 }
 
 /// Cells of a CSV line; quoted cells may contain commas.

@@ -95,7 +95,52 @@ fn heading_sets_the_unit() {
         reported,
         [3.86e9, crate::quantity::as_written(467.18 * 8.0 * 1_048_576.0), 7_656.99e6, 10_328.41]
     );
-    assert_eq!(out.notes, ["netperf's test at line 15 did not reach the requested confidence."]);
+    assert_eq!(
+        out.notes,
+        [
+            "netperf's test at line 15 did not reach the requested confidence.",
+            "netperf's test at line 30: skipped rows that do not fit its columns: line 41."
+        ]
+    );
+}
+
+#[test]
+fn reads_selected_values_in_every_layout() {
+    let heading =
+        "MIGRATED TCP REQUEST/RESPONSE TEST from 0.0.0.0 () port 0 AF_INET to 198.18.0.2 () port 0 AF_INET\n";
+    let rates = |text: &str| {
+        let out = read(text);
+        let rate =
+            |found: &ImportedTest| values(found).first().map(|(name, _, value)| ((*name).to_owned(), *value));
+        (out.founds.iter().filter_map(rate).collect::<Vec<_>>(), out.notes.len())
+    };
+    let transactions = |rate: f64| ("transactions".to_owned(), rate);
+    let throughput = |rate: f64| ("throughput".to_owned(), rate);
+    for (text, expected, notes) in [
+        (format!("{heading}THROUGHPUT=55000.00\nCONFIDENCE_LEVEL=99\n"), vec![transactions(55_000.0)], 0),
+        (
+            format!(
+                "{heading}Mean Latency Microseconds,Transaction Rate Tran/s\n75000.00,13.300\n76000.00,13.100\n"
+            ),
+            vec![transactions(13.3), transactions(13.1)],
+            0,
+        ),
+        (
+            format!(
+                "{heading}Mean         Transaction\nLatency      Rate\nMicroseconds Tran/s\n56.00        17800.5\n"
+            ),
+            vec![transactions(17_800.5)],
+            0,
+        ),
+        (
+            "$ k exec a -- netperf -H b -- -D -O THROUGHPUT\n15000.50\n15100.25\n1 2 3\n".to_owned(),
+            vec![throughput(15_000.5e6), throughput(15_100.25e6)],
+            1,
+        ),
+        ("MIGRATED TCP STREAM TEST from a () to b () port 0\nTHROUGHPUT=1.00\n".to_owned(), vec![], 1),
+    ] {
+        assert_eq!(rates(&text), (expected, notes), "{text}");
+    }
 }
 
 #[test]

@@ -78,7 +78,7 @@ const CASES: &[Case] = &[
             "udp x1 sent 34.2 Mbit/s received 7.99 Mbit/s retransmits 0 lost 22694",
             "udp x1 sent 18.5 Mbit/s received 4.85 Mbit/s retransmits 0 lost 6908",
         ],
-        notes: &[],
+        notes: &["18.0 Mbit/s and 22.3 Mbit/s", "and 7.99 Mbit/s", "and 4.85 Mbit/s"],
     },
     Case {
         file: "parallel-rows-left-out.md",
@@ -213,7 +213,7 @@ const TEXTS: &[(&str, &[&str], &[&str])] = &[
             "tcp x1 forward sent 1.88 Gbit/s received 1.88 Gbit/s retransmits 0 lost 0",
             "tcp x1 forward sent 2.82 Gbit/s retransmits 0 lost 0",
         ],
-        &["no summary", "no summary", "received bytes are unknown"],
+        &["no summary", "no summary", "received bytes are unknown", "940 Mbit/s and 2.82 Gbit/s"],
     ),
     // Missing rows within a test without summary.
     (

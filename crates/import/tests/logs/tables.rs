@@ -54,7 +54,7 @@ fn sweep_of_queues_and_channels_has_one_cell_per_row() {
         ]
     );
     assert_eq!(values(row("40", "128"))[0].value, 70.7e9);
-    assert_eq!(report.file.formats, ["Markdown table"]);
+    assert_eq!(report.file.formats, ["table"]);
     assert_eq!(report.table_notes.len(), 1);
     assert!(report.table_notes[0].contains("128 were used"), "{}", report.notes[0]);
 }

@@ -1,15 +1,16 @@
 //! Tests how agents that violate the protocol are handled, without a guest.
 #![expect(clippy::disallowed_methods, reason = "reads memory use from /proc")]
 
-use std::{fs, io::Write, iter, os::unix::net::UnixStream, time::Duration};
+use std::{fs, io::Write, iter, os::unix::net::UnixStream, thread, time::Duration};
 
 use machine::{Boot, Channel, Condition, Machine, MachineError};
-use protocol::{ClientOrder, Token};
+use protocol::{ClientOrder, Hello, Token};
 use serde_json::{Value, json};
 use units::Nanos;
 use workload::{PingPongSettings, WorkloadSettings};
 
 use super::*;
+use crate::event::Event;
 
 /// Allowed growth of the host's memory.
 const MAX_GROWTH: u64 = 50 << 20;
@@ -146,7 +147,7 @@ fn run(pieces: fn() -> Pieces) -> RunError {
     match agents.ask(&host, "run the client", order, Duration::from_millis(300)) {
         Err(error) => error,
         Ok(Reply::Report(report)) => panic!("report should be incomplete: {report:?}"),
-        Ok(other) => crate::exchange::unexpected(&host, &other),
+        Ok(other) => RunError::unexpected(&host, &other),
     }
 }
 

@@ -6,11 +6,14 @@ use std::{
         Arc,
         atomic::{AtomicU32, Ordering},
     },
+    thread,
 };
 
 use machine::{Boot, Channel, Condition, MachineError};
+use protocol::Hello;
 
 use super::*;
+use crate::event::Event;
 
 /// The agent greets on the `greets_at`th start and later.
 struct Sleepy {

@@ -49,7 +49,6 @@ struct Answer {
 }
 
 impl Api {
-    /// Waits until Firecracker listens, while the process is alive.
     pub(super) fn connect(socket: &Path, mut alive: impl FnMut() -> bool) -> Result<Self, ApiError> {
         let begun = Instant::now();
         loop {
@@ -111,7 +110,6 @@ fn request(path: &str, body: &str) -> String {
     )
 }
 
-/// Returns the length, too. `None` if the response is incomplete.
 fn parse(bytes: &[u8]) -> io::Result<Option<(Answer, usize)>> {
     let mut headers = [httparse::EMPTY_HEADER; MAX_HEADERS];
     let mut head = httparse::Response::new(&mut headers);
@@ -135,7 +133,6 @@ fn body_length(head: &httparse::Response<'_, '_>) -> io::Result<usize> {
     text.trim().parse().map_err(|_| unreadable(format!("invalid response length `{text}`")))
 }
 
-/// The `fault_message`, or the whole body.
 fn reason(body: &[u8]) -> String {
     let message = |error: &Value| error["fault_message"].as_str().map(str::to_owned);
     let known = serde_json::from_slice(body).ok().and_then(|error| message(&error));

@@ -38,7 +38,6 @@ enum State {
 }
 
 impl GuestStream {
-    /// The first connection, until `ended` closes.
     pub(super) fn awaited(listener: UnixListener, ended: PipeReader) -> Self {
         let state = Mutex::new(State::Waiting(Vec::new()));
         let shared = Arc::new(SharedState { state, changed: Condvar::new() });
@@ -53,7 +52,6 @@ impl GuestStream {
     }
 }
 
-/// Fails if the monitor exits.
 fn accept(listener: &UnixListener, ended: &PipeReader) -> io::Result<UnixStream> {
     const GUEST: u64 = 0;
     const END: u64 = 1;

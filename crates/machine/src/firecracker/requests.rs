@@ -14,7 +14,6 @@ pub(super) enum Descriptor {
     Kernel = 10,
     Image,
     Folder,
-    /// Write end of a pipe that closes when Firecracker exits. It is not used otherwise.
     Life,
 }
 

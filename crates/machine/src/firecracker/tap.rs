@@ -5,7 +5,6 @@ use sys::netns::NetNs;
 #[derive(Debug)]
 pub struct NamedTap {
     pub device: String,
-    /// Firecracker will run in it.
     pub namespace: NetNs,
     pub mac: [u8; 6],
 }

@@ -23,7 +23,6 @@ pub enum GuestError {
         #[source]
         source: io::Error,
     },
-    /// Cannot be derived from the kernel's file name.
     #[error(
         "cannot find the modules of kernel {image}: its name has no release, e.g. vmlinuz-6.1.0; pass their \
          folder with --modules"

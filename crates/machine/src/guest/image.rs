@@ -11,7 +11,7 @@ use std::{
 use cpio::newc;
 use protocol::guest::{MODULE_ORDER, MODULES};
 
-use super::{error::GuestError, kernel::Kernel, modules::Modules, program};
+use super::{ImageFile, error::GuestError, kernel::Kernel, modules::Modules, program};
 
 /// Mount points.
 const MOUNTED: [&str; 5] = ["/dev", "/proc", "/sys", "/tmp", "/run"];
@@ -27,7 +27,6 @@ pub struct Image {
 }
 
 impl Image {
-    /// `program` is the first process. Adds the dependencies of `modules`.
     pub fn build(
         kernel: &Kernel,
         program: &Path,
@@ -64,13 +63,6 @@ impl Image {
     }
 }
 
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ImageFile {
-    pub from: PathBuf,
-    /// Absolute.
-    pub to: PathBuf,
-}
-
 fn read(what: &'static str, file: &Path) -> Result<Vec<u8>, GuestError> {
     fs::read(file).map_err(|source| GuestError::Read { what, path: file.to_owned(), source })
 }
@@ -82,7 +74,6 @@ struct Archive {
 }
 
 impl Archive {
-    /// Adds missing parent folders, too.
     fn add(&mut self, path: &Path, mode: u32, bytes: &[u8]) -> Result<(), GuestError> {
         if let Some(folder) = path.parent() {
             self.add_folder(folder)?;

@@ -10,7 +10,7 @@ use std::{
 
 use scenario::GuestKernel;
 
-use super::{error::GuestError, image::ImageFile, modules::Modules};
+use super::{ImageFile, error::GuestError, modules::Modules};
 
 const KERNELS: &str = "/boot";
 const MODULES: &str = "/lib/modules";
@@ -46,7 +46,7 @@ impl Kernel {
         Self::chosen(&choice, None)
     }
 
-    /// `modules` is the module folder for a kernel file. By default it follows from the release in the file name.
+    /// The module folder follows from the release in the file name by default.
     pub fn chosen(choice: &GuestKernel, modules: Option<PathBuf>) -> Result<Self, GuestError> {
         let (kernels, all_modules) = (Path::new(KERNELS), Path::new(MODULES));
         match choice {
@@ -56,7 +56,6 @@ impl Kernel {
         }
     }
 
-    /// Fails if either is missing, or the file is not a kernel.
     fn named(image: PathBuf, modules: Option<PathBuf>) -> Result<Self, GuestError> {
         let failed = |what, path: &Path| {
             let path = path.to_owned();
@@ -75,7 +74,7 @@ impl Kernel {
         Ok(Self { image, modules })
     }
 
-    /// Adds the dependencies of the modules. Files have the paths where [`Kernel::installed`] finds them.
+    /// Files have the paths where [`Kernel::installed`] finds them.
     pub(crate) fn as_installed(&self, modules: &[&str]) -> Result<Vec<ImageFile>, GuestError> {
         let release = self.modules.file_name().unwrap_or_default();
         let mut name = OsString::from(PREFIX);

@@ -32,7 +32,6 @@ impl Vmlinux {
         &self.file
     }
 
-    /// A path in /proc of this process (proc_pid_fd(5)).
     pub(crate) fn path(&self) -> PathBuf {
         PathBuf::from(format!("/proc/self/fd/{}", self.file.as_raw_fd()))
     }
@@ -73,7 +72,6 @@ fn payload(image: &[u8]) -> Option<&[u8]> {
     image.get(begin..begin.checked_add(number(PAYLOAD_LENGTH)?)?)
 }
 
-/// `payload` must contain an ELF file.
 fn unpack(payload: &[u8], to: &mut File) -> io::Result<()> {
     match payload {
         [0x1f, 0x8b, ..] => bounded_copy(flate2::read::GzDecoder::new(payload), to)?,
@@ -156,7 +154,6 @@ mod tests {
         hexadecimal.as_bytes().chunks(2).map(|pair| digit(pair[0]) << 4 | digit(pair[1])).collect()
     }
 
-    /// Has one setup sector, and extra bytes after the payload.
     fn image(payload: &[u8]) -> Vec<u8> {
         let mut image = vec![0; 2 * SECTOR + 16];
         image[SETUP_SECTORS] = 1;

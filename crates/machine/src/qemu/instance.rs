@@ -32,7 +32,6 @@ struct Live {
 }
 
 impl Running {
-    /// `first_process` is set when it runs.
     pub(super) fn new(
         child: ConfinedChild,
         qmp: Qmp,
@@ -68,7 +67,6 @@ impl Running {
 }
 
 impl Live {
-    /// `None` if it does not exit in time.
     fn ended(&mut self) -> Option<ExitStatus> {
         let begun = Instant::now();
         loop {
@@ -80,7 +78,6 @@ impl Live {
     }
 }
 
-/// Returns the exit status.
 pub(super) fn end(child: &mut Child) -> Option<ExitStatus> {
     // Fails only if the process has exited.
     let _ = child.kill();

@@ -46,10 +46,8 @@ pub struct Monitor {
 
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct MonitorSays {
-    /// E.g. `7.2.22`.
     pub version: String,
     pub guest: Option<String>,
-    /// E.g. `running` or `paused`.
     pub status: String,
     pub kvm: Option<bool>,
     /// Thread IDs of the guest's CPUs.
@@ -61,18 +59,17 @@ pub struct MonitorSays {
 
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct NicSays {
-    /// E.g. `virtio-net-pci`.
     pub model: String,
     pub netdev: Option<String>,
     pub set: BTreeMap<String, String>,
-    /// Negotiated. `None` before QEMU 7.2.
+    /// `None` before QEMU 7.2.
     pub features: Option<Vec<String>>,
     pub driver: Option<bool>,
     pub vhost: Option<bool>,
 }
 
 impl Monitor {
-    /// `stop` ends every wait. Fails if the monitor has another client, or it is not a QMP monitor.
+    /// `stop` ends every wait. Fails if the monitor has another client.
     pub fn open(at: &Path, stop: &Arc<AtomicBool>) -> Result<Self, MonitorError> {
         let (questions, version) = Questions::open(at, stop)?;
         Ok(Self { questions, version })
@@ -94,7 +91,6 @@ impl Monitor {
         sys::socket::peer_pid(self.questions.socket()).ok()
     }
 
-    /// Changes nothing. Skips queries that this QEMU does not support.
     pub fn ask(&mut self) -> Result<MonitorSays, MonitorError> {
         let number = |thread: &Value| u32::try_from(thread["thread-id"].as_u64()?).ok();
         let name = self.questions.ask("query-name", &json!({}))?;
@@ -175,7 +171,6 @@ fn take_status(nic: &mut NicSays, status: &Value) {
     nic.features = known.then(|| taken.into_iter().flat_map(list).filter_map(named).collect());
 }
 
-/// Extracts the model from `child<virtio-net-pci>`.
 fn model(kind: &str) -> &str {
     kind.trim_start_matches("child<").trim_end_matches('>')
 }

@@ -23,7 +23,6 @@ pub(super) fn pin(pid: u32, qmp: &mut Qmp, vm: &Vm) -> Result<(), QemuError> {
     Ok(())
 }
 
-/// Ignores threads that have exited.
 fn bind(thread: u32, cpus: &[u32]) -> Result<(), QemuError> {
     match sys::affinity::pin(thread, cpus) {
         Err(error) if error.is_gone() => Ok(()),

@@ -70,7 +70,6 @@ pub(super) struct Qmp {
 }
 
 impl Qmp {
-    /// Events go to `words`.
     pub(super) fn greet(socket: UnixStream, words: &LastLines) -> Result<Self, QmpError> {
         let silent = |source| QmpError::Silent { command: FIRST, source };
         socket.set_write_timeout(Some(PATIENCE)).map_err(silent)?;
@@ -91,7 +90,6 @@ impl Qmp {
         threads.ok_or_else(|| QmpError::Strange { command: COMMAND, answer: answer.to_string() })
     }
 
-    /// E.g. `running` or `paused`.
     pub(super) fn status(&mut self) -> Result<String, QmpError> {
         const COMMAND: &str = "query-status";
         let answer = self.ask(COMMAND, PATIENCE_AT_END)?;
@@ -99,7 +97,6 @@ impl Qmp {
         status.ok_or_else(|| QmpError::Strange { command: COMMAND, answer: answer.to_string() })
     }
 
-    /// Ignores errors: QEMU may have exited already.
     pub(super) fn quit(&mut self) {
         let _ = self.ask("quit", PATIENCE_AT_END);
     }
@@ -148,7 +145,6 @@ impl Drop for Qmp {
     }
 }
 
-/// Returns a line for relevant events.
 fn sort(line: &str, answers: &SyncSender<Value>) -> Option<String> {
     let message = serde_json::from_str(line).unwrap_or_else(|_| Value::String(line.to_owned()));
     let Some(event) = message.get("event").and_then(Value::as_str) else {

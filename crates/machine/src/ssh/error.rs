@@ -58,7 +58,6 @@ pub enum SshError {
 }
 
 impl SshError {
-    /// `status` is `None` after a timeout.
     pub(super) fn of(status: Option<i32>, output: &str) -> Self {
         let last = last_line(output);
         let any = |words: &[&str]| words.iter().any(|word| output.contains(word));

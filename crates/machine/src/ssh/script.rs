@@ -6,9 +6,7 @@ use super::program_copy::ProgramCopy;
 
 /// Shell start-up files may print other lines.
 const MARK: &str = "plumb: ";
-/// Characters of a name in a reply.
 const LONGEST_WORD: usize = 100;
-/// Digits of the hash in the file name.
 const NAMED: usize = 16;
 
 #[derive(Debug, PartialEq, Eq)]
@@ -156,10 +154,10 @@ mod tests {
                 return None;
             }
             let folder = tempfile::tempdir().expect("a temporary folder");
-            fs::set_permissions(folder.path(), Permissions::from_mode(0o755)).expect("ours");
+            fs::set_permissions(folder.path(), Permissions::from_mode(0o755)).expect("own file");
             let cache = Self { folder, program: ProgramCopy::pretended(OURS) };
             for name in ["home", "home/.cache"] {
-                fs::create_dir(cache.path(name)).expect("ours");
+                fs::create_dir(cache.path(name)).expect("own file");
                 chown(cache.path(name), Some(OTHER), Some(OTHER)).expect("root");
             }
             Some(cache)
@@ -271,24 +269,26 @@ mod tests {
         refused("another user owns the folder");
         // Nothing may be written to this folder.
         let own = cache.path("own");
-        fs::create_dir(&own).expect("ours");
+        fs::create_dir(&own).expect("own file");
         cache.other_does(&format!("mv plumb evil; ln -s {} plumb", own.display()));
         refused("a link to another folder of root");
-        assert_eq!(fs::read_dir(&own).expect("ours").count(), 0);
+        assert_eq!(fs::read_dir(&own).expect("own file").count(), 0);
         cache.other_does("rm plumb; ln -s evil plumb");
         refused("a link to a foreign folder");
         cache.other_does("rm plumb");
         assert!(cache.install(false).status.success());
         for (mode, what) in [(0o770, "writable by its group"), (0o702, "writable by all")] {
-            fs::set_permissions(cache.path("home/.cache/plumb"), Permissions::from_mode(mode)).expect("ours");
+            fs::set_permissions(cache.path("home/.cache/plumb"), Permissions::from_mode(mode))
+                .expect("own file");
             refused(what);
         }
-        fs::set_permissions(cache.path("home/.cache/plumb"), Permissions::from_mode(0o755)).expect("ours");
+        fs::set_permissions(cache.path("home/.cache/plumb"), Permissions::from_mode(0o755))
+            .expect("own file");
         let file = cache.path("home/.cache/plumb").join(format!("plumb-{}", cache.name()));
         chown(&file, Some(OTHER), None).expect("root");
         assert_eq!(cache.start(true, false), "plumb: absent\n", "another user owns the file");
         chown(&file, Some(0), None).expect("root");
-        fs::set_permissions(&file, Permissions::from_mode(0o720)).expect("ours");
+        fs::set_permissions(&file, Permissions::from_mode(0o720)).expect("own file");
         assert_eq!(cache.start(true, false), "plumb: absent\n", "group-writable file");
     }
 
@@ -302,6 +302,6 @@ mod tests {
         assert!(!cache.path("home/.cache/plumb").exists(), "the folder is removed");
         let wrong = cache.as_root(&install(&cache.program), b"cut", true);
         assert!(!wrong.status.success(), "{wrong:?}");
-        assert_eq!(fs::read_dir(cache.path("home/.cache/plumb")).expect("ours").count(), 0);
+        assert_eq!(fs::read_dir(cache.path("home/.cache/plumb")).expect("own file").count(), 0);
     }
 }

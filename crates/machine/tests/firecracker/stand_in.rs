@@ -16,7 +16,6 @@ use crate::validator::{Machine, Request};
 /// Selected by program name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Behaviour {
-    /// Its guest echoes input.
     Obeys,
     Refuses,
     Ends,

@@ -34,7 +34,6 @@ pub(super) fn balloon(monitor: &mut Monitor) -> Result<Option<String>, MemoryErr
 }
 
 impl DriverStatistics {
-    /// `None` without a balloon.
     pub(super) fn start(monitor: &mut Monitor, interval: Duration) -> Result<Option<Self>, MemoryError> {
         let Some(balloon) = balloon(monitor)? else { return Ok(None) };
         let polling = json!({ "path": balloon, "property": POLLING, "value": interval.as_secs().max(1) });
@@ -42,7 +41,6 @@ impl DriverStatistics {
         Ok(Some(Self { balloon, counted: None }))
     }
 
-    /// Adds statistics that are at most `stale` old. Ignores sizes larger than the VM's memory.
     pub(super) fn look(
         &mut self,
         monitor: &mut Monitor,
@@ -71,7 +69,6 @@ impl DriverStatistics {
 }
 
 impl Counted {
-    /// `None` if the time is the same, or the guest has rebooted.
     fn rate_since(&self, before: &Self) -> Option<f64> {
         let seconds = self.at.checked_sub(before.at).filter(|seconds| *seconds > 0)? as f64;
         let faults = self.major_faults.checked_sub(before.major_faults)? as f64;

@@ -150,7 +150,6 @@ impl Means {
     }
 }
 
-/// `None` if QEMU does not report it.
 fn summary(monitor: &mut Monitor, part: &str) -> Result<Option<Bytes>, MemoryError> {
     let answer = monitor.order(SUMMARY, &json!({}))?;
     let impossible = || MemoryError::Strange { command: SUMMARY, answer: answer.to_string() };

@@ -73,7 +73,6 @@ impl Damon {
             set(&format!("0/contexts/0/monitoring_attrs/{name}"), value)?;
         }
         set("0/contexts/0/targets/nr_targets", 1)?;
-        // Sort by address: node order may differ.
         let mut ranges: Vec<(u64, u64)> = self.layout.values().flatten().copied().collect();
         ranges.sort_unstable();
         set_ranges(&ranges)?;
@@ -158,7 +157,7 @@ fn stop() {
     let _ = write(&file("nr_kdamonds"), "0");
 }
 
-/// Mean over all finished aggregations, `None` before the first. Each aggregation covers all memory.
+/// Mean over all finished aggregations, `None` before the first.
 fn histogram(layout: &Layout, grown: &[u64]) -> Option<Accesses> {
     let size = |ranges: &[(u64, u64)]| ranges.iter().map(|(start, end)| end - start).sum::<u64>();
     let all: u64 = layout.values().map(|ranges| size(ranges)).sum();

@@ -110,7 +110,6 @@ impl Group {
     }
 }
 
-/// `first` are the pages touched until the end of the first window. An interval has `windows` windows.
 fn accesses(first: &[Group], second: &[Group], windows: f64) -> Accesses {
     let mut accesses = Accesses::new();
     for group in second {

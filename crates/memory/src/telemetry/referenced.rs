@@ -19,7 +19,6 @@ pub struct ReferencedBits {
 }
 
 impl ReferencedBits {
-    /// Fails if it uses KVM, its memory is not in a memfd, or access is denied.
     pub fn of(pid: u32, kvm: bool) -> Result<Self, MemoryError> {
         let lacking = |reason: String| MemoryError::NoSource { reason };
         if kvm {

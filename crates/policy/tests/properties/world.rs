@@ -45,7 +45,6 @@ pub(crate) fn worlds(obedience: Obedience) -> impl Strategy<Value = World> {
     })
 }
 
-/// `room` times the VMs' memory or need, at least their floors.
 fn with_room(mut settings: Settings, vms: &[Vm], room: f64) -> Settings {
     let all = settings.vms.iter().zip(vms).enumerate();
     let needs: f64 = all
@@ -116,7 +115,6 @@ impl World {
         (sum(|tiers| tiers.fast), sum(|tiers| tiers.slow))
     }
 
-    /// `room` times the DRAM that all targets need.
     pub(crate) fn make_room(&mut self, room: f64) {
         let settings = with_room(self.settings().clone(), &self.vms, room);
         self.rebalancer = Rebalancer::new(settings).expect("they fit");
@@ -170,7 +168,6 @@ impl World {
         }
     }
 
-    /// Although their ceilings allow more.
     pub(crate) fn below_target(&self) -> Vec<String> {
         let all = self.settings().vms.iter().zip(&self.vms).enumerate().filter(|(at, _)| is_known(*at));
         // Tolerance for blocks, and for the uncertainty that other VMs may keep.
@@ -231,7 +228,6 @@ impl Vm {
     }
 }
 
-/// Whether a VM reports its accesses.
 fn is_known(at: usize) -> bool {
     at % 5 != 4
 }

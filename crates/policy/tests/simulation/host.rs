@@ -12,7 +12,6 @@ use crate::{
 
 const GIB: u64 = 1 << 30;
 
-/// The same for all policies.
 pub(crate) struct Host {
     pub(crate) settings: Settings,
     pub(crate) loads: Vec<Load>,

@@ -98,7 +98,6 @@ impl Phase {
             .collect()
     }
 
-    /// The set grows, shrinks, or is replaced.
     fn next(&self, rng: &mut Pcg64Mcg, start: usize, memory: f64) -> Self {
         let factor = rng.random_range(1.25..2.5);
         let (pattern, size) = match rng.random_range(0..5) {

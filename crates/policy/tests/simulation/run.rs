@@ -16,16 +16,13 @@ pub(crate) const SETTLED: usize = 100;
 pub(crate) struct Outcome {
     /// Share of VM-intervals on target, after settling.
     pub(crate) on_target: f64,
-    /// Mean relative shortfall below the target; 0 on target.
     pub(crate) shortfall: f64,
     /// Direction reversals of VMs, after settling.
     pub(crate) reversals: usize,
-    /// Moves, after settling.
     pub(crate) moves: usize,
     pub(crate) times: Vec<Duration>,
 }
 
-/// `clock` only times decisions.
 pub(crate) fn ours(host: &Host, intervals: usize, clock: fn() -> Duration) -> Outcome {
     let mut rebalancer = Rebalancer::new(host.settings.clone()).expect("floors are part of memory");
     let mut times = Vec::new();
@@ -81,7 +78,6 @@ fn stepped(host: &Host, now: &[View<'_>], wants: &[f64]) -> Vec<u64> {
     now.iter().zip(&changes).map(apply).collect()
 }
 
-/// DRAM decided at the end of an interval is in effect in the next one.
 fn simulate(
     host: &Host,
     intervals: usize,

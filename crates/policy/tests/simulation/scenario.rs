@@ -10,9 +10,7 @@ pub(crate) struct Scenario {
     /// Mean intervals between load changes of a VM; `None` for constant loads.
     pub(crate) phase: Option<f64>,
     pub(crate) noise: f64,
-    /// Step limit as a share of a VM's memory.
     pub(crate) step: f64,
-    /// No VM reports its accesses.
     pub(crate) blind: bool,
     /// The served share is also measured, with a tenth of the noise.
     pub(crate) hits: bool,

@@ -23,8 +23,14 @@ pub(super) fn most_frequent(
         Ok(HopStep { from: ends[0].clone(), to: ends[1].clone(), times })
     });
     let steps = steps.collect::<Result<_, _>>()?;
-    let whole = times(number, 0)?.packed();
-    Ok(MessagePath { every, followed: way.taken, not_followed: routes.lost + all - way.taken, whole, steps })
+    let round_trip = times(number, 0)?.packed();
+    Ok(MessagePath {
+        every,
+        followed: way.taken,
+        not_followed: routes.lost + all - way.taken,
+        round_trip,
+        steps,
+    })
 }
 
 /// The first of equally frequent ones, for reproducible results.
@@ -90,7 +96,7 @@ mod tests {
         };
         let most_frequent = most_frequent(&routes, 8, &[here()], times).expect("times are readable");
         assert_eq!((most_frequent.every, most_frequent.followed, most_frequent.not_followed), (8, 40, 6));
-        assert_eq!(most_frequent.whole.max(), Some(Nanos(1000)));
+        assert_eq!(most_frequent.round_trip.max(), Some(Nanos(1000)));
         let names: Vec<_> = most_frequent.steps.iter().map(|step| step.to.device.as_deref()).collect();
         assert_eq!(names, [Some("a:eth0"), Some("?:eth0"), None]);
         assert_eq!(most_frequent.steps[0].to.kind.as_deref(), Some("veth"));

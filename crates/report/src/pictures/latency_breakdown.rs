@@ -42,7 +42,7 @@ pub(crate) fn chart(
         }
         rows.push(row(step, whole));
     }
-    let end = (last.begins + last.share).max(1.0) * whole;
+    let end = (last.start + last.share).max(1.0) * whole;
     let mut data = Data::new(["result", "leg", "step", "up_to", "begins_share", "share", "p50_ns", "p99_ns"]);
     for step in &latency_breakdown.steps {
         data.push([
@@ -50,7 +50,7 @@ pub(crate) fn chart(
             Some(leg(step.leg).to_owned()),
             Some(step.label.clone()),
             step.to.device.clone(),
-            number(Some(step.begins)),
+            number(Some(step.start)),
             number(Some(step.share)),
             Some(step.p50.0.to_string()),
             Some(step.p99.0.to_string()),
@@ -95,7 +95,7 @@ fn host_of(step: &StepSummary) -> Option<&str> {
 }
 
 fn row(step: &StepSummary, whole: f64) -> Row {
-    let (from, to) = (step.begins * whole, (step.begins + step.share) * whole);
+    let (from, to) = (step.start * whole, (step.start + step.share) * whole);
     let device = step.to.device.as_ref().and_then(|device| device.rsplit_once(':')).map(|(_, device)| device);
     let place = device.map(|device| format!(" → {device}")).unwrap_or_default();
     let text =

@@ -51,7 +51,7 @@ fn waterfall(
     let columns =
         vec![left("Step"), left("Up to"), right("50 %"), right("99 %"), right("Share"), left("Round trip")];
     // Steps that add up to more than the round trip are all drawn.
-    let whole = latency_breakdown.steps.last().map_or(1.0, |step| (step.begins + step.share).max(1.0));
+    let whole = latency_breakdown.steps.last().map_or(1.0, |step| (step.start + step.share).max(1.0));
     let table = Table {
         columns,
         rows: latency_breakdown.steps.iter().map(|step| row(step, whole)).collect(),
@@ -109,7 +109,7 @@ const fn arrow(leg: Leg) -> &'static str {
 /// `····███·········`: position within the round trip.
 fn bar(step: &StepSummary, whole: f64) -> Text {
     let columns = |share: f64| (share / whole * WIDE).clamp(0.0, WIDE);
-    let begin = columns(step.begins).floor() as usize;
+    let begin = columns(step.start).floor() as usize;
     let drawn = match columns(step.share).round() as usize {
         // A step that is shorter than a character is a thin line at its place.
         0 => "▏".to_owned(),
@@ -141,7 +141,7 @@ fn rest(share: f64) -> String {
 }
 
 fn followed(latency_breakdown: &LatencyBreakdown) -> String {
-    let whole = latency_breakdown.whole.at(0.5).map_or_else(String::new, |time| {
+    let whole = latency_breakdown.round_trip.at(0.5).map_or_else(String::new, |time| {
         format!(" From the client's send to its return the median was {}.", glued(&time.to_string()))
     });
     let every = if latency_breakdown.every > 1 {

@@ -1,6 +1,6 @@
 //! Cost of the probes, lost counts, and probes that could not run.
 
-use findings::{Findings, Interval, LostProbe, ProbeCost, ResultSummary};
+use findings::{FailedProbe, Findings, Interval, ProbeCost, ResultSummary};
 use samples::ProbeKind;
 use units::Confidence;
 
@@ -24,13 +24,13 @@ pub(super) fn build(source: &Source<'_>) -> Option<Section> {
         Text::of(Tone::Doubtful, format!("{} did not run", in_words(missing.probe)))
             .and(Tone::Plain, format!(": {}", missing.reason))
     }));
-    items.extend(probes.lost.iter().map(lost));
+    items.extend(probes.failed.iter().map(failed));
     if items.is_empty() {
         return None;
     }
     let mut blocks = Vec::new();
-    if !probes.ran.is_empty() {
-        let ran: Vec<&str> = probes.ran.iter().map(|probe| in_words(*probe)).collect();
+    if !probes.used.is_empty() {
+        let ran: Vec<&str> = probes.used.iter().map(|probe| in_words(*probe)).collect();
         blocks.push(Block::Paragraph(format!("Ran together: {}. {WHY}", ran.join(", ")).into()));
     }
     blocks.push(Block::List(items));
@@ -38,18 +38,18 @@ pub(super) fn build(source: &Source<'_>) -> Option<Section> {
 }
 
 /// `system calls were lost in trial 12: ...; that trial and all later ones lack them`.
-fn lost(lost: &LostProbe) -> Text {
+fn failed(failed: &FailedProbe) -> Text {
     // Counted from one, as wherever people read of trials.
-    let first = lost.from.saturating_add(1);
-    let lacking = match (lost.trials, lost.again) {
+    let first = failed.first_trial.saturating_add(1);
+    let lacking = match (failed.trials, failed.later_trials) {
         (trials, 0) => {
             phrases::count(u64::from(trials), "probed trial", "probed trials") + ", from that one on,"
         }
         (trials, _) => phrases::count(u64::from(trials), "probed trial", "probed trials"),
     };
-    let lack = if lost.trials == 1 { "lacks" } else { "lack" };
-    Text::of(Tone::Doubtful, format!("{} failed in trial {first}", in_words(lost.probe)))
-        .and(Tone::Plain, format!(": {}; {lacking} {lack} it", lost.reason))
+    let lack = if failed.trials == 1 { "lacks" } else { "lack" };
+    Text::of(Tone::Doubtful, format!("{} failed in trial {first}", in_words(failed.probe)))
+        .and(Tone::Plain, format!(": {}; {lacking} {lack} it", failed.reason))
 }
 
 /// `ping-pong: probe cost 1.3 % (0.9 to 1.7, 94 %) of the round trip; 35 pairs of trials; 2.1 % more CPU time for the same work`.

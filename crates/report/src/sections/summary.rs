@@ -195,7 +195,7 @@ impl Answer<'_> {
 
     fn unexplained(&self) -> String {
         let run = &self.source.findings.run;
-        match (run.origin.imported().is_some(), self.source.findings.probes.ran.is_empty()) {
+        match (run.origin.imported().is_some(), self.source.findings.probes.used.is_empty()) {
             // Disturbances have to be removed first.
             _ if self.distrust.is_some() => "no finding explains it".to_owned(),
             (true, _) | (_, false) => "no finding explains it".to_owned(),

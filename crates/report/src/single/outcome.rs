@@ -42,7 +42,7 @@ fn method(spread: &Spread) -> String {
          between trials is not included.",
         spread.intervals,
         spread.length,
-        spread.of,
+        spread.end,
         significant(spread.worth, 2)
     )
 }

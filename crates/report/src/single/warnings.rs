@@ -43,7 +43,7 @@ fn bimodal(single: &SingleMeasurement, levels: &SingleLevels) -> Text {
     let value = |value| phrases::value(metric(single), value);
     let phrase = format!(
         "the {} are bimodal, {} and {} ({} at the upper level): their median is neither",
-        levels.of,
+        levels.quantity,
         value(levels.low),
         value(levels.high),
         Share(levels.share_high)

@@ -11,10 +11,11 @@ use samples::RunId;
 
 use crate::{
     client::Client,
-    database::{Database, DatabaseError, Value, values},
+    connect::{LEAST_PATIENCE, ask, connected},
+    database_error::DatabaseError,
     error::StoreError,
     location::ServerAddress,
-    session::{self, Session},
+    value::values,
 };
 
 const KEY: &str = "hashtextextended('plumb run ' || ?1, 0)";
@@ -32,9 +33,13 @@ struct HeldLock {
 }
 
 impl ServerClaim {
-    pub(crate) fn take(session: &Session, run: &RunId) -> Result<Self, DatabaseError> {
-        let (run, address, patience) = (run.clone(), session.address.clone(), session.patience);
-        let held = acquire(session::connected(&address, patience)?, &run, None)?;
+    pub(crate) fn take(
+        address: &ServerAddress,
+        patience: Duration,
+        run: &RunId,
+    ) -> Result<Self, DatabaseError> {
+        let (run, address) = (run.clone(), address.clone());
+        let held = acquire(connected(&address, patience)?, &run, None)?;
         Ok(Self { run, address, patience, lock: Mutex::new(held) })
     }
 
@@ -44,7 +49,7 @@ impl ServerClaim {
         if held.client.batch("").is_ok() {
             return Ok(());
         }
-        let new = session::connected(&self.address, self.patience)?;
+        let new = connected(&self.address, self.patience)?;
         *held = acquire(new, &self.run, Some(held.backend))?;
         Ok(())
     }
@@ -54,7 +59,7 @@ impl ServerClaim {
 fn acquire(mut client: Client, run: &RunId, before: Option<i64>) -> Result<HeldLock, DatabaseError> {
     let (mut is_locked, mut is_standby, mut backend) = (false, false, 0);
     let sql = "SELECT pg_is_in_recovery(), pg_backend_pid()::bigint";
-    let _ = session::ask(&mut client, sql, &[], &mut |row| {
+    let _ = ask(&mut client, sql, &[], &mut |row| {
         (is_standby, backend) = (row.get(0)?, row.get(1)?);
         Ok(())
     })?;
@@ -63,14 +68,12 @@ fn acquire(mut client: Client, run: &RunId, before: Option<i64>) -> Result<HeldL
         return Err(DatabaseError::Denied(reason.to_owned()));
     }
     let sql = format!("SELECT pg_try_advisory_lock({KEY})");
-    let _ = session::ask(&mut client, &sql, &values![&run.0], &mut |row| {
-        row.get(0).map(|locked| is_locked = locked)
-    })?;
+    let _ = ask(&mut client, &sql, &values![&run.0], &mut |row| row.get(0).map(|locked| is_locked = locked))?;
     if is_locked {
         return Ok(HeldLock { client, backend });
     }
     let (mut owner, mut holder) = ("another process".to_owned(), None);
-    let _ = session::ask(&mut client, &owner_sql(), &values![&run.0], &mut |row| {
+    let _ = ask(&mut client, &owner_sql(), &values![&run.0], &mut |row| {
         (owner, holder) = (row.get(0)?, Some(row.get(1)?));
         Ok(())
     })?;
@@ -81,11 +84,8 @@ fn acquire(mut client: Client, run: &RunId, before: Option<i64>) -> Result<HeldL
     Err(DatabaseError::Refused(Box::new(StoreError::UnderWay { run: run.clone(), owner })))
 }
 
-pub(super) fn owner(database: &Database, run: &RunId) -> Result<Option<String>, DatabaseError> {
-    database.query_row(&owner_sql(), &[Value::from(&run.0)], |row| row.get(0))
-}
-
-fn owner_sql() -> String {
+/// Describes the owner of a run by its application name: `plumb 4711 on h1`.
+pub(super) fn owner_sql() -> String {
     format!(
         "SELECT application_name, pid::bigint FROM pg_locks JOIN pg_stat_activity USING (pid) JOIN pg_database ON oid = database
          WHERE locktype = 'advisory' AND granted AND objsubid = 1 AND pg_database.datname = current_database()
@@ -103,8 +103,8 @@ impl Drop for ServerClaim {
     fn drop(&mut self) {
         // Otherwise the server would release it only after noticing the end of the connection.
         let HeldLock { client, .. } = self.lock.get_mut().unwrap_or_else(PoisonError::into_inner);
-        client.limit(session::LEAST_PATIENCE);
+        client.limit(LEAST_PATIENCE);
         let sql = format!("SELECT pg_advisory_unlock({KEY})");
-        let _ = session::ask(client, &sql, &values![&self.run.0], &mut |_| Ok(()));
+        let _ = ask(client, &sql, &values![&self.run.0], &mut |_| Ok(()));
     }
 }

@@ -6,11 +6,7 @@ use std::path::Path;
 use rusqlite::Connection;
 
 use super::{MIGRATION_TABLE, OF_FILES};
-use crate::{
-    database::{Database, DatabaseError},
-    error::StoreError,
-    store::WriteError,
-};
+use crate::{database::Database, database_error::DatabaseError, error::StoreError, insert::WriteError};
 
 const ALL: &str = "SELECT type, name, coalesce(sql, '') FROM sqlite_schema";
 /// Indexes of constraints, and the statistics of ANALYZE.
@@ -48,9 +44,8 @@ fn refuse(
     concerns: impl Fn(&SchemaObject) -> bool,
 ) -> Result<(), WriteError> {
     let known = created(format)?;
-    let row = |row: &crate::database::Row<'_>| {
-        Ok(SchemaObject::new(row.get(0)?, row.get(1)?, &row.get::<String>(2)?))
-    };
+    let row =
+        |row: &crate::value::Row<'_>| Ok(SchemaObject::new(row.get(0)?, row.get(1)?, &row.get::<String>(2)?));
     let found = database.query(ALL, &[], row)?;
     match found.into_iter().find(|object| concerns(object) && !known.contains(object)) {
         Some(SchemaObject { kind, name, .. }) => {

@@ -13,8 +13,9 @@ use crate::{
     devices::Device,
     error::ConfigureError,
     message::change_link,
-    probe::{self, Trial},
     read_back::Sizes,
+    scratch,
+    trial::{Attempt, Trial},
 };
 
 /// `GSO_MAX_SIZE` in linux/netdevice.h.
@@ -32,9 +33,9 @@ impl DeviceSetting for BigTcp {
         needed_for: "packets above 64 KiB (BIG TCP)",
         remedy: "Linux 6.3 or later",
         required: false,
-        attempt: || {
-            probe::check_wire_with(DeviceSettings { big_tcp: Some(LARGEST), ..DeviceSettings::default() })
-        },
+        attempt: Attempt::Lab(|| {
+            scratch::configured_wire(DeviceSettings { big_tcp: Some(LARGEST), ..DeviceSettings::default() })
+        }),
     });
 
     fn read(kernel: &mut Kernel<'_>, device: &Device) -> Result<Sizes, ConfigureError> {

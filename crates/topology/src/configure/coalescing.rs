@@ -11,13 +11,13 @@ use scenario::{DeviceSettingKind, DeviceSettings};
 
 use super::{DeviceSetting, Kernel, mtu::out_of_bounds, unread, unsupported};
 use crate::{
+    device_kind::DeviceKind,
     devices::Device,
     error::ConfigureError,
-    link::DeviceKind,
     message::{INET, link_header, link_up},
-    probe::Trial,
     read_back,
     refusal::{Refusal, errno},
+    trial::Trial,
 };
 
 /// Source: `virtnet_set_coalesce` in drivers/net/virtio_net.c.
@@ -157,7 +157,7 @@ mod tests {
     use scenario::{HostName, Route};
 
     use super::*;
-    use crate::{probe::scratch, topology::Topology};
+    use crate::{scratch, topology::Topology};
 
     #[test]
     fn restores_routes_after_device_was_down() {

@@ -8,8 +8,8 @@ use crate::{
     devices::Device,
     error::ConfigureError,
     message::change_link,
-    probe::Trial,
     refusal::{Refusal, errno},
+    trial::Trial,
 };
 
 pub(super) struct Mtu;

@@ -10,7 +10,8 @@ use crate::{
     devices::Device,
     error::{ConfigureError, ReadError},
     offload::{FeatureSet, Offload, offloads},
-    probe::{self, Trial},
+    scratch,
+    trial::{Attempt, Trial},
 };
 
 pub(super) struct Switches;
@@ -35,10 +36,10 @@ impl DeviceSetting for Switches {
         needed_for: "measuring the cost without an offload",
         remedy: "a kernel with CONFIG_ETHTOOL_NETLINK",
         required: true,
-        attempt: || {
+        attempt: Attempt::Lab(|| {
             let offloads = Offloads::all(false);
-            probe::check_wire_with(DeviceSettings { offloads, ..DeviceSettings::default() })
-        },
+            scratch::configured_wire(DeviceSettings { offloads, ..DeviceSettings::default() })
+        }),
     });
 
     fn read(kernel: &mut Kernel<'_>, device: &Device) -> Result<Features, ConfigureError> {

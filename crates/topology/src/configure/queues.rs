@@ -9,8 +9,9 @@ use super::{DeviceSetting, Kernel, refused, unread, unsupported};
 use crate::{
     devices::{Device, Devices},
     error::ConfigureError,
-    probe::{self, Trial},
     read_back::{self, LinkFacts},
+    scratch,
+    trial::{Attempt, Trial},
 };
 
 /// Polls until links have their carrier again: 2 s in total.
@@ -59,7 +60,9 @@ impl DeviceSetting for Queues {
         needed_for: "devices with several queues",
         remedy: "a kernel with CONFIG_ETHTOOL_NETLINK and veth channels (Linux 5.13)",
         required: true,
-        attempt: || probe::check_wire_with(DeviceSettings { queues: Some(2), ..DeviceSettings::default() }),
+        attempt: Attempt::Lab(|| {
+            scratch::configured_wire(DeviceSettings { queues: Some(2), ..DeviceSettings::default() })
+        }),
     });
 
     fn read(kernel: &mut Kernel<'_>, device: &Device) -> Result<Count, ConfigureError> {

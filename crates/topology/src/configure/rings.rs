@@ -6,7 +6,7 @@ use nlink::netlink::genl::ethtool::RingsBuilder;
 use scenario::{DeviceSettingKind, DeviceSettings};
 
 use super::{DeviceSetting, Kernel, refused, unread, unsupported};
-use crate::{devices::Device, error::ConfigureError, probe::Trial, refusal::errno};
+use crate::{devices::Device, error::ConfigureError, refusal::errno, trial::Trial};
 
 /// The driver resets the ring's queue, which the monitor must support (VIRTIO_F_RING_RESET; `virtqueue_resize` in
 /// drivers/virtio/virtio_ring.c).

@@ -2,8 +2,11 @@
 
 use scenario::{DeviceRef, Lab, link::Attachment};
 
-use super::{DeviceKind, LinkKind, Peer, Site, veth};
-use crate::{error::CreateError, message::Request, missing_capabilities::Element};
+use super::{LinkKind, Site, veth};
+use crate::{
+    device_kind::DeviceKind, devices::Peer, error::CreateError, message::Request,
+    missing_capabilities::Element,
+};
 
 impl LinkKind for Attachment {
     fn noun(&self) -> &'static str {

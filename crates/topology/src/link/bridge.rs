@@ -4,12 +4,14 @@ use nlink::netlink::link::{BridgeLink, LinkConfig};
 use nlink::netlink::types::link::IflaAttr;
 use scenario::{DeviceName, DeviceRef, Lab, link::Bridge};
 
-use super::{DeviceKind, LinkKind, Site};
+use super::{LinkKind, Site};
 use crate::{
+    device_kind::DeviceKind,
     error::CreateError,
     message::{Request, change_link, create_link},
     missing_capabilities::Element,
-    probe::{Trial, check_lab, scratch},
+    scratch,
+    trial::{Attempt, Trial},
 };
 
 pub(super) const TRIAL: Trial = Trial {
@@ -18,7 +20,7 @@ pub(super) const TRIAL: Trial = Trial {
     needed_for: "guests and pods",
     remedy: "modprobe bridge (CONFIG_BRIDGE)",
     required: true,
-    attempt: || check_lab(&smallest()),
+    attempt: Attempt::Lab(smallest),
 };
 
 pub(super) fn smallest() -> Lab {

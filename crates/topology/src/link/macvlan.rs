@@ -9,13 +9,15 @@ use nlink::netlink::{
 };
 use scenario::{DeviceName, DeviceRef, Lab, link::Macvlan};
 
-use super::{DeviceKind, LinkKind, Site};
+use super::{LinkKind, Site};
 use crate::{
+    device_kind::DeviceKind,
     error::CreateError,
     message::{Request, create_link},
     missing_capabilities::Element,
-    probe::{Trial, check_lab, scratch},
     read_back::u32_at,
+    scratch,
+    trial::{Attempt, Trial},
 };
 
 /// `IFLA_MACVLAN_MODE`.
@@ -27,7 +29,7 @@ pub(super) const TRIAL: Trial = Trial {
     needed_for: "macvlans",
     remedy: "modprobe macvlan (CONFIG_MACVLAN)",
     required: false,
-    attempt: || check_lab(&smallest()),
+    attempt: Attempt::Lab(smallest),
 };
 
 fn smallest() -> Lab {

@@ -9,19 +9,20 @@ use std::{
 use nlink::netlink::types::link::IflaAttr;
 use scenario::{DeviceRef, HostName, Lab, Link, link::Nic};
 
-use super::{DeviceKind, LinkKind, Peer, Site, carries};
+use super::{LinkKind, Site, carries};
 use crate::{
-    devices::{Device, Devices},
+    device_kind::DeviceKind,
+    devices::{Device, Devices, Peer},
     error::CreateError,
     ethtool::Ethtool,
     message::{Request, change_link},
     missing_capabilities::Element,
     namespaces::Namespaces,
-    probe::{Trial, scratch},
     read_back::{self, LinkFacts},
     refusal::Refusal,
     rings::QueuesAndRings,
-    topology::Topology,
+    scratch,
+    trial::{Attempt, Trial},
     virtio_features,
 };
 
@@ -52,13 +53,13 @@ pub(super) const TRIAL: Trial = Trial {
     needed_for: "networks with virtual machines",
     remedy: "modprobe tun (CONFIG_TUN)",
     required: false,
-    attempt: tun,
+    attempt: Attempt::Call(tun),
 };
 
 #[expect(clippy::disallowed_methods, reason = "the kernel's device for taps is opened to try it")]
 fn tun() -> Result<(), String> {
-    let topology = Topology::raise(&scratch::host()).map_err(|error| error.to_string())?;
-    let (_, namespace) = topology.namespaces().next().expect("the scratch lab has a host");
+    let namespaces = Namespaces::create(&scratch::host()).map_err(|error| error.to_string())?;
+    let (_, namespace) = namespaces.iter().next().expect("the scratch lab has a host");
     let open = || OpenOptions::new().read(true).write(true).open("/dev/net/tun").map(drop);
     let opened = namespace.run_in(open).map_err(|error| error.to_string())?;
     opened.map_err(|error| format!("cannot open /dev/net/tun: {error}"))

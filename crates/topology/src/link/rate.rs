@@ -16,7 +16,8 @@ use crate::{
     error::CreateError,
     message::{Request, create},
     missing_capabilities::Element,
-    probe::{Trial, check_lab, scratch},
+    scratch,
+    trial::{Attempt, Trial},
 };
 
 /// Two maximum-size packets of segmentation offload without BIG TCP, so that they pass unsegmented.
@@ -32,7 +33,7 @@ pub(super) const TRIAL: Trial = Trial {
     needed_for: "wires with a rate limit",
     remedy: "modprobe sch_tbf (CONFIG_NET_SCH_TBF)",
     required: false,
-    attempt: || check_lab(&scratch::wire_with(|wire| wire.rate = Some(BitRate(1e9)))),
+    attempt: Attempt::Lab(|| scratch::wire_with(|wire| wire.rate = Some(BitRate(1e9)))),
 };
 
 pub(super) fn limit(wire: &Wire, devices: &Devices) -> Result<Vec<Request>, CreateError> {

@@ -14,7 +14,8 @@ use crate::{
     error::CreateError,
     message::{Request, create_link, link_header},
     missing_capabilities::Element,
-    probe::{Trial, check_lab, scratch},
+    scratch,
+    trial::{Attempt, Trial},
 };
 
 /// `VETH_INFO_PEER`.
@@ -26,7 +27,7 @@ pub(super) const TRIAL: Trial = Trial {
     needed_for: "wires, guests and pods",
     remedy: "modprobe veth (CONFIG_VETH)",
     required: true,
-    attempt: || check_lab(&scratch::wire()),
+    attempt: Attempt::Lab(scratch::wire),
 };
 
 pub(super) fn create(

@@ -6,12 +6,14 @@ use nlink::netlink::{
 };
 use scenario::{DeviceName, DeviceRef, Lab, link::Vlan};
 
-use super::{DeviceKind, LinkKind, Site};
+use super::{LinkKind, Site};
 use crate::{
+    device_kind::DeviceKind,
     error::CreateError,
     message::{Request, create_link},
     missing_capabilities::Element,
-    probe::{Trial, check_lab, scratch},
+    scratch,
+    trial::{Attempt, Trial},
 };
 
 /// `IFLA_VLAN_ID`.
@@ -23,7 +25,7 @@ pub(super) const TRIAL: Trial = Trial {
     needed_for: "VLANs",
     remedy: "modprobe 8021q (CONFIG_VLAN_8021Q)",
     required: false,
-    attempt: || check_lab(&smallest()),
+    attempt: Attempt::Lab(smallest),
 };
 
 fn smallest() -> Lab {

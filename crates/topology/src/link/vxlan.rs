@@ -19,14 +19,16 @@ use scenario::{
     link::{Forwarding, Vxlan, VxlanMember},
 };
 
-use super::{DeviceKind, LinkKind, Site};
+use super::{LinkKind, Site};
 use crate::{
+    device_kind::DeviceKind,
     devices::Device,
     error::CreateError,
     message::{Request, append_address, create_link},
     missing_capabilities::Element,
-    probe::{Trial, check_lab, scratch},
     read_back::u32_at,
+    scratch,
+    trial::{Attempt, Trial},
 };
 
 pub(super) const TRIAL: Trial = Trial {
@@ -35,7 +37,7 @@ pub(super) const TRIAL: Trial = Trial {
     needed_for: "overlays",
     remedy: "modprobe vxlan (CONFIG_VXLAN)",
     required: true,
-    attempt: || check_lab(&smallest()),
+    attempt: Attempt::Lab(smallest),
 };
 
 /// `AF_BRIDGE`: an entry in a forwarding table.

@@ -2,8 +2,11 @@
 
 use scenario::{DeviceRef, Lab, link::Wire};
 
-use super::{DeviceKind, LinkKind, Peer, Site, rate, veth};
-use crate::{error::CreateError, message::Request, missing_capabilities::Element};
+use super::{LinkKind, Site, rate, veth};
+use crate::{
+    device_kind::DeviceKind, devices::Peer, error::CreateError, message::Request,
+    missing_capabilities::Element,
+};
 
 const NOUN: &str = "link";
 

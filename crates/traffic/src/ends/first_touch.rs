@@ -77,7 +77,7 @@ impl Times {
         Self { begin, warm, end: warm + load.duration.0, interval: load.interval.0 }
     }
 
-    /// Split at the end of the warm-up. The last one of each part may be shorter.
+    /// Split at the end of the warm-up; the last interval of each part may be shorter.
     fn intervals(self) -> Vec<FirstTouchInterval> {
         let part = |from: u64, to: u64, warmup: bool| {
             let starts = (from..to).step_by(usize::try_from(self.interval).unwrap_or(usize::MAX));

@@ -107,7 +107,7 @@ impl MessageSocket {
         Ok(())
     }
 
-    /// Waits once: a peer that sends single bytes must not delay the caller's clock checks.
+    /// Waits once, so that a peer with single bytes cannot delay the caller's clock checks.
     #[inline]
     pub fn receive<'a>(&self, inbox: &'a mut Inbox) -> io::Result<Arrival<'a>> {
         if !inbox.has_message() {

@@ -231,7 +231,7 @@ impl<'a> Open<'a> {
         notes.lost(lost, tally.begin + latest * self.period, now)
     }
 
-    /// A stream loses nothing, but as many replies are missing as arrived with a wrong number.
+    /// A stream loses nothing, but replies with a wrong number leave others missing.
     #[inline]
     fn is_done(&self, now: u64, tally: &mut Tally, odd: u64) -> Result<bool> {
         let sent = self.sent.load(Ordering::Acquire);

@@ -8,7 +8,7 @@ use workload::{PingPongInterval, PingPongSettings};
 use super::cpu_set::CpuSet;
 use crate::{error::Result, socket::TICK, workers::SharedState};
 
-/// Histograms in circulation. If the watching thread lags by as many intervals, another one is allocated.
+/// Histograms in circulation; more are allocated if the watching thread lags.
 const STOCK: usize = 4;
 
 pub(super) fn prepare(shared: &SharedState<'_>) {

@@ -24,7 +24,6 @@ use crate::{
     gather,
     observer::Observer,
     outcome::Outcome,
-    refused::RefusalCode,
     socket::{TICK, limit_waits},
     spec::ServerSpec,
     stop::Stop,
@@ -126,7 +125,7 @@ pub fn serve_udp(
     limit_waits(&socket, TICK)?;
     let socket = udp::welcome(socket, greeting, Waiting::Block)?;
     serve_any(&socket, greeting.handshake.token, bounds, stop)
-        .inspect_err(|error| udp::dismiss(&socket, greeting, RefusalCode::of(error)))
+        .inspect_err(|error| udp::dismiss(&socket, greeting, error.refusal()))
 }
 
 fn serve_any(

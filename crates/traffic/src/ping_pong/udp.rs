@@ -28,7 +28,6 @@ use crate::{
 };
 
 const GREETINGS: u32 = 15;
-/// One may suffice.
 const FAREWELLS: u32 = 3;
 
 pub(super) fn connect(spec: &ClientSpec<PingPongSettings>, stop: &Stop) -> Result<MessageSocket> {
@@ -140,7 +139,7 @@ pub(super) fn await_client(
                         return welcome(socket, greeting, spec.load.waiting);
                     }
                     Some(greeting) if matches!(greeting.kind, GreetingKind::Asks | GreetingKind::Proves) => {
-                        // If lost, the client asks again.
+                        // The client repeats after a loss.
                         let _ = socket.send_to(&cookies.offer(greeting, peer, monotonic()).encode(), peer);
                     }
                     _ => {}

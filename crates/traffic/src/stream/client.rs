@@ -2,7 +2,9 @@
 
 use workload::{StreamSettings, Transport};
 
-use super::{CLIENT, DatagramFormat, Finish, Flow, FlowSocket, Start, check, connections, flow, share, udp};
+use super::{
+    CLIENT, DatagramFormat, Finish, Flow, FlowSocket, Start, check, connections, engine, share, udp,
+};
 use crate::{
     dial::Dial,
     error::Result,
@@ -47,5 +49,5 @@ pub(crate) fn run_client(
         })
     };
     let flows = connections(&spec.load).enumerate().map(connect).collect::<Result<Vec<_>>>()?;
-    flow::run(flows, stop, observer)
+    engine::run(flows, stop, observer)
 }

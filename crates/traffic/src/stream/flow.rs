@@ -1,24 +1,16 @@
-//! One end of a connection, and the engine that runs all flows, for every protocol.
+//! One end of a connection, ready to transfer data, for every protocol.
 
 use std::{
     net::{SocketAddr, TcpStream, UdpSocket},
     sync::atomic::{AtomicBool, Ordering},
 };
 
-use samples::ThreadCpu;
-use workload::{Direction, FlowEnd, SocketFacts, StreamEnd, StreamSettings};
+use workload::{Direction, SocketFacts, StreamSettings};
 
-use super::{
-    tcp,
-    udp::{self, DatagramFormat},
-};
+use super::udp::{DatagramFormat, Opening};
 use crate::{
-    error::Result,
-    observer::{FlowId, Observer},
-    outcome::StreamOutcome,
+    observer::FlowId,
     socket::{tcp_facts, udp_facts},
-    stop::Stop,
-    workers::{self, Job, SharedState},
 };
 
 pub const CLIENT: &str = "client";
@@ -57,7 +49,8 @@ impl FlowSocket {
 #[derive(Debug, Clone, Copy)]
 pub enum Start {
     Go,
-    Opening(udp::Opening),
+    /// The client starts, over UDP, with this opening, which the server knows.
+    Opening(Opening),
     Now,
 }
 
@@ -70,7 +63,7 @@ pub enum Finish<'a> {
     External(&'a EndFlag),
 }
 
-/// Set it after the peer was asked to stop: a receiver continues while data arrives, for at most half a second.
+/// A receiver continues while data arrives, for at most half a second.
 #[derive(Debug, Default)]
 pub struct EndFlag(AtomicBool);
 
@@ -84,18 +77,6 @@ impl EndFlag {
     }
 }
 
-/// A thread each; results have the same order. After the first failure all flows are stopped.
-pub fn run(flows: Vec<Flow<'_>>, stop: &Stop, observer: &dyn Observer) -> Result<StreamOutcome> {
-    let shared = &SharedState::new(stop);
-    let mut jobs = Vec::with_capacity(flows.len());
-    for flow in flows {
-        let (name, thread) = (flow.name.clone(), flow.thread_name());
-        jobs.push(Job { name, thread, work: Box::new(move || flow.run(shared)) });
-    }
-    let (flows, threads) = workers::run(jobs, shared, observer)?.into_iter().unzip();
-    Ok(StreamOutcome { measured: StreamEnd { flows }, threads })
-}
-
 impl Flow<'_> {
     pub fn name_of(direction: Direction, id: u32, peer: Option<SocketAddr>) -> String {
         let peer = peer.map_or_else(|| "its peer".into(), |peer| peer.to_string());
@@ -104,7 +85,7 @@ impl Flow<'_> {
     }
 
     /// Fits into the kernel's thread names.
-    fn thread_name(&self) -> String {
+    pub(super) fn thread_name(&self) -> String {
         let way = if self.direction == Direction::Reverse { "rev" } else { "fwd" };
         format!("stream {} {way}", self.id)
     }
@@ -136,17 +117,5 @@ impl Flow<'_> {
             FlowSocket::Tcp(socket) => tcp_facts(socket, cpus),
             FlowSocket::Udp(socket, _) => udp_facts(socket, cpus),
         }
-    }
-
-    fn run(self, shared: &SharedState<'_>) -> Result<(FlowEnd, ThreadCpu)> {
-        if let Some(cpu) = self.cpu {
-            sys::affinity::pin_thread(&[cpu])?;
-        }
-        let flowed = match &self.socket {
-            FlowSocket::Tcp(socket) => tcp::run(&self, socket, shared),
-            FlowSocket::Udp(socket, format) => udp::run(&self, socket, *format, shared),
-        };
-        let (series, thread) = flowed?;
-        Ok((FlowEnd { id: self.id, direction: self.direction, series }, thread))
     }
 }

@@ -1,6 +1,7 @@
 //! Streams: bulk transfer over TCP and UDP with one thread per connection.
 
 mod client;
+mod engine;
 mod flow;
 mod goal;
 mod interval_sampler;
@@ -14,7 +15,8 @@ mod udp;
 mod tests;
 
 pub(crate) use client::run_client;
-pub use flow::{CLIENT, EndFlag, Finish, Flow, FlowSocket, SERVER, Start, run};
+pub use engine::run;
+pub use flow::{CLIENT, EndFlag, Finish, Flow, FlowSocket, SERVER, Start};
 pub(crate) use server::Server;
 pub use udp::DatagramFormat;
 

@@ -113,7 +113,7 @@ impl Series {
         }
     }
 
-    /// `false` if there is none, or only one of them is in the warm-up.
+    /// `false` without a previous interval, or if the two are on different sides of the warm-up's end.
     fn join_last(&mut self) -> bool {
         let [.., before, rest] = self.intervals.as_mut_slice() else { return false };
         if before.warmup != rest.warmup {

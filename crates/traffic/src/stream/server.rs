@@ -4,7 +4,9 @@ use std::net::{TcpListener, UdpSocket};
 
 use workload::{Direction, StreamSettings, Transport};
 
-use super::{DatagramFormat, Finish, Flow, FlowSocket, SERVER, Start, check, connections, flow, share, udp};
+use super::{
+    DatagramFormat, Finish, Flow, FlowSocket, SERVER, Start, check, connections, engine, share, udp,
+};
 use crate::{
     error::Result, gather, handshake::Purpose, observer::Observer, outcome::StreamOutcome, spec::ServerSpec,
     stop::Stop, workers::cpu_of,
@@ -65,7 +67,7 @@ impl Server {
             finish: Finish::HalfClose,
         };
         let flows = places.into_iter().zip(sockets).enumerate().map(flow).collect();
-        flow::run(flows, stop, observer)
+        engine::run(flows, stop, observer)
     }
 
     fn gather(&self, places: &[(Direction, u32)], stop: &Stop) -> Result<Vec<(FlowSocket, Start)>> {

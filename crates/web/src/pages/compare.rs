@@ -21,7 +21,6 @@ use crate::{
     site::Site,
 };
 
-/// Runs in a selection.
 const MOST: usize = 200;
 
 /// `a` is the reference.
@@ -31,7 +30,6 @@ pub(super) struct Pair {
     pub(super) b: String,
 }
 
-/// `a` and `b`, or the runs ticked in the list.
 #[derive(Debug, Default, PartialEq, Eq)]
 struct Chosen {
     a: Option<RunId>,
@@ -58,7 +56,6 @@ pub(crate) async fn page(
     Ok(layout::page(&site, "Compare two runs", Some(Entry::Compare), &content))
 }
 
-/// Those with the scenario of `b`, or all if it is unknown or has a single run.
 fn candidates(store: &Store, b: Option<&RunId>) -> Result<Vec<RunListing>, Failure> {
     let listed = |filter: &RunFilter| store.browse(filter, None, MOST).map(|part| part.runs);
     if let Some(b) = b {

@@ -16,8 +16,9 @@ use serde::Deserialize;
 
 use crate::{
     failure::Failure,
-    layout::{self, RunEntry, short},
+    layout::{self, RunEntry},
     links,
+    shell::short,
     site::Site,
     time,
 };
@@ -25,7 +26,6 @@ use crate::{
 const MOST_RUNS: usize = 100;
 const MOST_RESULTS: usize = 40;
 
-/// Default: all results.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 pub(crate) struct Wanted {
@@ -52,7 +52,7 @@ fn runs_of(site: &Site, store: &store::Store, run: &RunId) -> Result<Vec<Arc<Run
     let listed = if imported || digest.is_empty() { Vec::new() } else { store.runs_of(digest)? };
     let others = listed.iter().filter(|other| other.id != *run && other.started <= record.header.started);
     let mut runs = vec![Arc::new(analysis::run_results(&record))];
-    // Skip runs in a format of another version.
+    // Skip runs of unknown versions.
     runs.extend(others.take(MOST_RUNS - 1).filter_map(|other| site.results.of(other, store).ok()));
     runs.reverse();
     Ok(runs)

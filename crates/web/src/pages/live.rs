@@ -26,12 +26,11 @@ use crate::{
     time,
 };
 
-/// Cheap, but must not disturb a trial.
+/// Rare enough not to disturb a trial.
 const LOOK: Duration = Duration::from_millis(500);
 /// Looks without news until a comment is sent to detect closed connections.
 const QUIET_LOOKS: usize = 20;
 
-/// The script updates it.
 pub(crate) async fn page(
     State(site): State<Arc<Site>>,
     Path(run): Path<String>,
@@ -63,7 +62,6 @@ pub(crate) async fn events(State(site): State<Arc<Site>>, Path(run): Path<String
     Sse::new(events).into_response()
 }
 
-/// `None` after the end, or if the server stops.
 async fn next(site: &Arc<Site>, follower: Follower) -> Option<(Event, Follower)> {
     let mut following = match follower {
         Follower::Ended => return None,

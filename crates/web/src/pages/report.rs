@@ -17,7 +17,6 @@ use crate::{
     site::Site,
 };
 
-/// A run without trials has no report yet, so it redirects to the live page.
 pub(crate) async fn page(
     State(site): State<Arc<Site>>,
     Path(run): Path<String>,

@@ -14,8 +14,9 @@ use store::{Baseline, RunFilter, RunListing, RunPart, RunPosition};
 
 use crate::{
     failure::Failure,
-    layout::{self, Entry, short},
+    layout::{self, Entry},
     links,
+    shell::short,
     site::Site,
     time,
 };

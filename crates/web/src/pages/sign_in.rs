@@ -14,15 +14,15 @@ use sys::clock::monotonic;
 
 use crate::{
     failure::Failure,
-    guard::{self, SignInRefusal},
     layout, links,
+    reader::{self, SignInRefusal},
+    shell,
     site::Site,
 };
 
 #[derive(Deserialize)]
 pub(crate) struct SignIn {
     token: String,
-    /// The page to return to.
     #[serde(default)]
     wanted: String,
 }
@@ -31,7 +31,6 @@ pub(crate) async fn page() -> Response {
     form(links::RUNS, None)
 }
 
-/// Leads to `wanted`.
 pub(crate) fn form(wanted: &str, refusal: Option<SignInRefusal>) -> Response {
     let problem = refusal.and_then(|refusal| match refusal {
         SignInRefusal::NoToken => None,
@@ -51,10 +50,9 @@ pub(crate) fn form(wanted: &str, refusal: Option<SignInRefusal>) -> Response {
             button type="submit" { "Sign in" }
         }
     };
-    layout::bare("Sign in", &content)
+    shell::bare("Sign in", &content)
 }
 
-/// Sets a cookie if the token is correct.
 pub(crate) async fn sign_in(
     State(site): State<Arc<Site>>,
     extensions: Extensions,
@@ -62,7 +60,7 @@ pub(crate) async fn sign_in(
 ) -> Result<Response, Failure> {
     let wanted = if is_here(&shown.wanted) { shown.wanted.as_str() } else { links::RUNS };
     let Some(token) = &site.config.token else { return Ok(Redirect::to(wanted).into_response()) };
-    if let Err(refusal) = guard::check_token(&site, token, &shown.token, guard::source(&extensions)) {
+    if let Err(refusal) = reader::check_token(&site, token, &shown.token, reader::source(&extensions)) {
         return Ok((refusal.status(), form(wanted, Some(refusal))).into_response());
     }
     let cookie = site.sign_ins.begin(monotonic());
@@ -86,13 +84,12 @@ pub(crate) async fn sign_out(State(site): State<Arc<Site>>, headers: HeaderMap) 
     if site.config.token.is_none() {
         return Redirect::to(links::RUNS).into_response();
     }
-    guard::cookies(&headers, site.config.listen.port()).for_each(|cookie| site.sign_ins.end(cookie));
+    reader::cookies(&headers, site.config.listen.port()).for_each(|cookie| site.sign_ins.end(cookie));
     with_cookie(&site, "; Max-Age=0; ", links::SIGN_IN)
 }
 
-/// `value` includes further attributes.
 fn with_cookie(site: &Site, value: &str, next: &str) -> Response {
-    let name = guard::cookie_name(site.config.listen.port());
+    let name = reader::cookie_name(site.config.listen.port());
     let secure = if site.config.tls.is_some() { "; Secure" } else { "" };
     let cookie = format!("{name}={value}Path=/; HttpOnly; SameSite=Strict{secure}");
     ([(header::SET_COOKIE, cookie)], Redirect::to(next)).into_response()

@@ -31,7 +31,7 @@ pub(super) fn vhost(keep: fn(&str, &str) -> bool) -> Fixture {
 
 /// The rows of the sweep of which `keep` says so, by queues and connections.
 pub(super) fn queues(keep: fn(u32, u32) -> bool) -> Fixture {
-    let mut run = imported("queues.md", "Markdown table");
+    let mut run = imported("queues.md", "table");
     add_path(&mut run, "vmbr0");
     for row in rows(QUEUES) {
         if !keep(number(row[0]) as u32, number(row[1]) as u32) {
@@ -46,7 +46,7 @@ pub(super) fn queues(keep: fn(u32, u32) -> bool) -> Fixture {
         ];
         run.told("vmbr0", "iperf3", &[("Queue", row[0]), ("connections", row[1])], reported_of(&columns));
     }
-    named(run, "queues.md", "Markdown table")
+    named(run, "queues.md", "table")
 }
 
 /// The system calls of one test.
@@ -87,7 +87,7 @@ pub(super) fn split(mut run: Fixture) -> Fixture {
 
 /// Percentiles of round trips, as a table has them.
 pub(super) fn percentiles(median_micros: f64, tail_micros: f64) -> Fixture {
-    let mut run = imported("latency.md", "Markdown table");
+    let mut run = imported("latency.md", "table");
     add_path(&mut run, "kvm-kvm");
     let time = |name, micros: f64| (name, Quantity::Time, micros * 1000.0);
     run.told(
@@ -101,7 +101,7 @@ pub(super) fn percentiles(median_micros: f64, tail_micros: f64) -> Fixture {
 
 /// A configuration of virtual machines and the same with vhost, as columns of a table name them.
 pub(super) fn configurations(without: f64, with: f64) -> Fixture {
-    let mut run = imported("kvm.md", "Markdown table");
+    let mut run = imported("kvm.md", "table");
     add_path(&mut run, "machines");
     for (name, rate) in [("BM-BM", 23.5e9), ("KVM-KVM", without), ("KVM-KVM-vhost", with)] {
         let columns = [("Throughput", Quantity::BitRate, rate)];
@@ -122,7 +122,8 @@ fn named(mut run: Fixture, name: &str, format: &str) -> Fixture {
         formats: vec![format.to_owned()],
     };
     let notes = vec![format!("{name}, line 7: an interrupted test is ignored.")];
-    run.record.header.origin = Origin::Imported(samples::ImportRecord { files: vec![file], notes });
+    run.record.header.origin =
+        Origin::Imported(samples::ImportRecord { files: vec![file], notes, unexplained: Vec::new() });
     run
 }
 

@@ -105,7 +105,13 @@ fn latency_breakdown(micros: u64) -> MessagePath {
         to: two[1].clone(),
         times: times(took(index)),
     });
-    MessagePath { every: 8, followed: 100, not_followed: 1, whole: times(20_000), steps: steps.collect() }
+    MessagePath {
+        every: 8,
+        followed: 100,
+        not_followed: 1,
+        round_trip: times(20_000),
+        steps: steps.collect(),
+    }
 }
 
 /// Devices and backlog queues that dropped so many of 100,000 packets in each trial.

@@ -9,10 +9,7 @@ use super::{
     check::{Check, Group, Status},
     memory,
 };
-use crate::{
-    commands::{TOOL, vm},
-    interrupt,
-};
+use crate::{commands::vm, interrupt, program::TOOL};
 
 /// Check ids of a path to a guest.
 pub(super) const NEEDS: [&str; 4] = ["tap", "qemu", "guest-kernel", BOOT];

@@ -13,9 +13,9 @@ use super::{
     table,
 };
 use crate::{
-    commands::{PROGRAM, TOOL},
     exit::Exit,
     interrupt, output,
+    program::{PROGRAM, TOOL},
 };
 
 #[derive(Debug, Serialize)]

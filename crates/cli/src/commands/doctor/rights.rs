@@ -4,7 +4,7 @@ use machine::{CAPABILITY_USES, CapabilityUse};
 use serde::Serialize;
 
 use super::table;
-use crate::{commands::TOOL, exit::Exit, output};
+use crate::{exit::Exit, output, program::TOOL};
 
 const OTHERS: &str = "`plumb client`, `ping`, `member` and commands that only read results need no \
     capabilities. `measure`, `memory` and `rebalance` need to run as root or as the user who owns the \

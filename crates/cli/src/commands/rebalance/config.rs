@@ -16,7 +16,7 @@ use serde::{Deserialize, Deserializer, de::Error};
 use units::{Bytes, Nanos, Share};
 use workload::BalloonMethod;
 
-use crate::{bounded_file, commands::TOOL, failure::Misuse};
+use crate::{bounded_file, failure::Misuse, program::TOOL};
 
 const INTERVAL: Nanos = Nanos(10_000_000_000);
 /// Balloon drivers report statistics at most once per second.

@@ -7,7 +7,7 @@ use findings::Findings;
 use samples::{RemedyTrial, RemedyTrials, RunRecord};
 use store::Store;
 
-use super::{change, job::Job, resume};
+use super::{change, job::Job, recreate};
 use crate::{output, remedy_results};
 
 /// Trials with and without a remedy; the minimum for a 90 % interval.
@@ -16,7 +16,7 @@ const REMEDY: &str = "remedy";
 
 /// The job that tests a complete run's remedies; `None` if the lab can apply none.
 pub(super) fn job(main: &RunRecord, store: &Store) -> anyhow::Result<Option<Job>> {
-    let source = resume::stored_source(main)?;
+    let source = recreate::stored_source(main)?;
     let (plan, remedy_trials) = plan(main, &source.scenario)?;
     if plan.results.is_empty() {
         output::aside(format_args!("the lab cannot apply a remedy of any finding"));
@@ -28,7 +28,7 @@ pub(super) fn job(main: &RunRecord, store: &Store) -> anyhow::Result<Option<Job>
 
 /// Depends only on the run, so that it can be resumed.
 pub(super) fn plan(main: &RunRecord, scenario: &Scenario) -> anyhow::Result<(Plan, RemedyTrials)> {
-    let of_main = resume::stored_plan(main, scenario)?;
+    let of_main = recreate::stored_plan(main, scenario)?;
     let pairs = pairs(&analysis::analyse(main), &of_main);
     let (results, remedies): (Vec<[PlannedResult; 2]>, Vec<RemedyTrial>) = pairs.into_iter().unzip();
     let blocks = if of_main.design.is_adaptive() { FEWEST } else { main.header.blocks.max(FEWEST) };

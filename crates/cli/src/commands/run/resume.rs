@@ -1,20 +1,16 @@
 //! Resumes an interrupted run: recreates its plan from the stored record and verifies that it is identical.
 
-use ::scenario::{PathName, Plan, PlanOptions, Scenario, WorkloadName};
+use ::scenario::Plan;
 use samples::{RunId, RunRecord, RunState};
 use store::Store;
 
 use super::{
     RunArgs,
-    job::{Job, refuse_too_large},
+    job::Job,
+    recreate::{stored_plan, stored_source},
     remedies,
 };
-use crate::{
-    commands::TOOL,
-    failure::Misuse,
-    global_flags::GlobalFlags,
-    source::{self, Source},
-};
+use crate::{failure::Misuse, global_flags::GlobalFlags, program::TOOL, source};
 
 pub(super) fn resumed(
     args: &RunArgs,
@@ -53,18 +49,6 @@ pub(super) fn resumed(
     Ok(Job { source, plan, id, remedy_trials, resume: Some(record), _claim: claim })
 }
 
-pub(super) fn stored_source(record: &RunRecord) -> anyhow::Result<Source> {
-    let text = record.header.scenario.text.clone();
-    let scenario = Scenario::parse(&format!("the stored scenario of run {}", record.header.id), &text)?;
-    Ok(Source { scenario, text })
-}
-
-pub(super) fn stored_plan(record: &RunRecord, scenario: &Scenario) -> anyhow::Result<Plan> {
-    let options = options_of(record);
-    refuse_too_large(&options, scenario)?;
-    Ok(Plan::expand(scenario, record.header.seed, &options).limited_to(&record.header.probes))
-}
-
 /// Whether the recreated plan matches the stored trials, including their order.
 fn same_plan(plan: &Plan, record: &RunRecord) -> bool {
     let header = &record.header;
@@ -78,28 +62,6 @@ fn same_plan(plan: &Plan, record: &RunRecord) -> bool {
     results.eq(header.results.iter().map(|result| result.id.as_str()))
         && plan.trials.len() == header.planned as usize
         && record.trials.iter().all(made_as_planned)
-}
-
-fn options_of(record: &RunRecord) -> PlanOptions {
-    let header = &record.header;
-    let mut workloads: Vec<WorkloadName> = Vec::new();
-    for result in &header.results {
-        let name = WorkloadName::new(&result.workload);
-        if !workloads.contains(&name) {
-            workloads.push(name);
-        }
-    }
-    let missing = header.missing_probes.iter().map(|missing| missing.probe);
-    let requested = header.probes.iter().copied().chain(missing);
-    PlanOptions {
-        trials: Some(header.blocks),
-        paths: header.paths.iter().map(|path| PathName::new(&path.name)).collect(),
-        workloads,
-        budget: header.design.budget,
-        precision: header.design.precision,
-        objective: Some(header.design.objective),
-        probes: Some(requested.collect()),
-    }
 }
 
 fn latest_unfinished(args: &RunArgs, store: &Store, shared: &GlobalFlags) -> anyhow::Result<RunId> {

@@ -24,7 +24,7 @@ use std::{
 use anyhow::{Context, bail};
 use clap::Args;
 
-use crate::{commands::PROGRAM, exit::Exit, failure::Misuse};
+use crate::{exit::Exit, failure::Misuse, program::PROGRAM};
 
 /// The hidden subcommand of that process.
 pub(crate) const SUBCOMMAND: &str = "held";

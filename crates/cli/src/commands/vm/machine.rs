@@ -8,7 +8,7 @@ use machine::{Accelerator, Firecracker, Image, Kernel, Machine, Qemu};
 use scenario::{HostName, Monitor, Vm};
 
 use crate::{
-    commands::PROGRAM,
+    program::PROGRAM,
     value_parsers::{Word, one_of},
 };
 

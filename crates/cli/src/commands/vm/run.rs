@@ -15,10 +15,11 @@ use super::{
 };
 use crate::{
     amount,
-    commands::{TOOL, run::probe},
+    commands::run::probe,
     exit::Exit,
     failure::{Misuse, NoGuest, NoRights},
     interrupt, output,
+    program::TOOL,
     value_parsers::{Word, one_of},
 };
 

@@ -1,7 +1,7 @@
-//! Decides when to alert, and runs the alert hook.
+//! Runs the alert hook.
 
 use std::{
-    path::{Path, PathBuf},
+    path::Path,
     process::Command,
     thread,
     time::{Duration, Instant},
@@ -9,50 +9,14 @@ use std::{
 
 use anyhow::{Context, bail};
 use machine::Subprocess;
-use serde::Serialize;
 
-use super::{report::MeasurementReport, run_process::GLANCE};
-use crate::{bounded_file, commands::trace::launch};
+use super::{plan::hook_program, report::MeasurementReport, run_process::GLANCE, state::Alert};
 
 const PATIENCE: Duration = Duration::from_secs(30);
-
-/// Sent once per state change.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub(super) enum Alert {
-    /// A new regression was found.
-    Regression,
-    /// A result remains at a new, worse level.
-    LevelShift,
-    /// All results have recovered.
-    Recovered,
-    /// A measurement failed after an earlier success.
-    Failed,
-}
-
-impl Alert {
-    pub(super) const fn word(self) -> &'static str {
-        match self {
-            Self::Regression => "regression",
-            Self::LevelShift => "level-shift",
-            Self::Recovered => "recovered",
-            Self::Failed => "failed",
-        }
-    }
-}
 
 /// Runs the hook with the report on standard input and its properties in the environment.
 pub(super) fn run_hook(hook: &[String], alert: Alert, report: &MeasurementReport) -> anyhow::Result<()> {
     tell_within(PATIENCE, hook, alert, report)
-}
-
-/// Finds the hook's program like execvp(3); `None` if it does not exist.
-///
-/// # Errors When another user could have written it.
-pub(super) fn hook_program(name: &str) -> anyhow::Result<Option<PathBuf>> {
-    let found = launch::find(name.as_ref()).ok();
-    found.as_deref().map(bounded_file::require_trusted).transpose()?;
-    Ok(found)
 }
 
 fn tell_within(

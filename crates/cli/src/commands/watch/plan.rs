@@ -11,13 +11,10 @@ use serde::{Deserialize, Deserializer, de::Error};
 use toml::Spanned;
 use units::{Bytes, Nanos, Share};
 
-use super::{
-    alert,
-    schedule::{TimeOfDay, Timing},
-};
+use super::schedule::{TimeOfDay, Timing};
 use crate::{
     bounded_file,
-    commands::check,
+    commands::{check, trace::launch},
     failure::{self, Misuse},
     misread,
     misread::Misread,
@@ -120,7 +117,7 @@ impl Plan {
         let plan = Self::parse(file, &text)?;
         if let Some([program, ..]) = plan.hook.as_deref() {
             // A missing program is reported when it is needed.
-            let _ = alert::hook_program(program)?;
+            let _ = hook_program(program)?;
         }
         Ok(plan)
     }
@@ -227,6 +224,15 @@ fn hook<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<String>, D::Error> {
             "use a program and its arguments, e.g. [\"/usr/local/bin/notify\", \"ops\"]",
         )),
     }
+}
+
+/// Finds the hook's program like execvp(3); `None` if it does not exist.
+///
+/// # Errors When another user could have written it.
+pub(super) fn hook_program(name: &str) -> anyhow::Result<Option<PathBuf>> {
+    let found = launch::find(name.as_ref()).ok();
+    found.as_deref().map(bounded_file::require_trusted).transpose()?;
+    Ok(found)
 }
 
 #[cfg(test)]

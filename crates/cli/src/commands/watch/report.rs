@@ -8,7 +8,7 @@ use samples::RunId;
 use serde::Serialize;
 use units::Bytes;
 
-use super::{alert::Alert, archive::Standing};
+use super::{archive::Standing, state::Alert};
 use crate::exit::Exit;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]

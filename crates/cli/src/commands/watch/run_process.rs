@@ -7,7 +7,7 @@ use lab::Stop;
 use machine::Subprocess;
 use samples::RunId;
 
-use crate::{commands::PROGRAM, exit::Exit, output};
+use crate::{exit::Exit, output, program::PROGRAM};
 
 pub(super) const GLANCE: Duration = Duration::from_millis(50);
 /// Prefix of the message that a run prints while waiting for another run.

@@ -8,12 +8,11 @@ use std::{
 use anyhow::Context;
 use jiff::Timestamp;
 use lab::Stop;
-use samples::UnixMillis;
+use samples::{RunId, UnixMillis};
 use units::Bytes;
 
 use super::{
-    Watched,
-    alert::{self, Alert},
+    Watched, alert,
     archive::Archive,
     budget::{Admission, admission},
     metrics::{Metrics, SharedMetrics},
@@ -22,7 +21,7 @@ use super::{
     report::{MeasurementReport, Verdict},
     run_process::{self, GLANCE, RunEnd},
     schedule,
-    state::{JudgedRun, ScenarioState, WatchState},
+    state::{Alert, JudgedRun, ScenarioState, WatchState},
 };
 use crate::{exit::Exit, failure, global_flags::GlobalFlags, live_view, output, source};
 
@@ -32,6 +31,21 @@ const PAUSE: Duration = Duration::from_secs(10);
 struct Due {
     earliest: UnixMillis,
     drawn: UnixMillis,
+}
+
+/// How an attempt to measure ended.
+enum Attempt {
+    Interrupted,
+    /// Nothing was judged.
+    NoResults(MeasurementReport),
+    Judged(MeasurementReport, ScenarioState),
+}
+
+/// The part of a run that is still to be measured.
+struct Remainder {
+    /// The run to resume.
+    resume: Option<RunId>,
+    expected: Option<Bytes>,
 }
 
 pub(super) struct Session<'a> {
@@ -174,8 +188,9 @@ impl<'a> Session<'a> {
         let Watched { name, digest, .. } = &self.watched[place];
         let before = ScenarioState { tried: Some(now), ..self.state.of(name, digest) };
         let (report, after) = match outcome {
-            Ok(Some((report, after))) => (report, after.unwrap_or_else(|| before.clone())),
-            Ok(None) => {
+            Ok(Attempt::Judged(report, after)) => (report, after),
+            Ok(Attempt::NoResults(report)) => (report, before.clone()),
+            Ok(Attempt::Interrupted) => {
                 output::aside(
                     "interrupted: finished trials are stored; `plumb run --resume` continues the run",
                 );
@@ -205,19 +220,15 @@ impl<'a> Session<'a> {
         place: usize,
         now: UnixMillis,
         blank: &MeasurementReport,
-    ) -> anyhow::Result<Option<(MeasurementReport, Option<ScenarioState>)>> {
+    ) -> anyhow::Result<Attempt> {
         let without_results =
-            |verdict, reason| Ok(Some((blank.clone().without_results(verdict, reason), None)));
+            |verdict, reason| Attempt::NoResults(blank.clone().without_results(verdict, reason));
         let watched = &mut self.watched[place];
         // The scenario file may have changed.
         watched.digest = source::load(&watched.measure.scenario, self.shared)?.scenario.digest;
         let (digest, scenario) = (watched.digest.clone(), watched.measure.scenario.clone());
         let remembered = self.state.of(&watched.name, &digest);
-        // Resume only a recent run: the failure may affect only one of many hosts.
-        let since = UnixMillis(now.0 - (watched.measure.timing.every.0 / 1_000_000) as i64);
-        let resume = if remembered.has_failed { self.archive.unfinished(&digest, since)? } else { None };
-        let (resume, sent) = resume.map_or((None, Bytes(0)), |(run, sent)| (Some(run), sent));
-        let expected = self.archive.expected(&digest)?.map(|whole| Bytes(whole.0.saturating_sub(sent.0)));
+        let Remainder { resume, expected } = self.remainder(place, now, &remembered)?;
         let used = self.sent_today(now)?;
         match admission(self.plan.budget, used, expected) {
             Admission::Fits => {}
@@ -225,7 +236,9 @@ impl<'a> Session<'a> {
                 "note: no stored run of {}, so the bytes it will send are unknown",
                 self.watched[place].name
             )),
-            Admission::Skipped => return without_results(Verdict::Skipped, self.no_room(used, expected)),
+            Admission::Skipped => {
+                return Ok(without_results(Verdict::Skipped, self.no_room(used, expected)));
+            }
         }
         let is_shown = live_view::is_watched();
         if is_shown {
@@ -235,29 +248,54 @@ impl<'a> Session<'a> {
         if is_shown {
             output::erase();
         }
-        let run = match ended? {
-            RunEnd::Stored(run) => run,
+        match ended? {
+            RunEnd::Stored(run) => self.judge(place, run, blank, &remembered),
             RunEnd::Failed(reason) => {
                 // Best effort, if the store can be read.
                 let partial = || self.archive.unfinished(&digest, now).ok().flatten().map(|(run, _)| run);
                 let run = resume.or_else(partial);
                 let report = blank.clone().without_results(Verdict::Failed, reason);
-                return Ok(Some((MeasurementReport { run, ..report }, None)));
+                Ok(Attempt::NoResults(MeasurementReport { run, ..report }))
             }
-            RunEnd::Interrupted => return Ok(None),
-        };
-        let watched = &self.watched[place];
-        let standing = self.archive.standing(&digest, &run, &watched.measure, &remembered)?;
+            RunEnd::Interrupted => Ok(Attempt::Interrupted),
+        }
+    }
+
+    /// Resumes only a recent run: the failure may affect only one of many hosts.
+    fn remainder(
+        &mut self,
+        place: usize,
+        now: UnixMillis,
+        remembered: &ScenarioState,
+    ) -> anyhow::Result<Remainder> {
+        let Watched { measure, digest, .. } = &self.watched[place];
+        let since = UnixMillis(now.0 - (measure.timing.every.0 / 1_000_000) as i64);
+        let resume = if remembered.has_failed { self.archive.unfinished(digest, since)? } else { None };
+        let (resume, sent) = resume.map_or((None, Bytes(0)), |(run, sent)| (Some(run), sent));
+        let expected = self.archive.expected(digest)?.map(|whole| Bytes(whole.0.saturating_sub(sent.0)));
+        Ok(Remainder { resume, expected })
+    }
+
+    /// Compares a stored run with its reference.
+    fn judge(
+        &mut self,
+        place: usize,
+        run: RunId,
+        blank: &MeasurementReport,
+        remembered: &ScenarioState,
+    ) -> anyhow::Result<Attempt> {
+        let Watched { measure, name, digest } = &self.watched[place];
+        let standing = self.archive.standing(digest, &run, measure, remembered)?;
         let standing = standing.with_context(|| format!("run {run} is incomplete or not stored"))?;
         let (alert, after) = remembered.after(JudgedRun {
             run: &run,
             started: standing.stored.results.started,
             gate: standing.compared.as_ref().map(|(comparison, gate)| (&comparison.a.id, gate)),
-            has_baseline: matches!(watched.measure.against, Against::Baseline(_)),
+            has_baseline: matches!(measure.against, Against::Baseline(_)),
             shifts: &standing.shifts,
         });
-        self.metrics.lock().take(&watched.name, &standing.stored, !after.regressions.is_empty());
-        Ok(Some((blank.clone().of_run(run, &standing, alert), Some(after))))
+        self.metrics.lock().take(name, &standing.stored, !after.regressions.is_empty());
+        Ok(Attempt::Judged(blank.clone().of_run(run, &standing, alert), after))
     }
 
     fn no_room(&self, used: Bytes, expected: Option<Bytes>) -> String {

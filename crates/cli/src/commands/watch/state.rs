@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 use store::Location;
 use sys::output_file;
 
-use super::{alert::Alert, plan::FARTHEST};
+use super::plan::FARTHEST;
 use crate::{bounded_file, destination::replace_text, output, store_path};
 
 /// Without a named baseline, a regression that persists for this many runs becomes the new normal.
@@ -169,6 +169,31 @@ impl ScenarioState {
         if runs + 1 >= PERSISTENT && !judged.has_baseline {
             (self.regressions, self.regressed_since, self.passed) =
                 (BTreeSet::new(), None, vec![judged.run.clone()]);
+        }
+    }
+}
+
+/// Sent once per state change.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub(super) enum Alert {
+    /// A new regression was found.
+    Regression,
+    /// A result remains at a new, worse level.
+    LevelShift,
+    /// All results have recovered.
+    Recovered,
+    /// A measurement failed after an earlier success.
+    Failed,
+}
+
+impl Alert {
+    pub(super) const fn word(self) -> &'static str {
+        match self {
+            Self::Regression => "regression",
+            Self::LevelShift => "level-shift",
+            Self::Recovered => "recovered",
+            Self::Failed => "failed",
         }
     }
 }

@@ -67,7 +67,6 @@ impl PrivateKey {
             .map_err(|error| KeyError::Unreadable { kind: "private", reason: error.to_string() })
     }
 
-    /// The length of the modulus and of every ciphertext, in bytes.
     #[must_use]
     pub fn size(&self) -> usize {
         self.0.size()

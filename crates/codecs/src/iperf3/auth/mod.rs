@@ -16,7 +16,6 @@ use thiserror::Error;
 pub use keys::{KeyError, PrivateKey, PublicKey};
 pub use users::Users;
 
-/// Both ends must use the same.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Padding {
     /// The default until iperf3 3.16, and later with `--use-pkcs1-padding`.
@@ -50,7 +49,6 @@ pub enum LoginDenial {
         seconds: i64,
         allowed: i64,
     },
-    /// This may be a replay.
     #[error("the client's token was used before")]
     Replayed,
     #[error("no user has this name and password")]

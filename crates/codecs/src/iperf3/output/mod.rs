@@ -18,7 +18,6 @@ use super::number::real;
 pub struct Output {
     pub start: Start,
     pub intervals: Vec<Interval>,
-    /// Empty if the test failed.
     pub end: End,
     /// `-T`.
     pub title: Option<String>,

@@ -42,7 +42,6 @@ pub struct Start {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct ConnectionInfo {
-    /// Identifier in measures.
     #[serde(deserialize_with = "whole")]
     pub socket: i64,
     pub local_host: String,

@@ -120,7 +120,6 @@ pub struct PlannedStream {
 }
 
 impl Params {
-    /// TCP by default.
     #[must_use]
     pub const fn transport(&self) -> Transport {
         if self.udp { Transport::Udp } else { Transport::Tcp }

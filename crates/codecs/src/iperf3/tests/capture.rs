@@ -57,7 +57,6 @@ impl Capture {
         ALL.iter().find(|capture| capture.name == name).unwrap()
     }
 
-    /// The prefix is removed.
     pub(super) fn lines(&self, begin: &str) -> Vec<&'static str> {
         self.passed.lines().filter_map(|line| line.strip_prefix(begin)).map(str::trim).collect()
     }

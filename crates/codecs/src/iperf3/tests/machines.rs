@@ -9,7 +9,6 @@ use super::capture::{ALL, Capture, Word, bytes, same, words};
 
 const NOW: Nanos = Nanos(0);
 
-/// Returns the bytes and events of the machine in place of the captured client.
 fn client(capture: &Capture, cut: &mut impl FnMut(usize) -> usize) -> (Vec<u8>, Vec<client::Event>) {
     let messages = capture.client_words();
     let Word::Cookie(cookie) = messages[0] else { panic!("a client starts with its cookie") };
@@ -44,7 +43,6 @@ fn client(capture: &Capture, cut: &mut impl FnMut(usize) -> usize) -> (Vec<u8>, 
     (sent, events)
 }
 
-/// Returns the bytes and events of the machine in place of the captured server.
 fn server(capture: &Capture, cut: &mut impl FnMut(usize) -> usize) -> (Vec<u8>, Vec<server::Event>) {
     let messages = capture.server_words();
     let json = Capture::json(&messages);

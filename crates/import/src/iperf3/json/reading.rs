@@ -1,6 +1,6 @@
 //! One test from a JSON document or a series of events, after parsing.
 
-use std::ops::RangeInclusive;
+use std::{collections::BTreeMap, ops::RangeInclusive};
 
 use codecs::iperf3::output::{End as Summary, EndStream, Interval as Written, Measure, Start};
 use units::{BitRate, Bytes, Nanos};
@@ -181,7 +181,9 @@ impl Reading {
         if let Some(test) = test.filter(|test| !matches!(test.protocol.as_str(), "TCP" | "UDP" | "")) {
             notes.push(format!("this test uses {}; its transport is unknown", test.protocol));
         }
-        let mut found = self.log(summary, streams, lines).into_found();
+        let log = self.log(summary, streams, lines);
+        notes.extend(log.impossible());
+        let mut found = log.into_found();
         if by_sums {
             found.settings.streams =
                 test.and_then(|test| u32::try_from(test.num_streams).ok()).filter(|it| *it > 0);
@@ -333,12 +335,49 @@ impl Reading {
             message: test.and_then(|test| u64::try_from(test.blksize).ok()).filter(|it| *it > 0).map(Bytes),
             congestion: summary.sender_tcp_congestion.clone(),
             rate: rate.filter(|rate| *rate > 0).map(|rate| BitRate(rate as f64)),
+            options: self.options(),
+            observed: self.observed(),
             hosts,
             peer: None,
             cpu: cpu.and_then(|cpu| Cpu::of(cpu.host_total, cpu.remote_total)),
             started: started.and_then(|it| time::of_seconds(it.timesecs, it.timemillisecs)),
             streams,
         }
+    }
+}
+
+impl Reading {
+    /// Options that were set, named as on the command line.
+    fn options(&self) -> BTreeMap<String, String> {
+        let start = &self.start;
+        let test = start.test_start.as_ref();
+        let size = |bytes: i64| Bytes(bytes.unsigned_abs()).to_string();
+        let fq_rate = test.and_then(|test| test.fqrate).or(start.fq_rate);
+        let set = |name: &str, value: Option<i64>, written: &dyn Fn(i64) -> String| {
+            value.filter(|value| *value > 0).map(|value| (name.to_owned(), written(value)))
+        };
+        [
+            set("mss", start.tcp_mss, &|value| value.to_string()),
+            set("window", start.sock_bufsize, &size),
+            set("fq-rate", fq_rate, &|rate| BitRate(rate as f64).to_string()),
+            set("bytes", test.map(|test| test.bytes), &size),
+            set("blocks", test.map(|test| test.blocks), &|value| value.to_string()),
+            set("omit", test.map(|test| test.omit), &|value| value.to_string()),
+            set("tos", test.and_then(|test| test.tos), &|value| value.to_string()),
+        ]
+        .into_iter()
+        .flatten()
+        .collect()
+    }
+
+    fn observed(&self) -> BTreeMap<&'static str, String> {
+        let port = match (&self.start.connecting_to, self.start.connected.first()) {
+            (Some(server), _) => Some(server.port),
+            (None, own) => own.map(|own| own.local_port),
+        };
+        let mss = self.start.tcp_mss_default.filter(|mss| *mss > 0).map(|mss| mss.to_string());
+        let port = port.filter(|port| *port > 0).map(|port| port.to_string());
+        [("port", port), ("mss", mss)].into_iter().filter_map(|(name, value)| Some((name, value?))).collect()
     }
 }
 

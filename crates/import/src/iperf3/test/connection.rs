@@ -31,6 +31,10 @@ pub(super) struct Connection {
     pub(super) has_receiver_row: bool,
     /// A plain summary row.
     pub(super) plain: Option<Interval>,
+    /// The server counted far fewer datagrams than were sent when it was asked.
+    pub(super) late_report: bool,
+    /// A counter of datagrams overflowed.
+    pub(super) overflowed: bool,
     /// Bytes per datagram in the last two intervals, at a UDP sender.
     pub(super) sizes: [Option<f64>; 2],
 }
@@ -62,6 +66,18 @@ impl Connection {
         Agreement::of(&self.series, &summary).or_else(|| Some(Agreement::of_summary_alone(&summary)))
     }
 
+    /// Datagrams that the intervals count as sent or received.
+    pub(super) fn datagrams_counted(&self) -> u64 {
+        let counted = self.series.intervals().filter_map(|interval| interval.datagrams);
+        counted.fold(0, |sum, datagrams| sum.saturating_add(datagrams.count))
+    }
+
+    /// Datagrams that the intervals count as lost.
+    pub(super) fn datagrams_lost(&self) -> i64 {
+        let counted = self.series.intervals().filter_map(|interval| interval.datagrams);
+        counted.fold(0, |sum, datagrams| sum.saturating_add(datagrams.lost.max(0)))
+    }
+
     /// Time within the series that no interval covers.
     pub(super) fn gaps(&self) -> Nanos {
         agreement::gaps(&self.series)
@@ -75,7 +91,23 @@ impl Connection {
         by_summary: bool,
         congestion: &Option<String>,
     ) -> Stream {
-        let (summary, other) = self.summaries(sends);
+        let (mut summary, other) = self.summaries(sends);
+        let mut other = other.filter(|_| knows_other);
+        if self.overflowed {
+            // Only the rows have valid counts.
+            let rows = DatagramSample {
+                count: self.datagrams_counted(),
+                lost: self.datagrams_lost(),
+                ..DatagramSample::default()
+            };
+            let known = Some(rows).filter(|rows| rows.count > 0);
+            summary.iter_mut().for_each(|summary| summary.datagrams = known.filter(|_| !sends));
+            other.iter_mut().for_each(|other| other.datagrams = None);
+        } else if let Some(datagrams) =
+            summary.as_mut().and_then(|summary| summary.datagrams.as_mut()).filter(|_| !sends)
+        {
+            datagrams.lost = datagrams.lost.max(self.datagrams_lost());
+        }
         let mut own = self.series.into_intervals();
         match summary {
             Some(summary) if own.is_empty() || by_summary => own = vec![summary],
@@ -84,7 +116,6 @@ impl Connection {
         }
         let congestion = if sends { congestion.clone() } else { None };
         let socket = SocketFacts { congestion, ..SocketFacts::default() };
-        let other = other.filter(|_| knows_other);
         Stream { sends, local: self.local, remote: self.remote, own, other, socket }
     }
 }
@@ -124,10 +155,23 @@ pub(super) fn size(interval: &Interval, rest: Rest) -> Option<f64> {
     (interval.bytes.0 > 0).then(|| interval.bytes.0 as f64 / datagrams as f64)
 }
 
-/// Received part of a sender's interval: datagrams have equal size.
-pub(super) fn without_the_lost(sent: Interval) -> Interval {
-    let Some(datagrams) = sent.datagrams else { return sent };
-    let all = datagrams.count as f64 + datagrams.lost.max(0) as f64;
-    let share = if all > 0.0 { datagrams.count as f64 / all } else { 0.0 };
-    Interval { bytes: Bytes((sent.bytes.0 as f64 * share).round() as u64), ..sent }
+/// Bytes per datagram of a summary.
+pub(super) fn bytes_per_datagram(interval: &Interval, datagrams: u64) -> f64 {
+    interval.bytes.0 as f64 / datagrams.max(1) as f64
 }
+
+/// What a server received of datagrams of equal size, by its own count; `None` if it counted far fewer than the
+/// intervals sent, because it was asked before they arrived.
+pub(super) fn received(summary: Interval, sent: u64) -> Option<Interval> {
+    let Some(datagrams) = summary.datagrams else { return Some(summary) };
+    let counted = datagrams.count as f64 + datagrams.lost.max(0) as f64;
+    if counted < sent as f64 * COUNTED {
+        return None;
+    }
+    let all = counted.max(sent as f64);
+    let share = if all > 0.0 { datagrams.count as f64 / all } else { 0.0 };
+    Some(Interval { bytes: Bytes((summary.bytes.0 as f64 * share).round() as u64), ..summary })
+}
+
+/// A server that counted less than this share was asked too early.
+const COUNTED: f64 = 0.9;

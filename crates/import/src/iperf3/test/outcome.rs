@@ -64,9 +64,21 @@ impl Test {
         {
             notes.push(format!("{place}: rows are missing, {gap} in total; the rate covers the others"));
         }
+        if self.streams.iter().any(|it| it.late_report) {
+            notes.push(format!(
+                "{place}: the server had counted few of the datagrams when it reported, so received bytes are unknown"
+            ));
+        }
+        if self.streams.iter().any(|it| it.overflowed) {
+            let lost: i64 = self.streams.iter().map(Connection::datagrams_lost).sum();
+            notes.push(format!(
+                "{place}: the summary's datagram counter overflowed, so the total loss is unknown; the rows lost {lost} datagrams"
+            ));
+        }
         let asked = self.asked.streams.filter(|_| by_sums).or_else(|| listed.filter(|_| only_sums));
         let (log, agreements) = self.into_log();
         notes.extend(Agreement::note(&agreements).map(|what| format!("{place}: {what}")));
+        notes.extend(log.impossible().map(|what| format!("{place}: {what}")));
         let mut found = log.into_found();
         if found.settings.transport.is_none() {
             notes.push(format!("{place}: this test uses SCTP; its transport is unknown"));
@@ -105,8 +117,9 @@ impl Test {
         self.streams.iter_mut().chain(sums).for_each(|connection| connection.series.trim(least + ROUNDED));
     }
 
-    fn into_log(self) -> (Log, Vec<Agreement>) {
+    fn into_log(mut self) -> (Log, Vec<Agreement>) {
         let end = self.writer();
+        let observed = [("port", self.port.take()), ("mss", self.segment_size.take())];
         let local = |connection: &Connection| connection.local.as_deref().map(address);
         let own = self.streams.first().and_then(local).flatten();
         let peer = self.streams.first().and_then(|it| it.remote.as_deref().map(address)).flatten();
@@ -117,8 +130,18 @@ impl Test {
         let transport = known.then(|| if self.is_udp() { Transport::Udp } else { Transport::Tcp });
         let sends = self.sends(end);
         let of = |connection: &Connection| connection.tag.map(|tag| tag.sends).or(sends);
-        let knows_direction = self.streams.iter().all(|connection| of(connection).is_some());
+        // A receiver is the server of a forward test or the client of a reverse one.
+        let is_ambiguous = end.is_none() && sends == Some(false) && !self.reverse && !self.asked.reverse;
+        let knows_direction = !is_ambiguous && self.streams.iter().all(|connection| of(connection).is_some());
         let way = |connection: &Connection| of(connection).unwrap_or(end != Some(End::Server));
+        let warm_up = |it: &Connection| {
+            let warm = it.series.intervals().filter(|interval| interval.warmup);
+            warm.map(|interval| (interval.end - interval.start).seconds()).sum::<f64>().round()
+        };
+        let omitted = self.streams.iter().map(warm_up).fold(0.0, f64::max);
+        if omitted > 0.0 {
+            self.asked.options.entry("omit".to_owned()).or_insert_with(|| format!("{omitted:.0}"));
+        }
         let has_rows = self.streams.iter().any(|connection| connection.series.len() > 0);
         let agreements: Vec<Agreement> = match has_rows {
             true => self.streams.iter().filter_map(|it| it.agreement(way(it))).collect(),
@@ -141,6 +164,8 @@ impl Test {
             streams: streams.collect(),
             congestion: self.congestion.or(self.asked.congestion),
             rate: self.asked.rate,
+            options: self.asked.options,
+            observed: observed.into_iter().filter_map(|(name, value)| Some((name, value?))).collect(),
             hosts,
             peer: self.peer,
             cpu: self.cpu,
@@ -155,15 +180,36 @@ impl Test {
         self.udp || (asked && !self.counts_segments)
     }
 
-    /// The end that wrote the log, from its first line, tags or summary: only a client has both summaries.
+    /// The end that wrote the log, from its first line, tags, command, error or summary: only a client has both
+    /// summaries. The command may be of the other end if the columns contradict it.
     fn writer(&self) -> Option<End> {
+        let receives_only = || self.streams.iter().any(|it| it.sends == Some(false));
+        let by_command = || match (self.asked.client, self.asked.server) {
+            (true, _) if self.asked.reverse || self.asked.bidirectional || !receives_only() => {
+                Some(End::Client)
+            }
+            (false, true) => Some(End::Server),
+            _ => None,
+        };
+        let by_error = || match self.failure.as_deref() {
+            Some(error) if error.contains("the client has terminated") && self.asked.client => {
+                Some(End::Client)
+            }
+            _ => None,
+        };
         let tagged = || self.streams.iter().find_map(|it| it.tag).map(|tag| tag.end);
         let both = || self.streams.iter().any(|it| it.of_sender.is_some() && it.of_receiver.is_some());
         let receives =
             |it: &Connection| it.of_sender.is_none() && it.of_receiver.is_some() && it.sends != Some(true);
-        self.end.or_else(tagged).or_else(|| both().then_some(End::Client)).or_else(|| {
-            (!self.streams.is_empty() && self.streams.iter().all(receives)).then_some(End::Server)
-        })
+        self.end
+            .or_else(tagged)
+            .or_else(by_command)
+            .or_else(by_error)
+            .or_else(|| both().then_some(End::Client))
+            .or_else(|| {
+                (!self.streams.is_empty() && !self.asked.client && self.streams.iter().all(receives))
+                    .then_some(End::Server)
+            })
     }
 
     /// Whether this end sends its untagged connections, which all have one direction. Columns show it. Otherwise a

@@ -91,7 +91,6 @@ impl Questions {
         &self.to
     }
 
-    /// Null if QEMU refuses the query, e.g. because it does not support it.
     pub(super) fn ask(&mut self, command: &'static str, arguments: &Value) -> Result<Value, MonitorError> {
         match self.order(command, arguments) {
             Err(MonitorError::Refused { .. }) => Ok(Value::Null),

@@ -9,7 +9,6 @@ use super::*;
 
 const GREETING: &str = r#"{"QMP": {"version": {}, "capabilities": []}}"#;
 
-/// The monitor replies to every command but the first. `ID` is replaced by the command's ID.
 fn monitor(answer: &'static str) -> (Qmp, LastLines) {
     let (ours, theirs) = UnixStream::pair().expect("a pair");
     thread::spawn(move || {

@@ -65,8 +65,8 @@ fn steps_add_up_to_the_total() {
     let Some((mut probe, lab, play)) = ready() else { return };
     let latency_breakdown = follow(&mut probe, &lab, ["g1", "g2"], &play);
     let sum: f64 = latency_breakdown.steps.iter().map(|step| step.times.mean().expect("has messages")).sum();
-    let whole = latency_breakdown.whole.mean().expect("followed messages");
-    assert!((sum - whole).abs() * 10.0 <= whole, "the steps add up to {sum} ns of {whole}");
+    let round_trip = latency_breakdown.round_trip.mean().expect("followed messages");
+    assert!((sum - round_trip).abs() * 10.0 <= round_trip, "the steps add up to {sum} ns of {round_trip}");
 }
 
 #[test]
@@ -92,6 +92,6 @@ fn check_slow_layer() {
         let (added, within) = if wanted { (DELAYED, DELAYED / 4) } else { (0, 50_000) };
         assert!(is.abs_diff(was + added) < within, "{at:?}: {was} ns became {is}");
     }
-    let (was, is) = (undisturbed(&usual.whole), undisturbed(&slow.whole));
+    let (was, is) = (undisturbed(&usual.round_trip), undisturbed(&slow.round_trip));
     assert!(is.abs_diff(was + DELAYED) < DELAYED / 4, "{was} ns became {is}");
 }

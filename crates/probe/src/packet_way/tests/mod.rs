@@ -73,5 +73,8 @@ fn show(latency_breakdown: &MessagePath, measured: u64) {
     let sum = latency_breakdown.sum_of_medians().map_or(0, |sum| sum.0);
     let followed =
         format!("{} followed, {} strayed", latency_breakdown.followed, latency_breakdown.not_followed);
-    line(&latency_breakdown.whole, &format!("whole; sum of medians {sum}; measured {measured}; {followed}"));
+    line(
+        &latency_breakdown.round_trip,
+        &format!("whole; sum of medians {sum}; measured {measured}; {followed}"),
+    );
 }

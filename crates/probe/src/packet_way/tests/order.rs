@@ -86,7 +86,7 @@ pub(super) fn check(
         latency_breakdown.followed,
         latency_breakdown.not_followed
     );
-    assert_eq!(latency_breakdown.whole.count(), latency_breakdown.followed);
+    assert_eq!(latency_breakdown.round_trip.count(), latency_breakdown.followed);
     assert!(latency_breakdown.steps.iter().all(|step| step.times.count() == latency_breakdown.followed));
 }
 

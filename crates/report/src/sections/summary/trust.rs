@@ -23,7 +23,14 @@ pub(super) fn text(
     (marked, brief): (bool, bool),
 ) -> Text {
     let mut facts = vec![trials(findings)];
-    facts.extend(spread(findings));
+    facts.extend(
+        spread(findings)
+            .map(|most| format!("trials of the same result vary by up to {}", phrases::rough(most))),
+    );
+    let unexplained = unexplained(findings);
+    let differ =
+        || format!("{unexplained} of {} results differ from one with equal settings", findings.results.len());
+    facts.extend((unexplained > 0).then(differ));
     facts.extend(noise(&findings.noise).filter(|_| !brief));
     let unclear = differences.iter().filter(|it| it.is_open()).count();
     facts.extend((unclear > 0).then(|| format!("{unclear} of {} comparisons unclear", differences.len())));
@@ -44,17 +51,23 @@ fn warned(findings: &Findings) -> usize {
 }
 
 /// `low` for unreliable or single numbers; `fair` for missing trials, warnings about the measurement, mostly unclear
-/// comparisons or mostly results with warnings.
+/// comparisons, mostly results with warnings, or imported trials that vary.
 fn grade(findings: &Findings, differences: &[Difference<'_>]) -> &'static str {
     let alone = findings.results.iter().all(|result| result.value.trials <= 1);
     let warns = |claim: &Finding| claim.is_of_the_measurement() && claim.severity == Severity::Warning;
     let open = differences.iter().filter(|it| it.is_open()).count();
+    // Whether trials in a log had equal conditions is unknown.
+    let is_doubtful = || {
+        let varies = findings.run.origin.imported().is_some() && spread(findings).is_some();
+        unexplained(findings) > 0 || varies
+    };
     if alone || findings.findings.iter().any(Finding::distrusts) {
         "low"
     } else if findings.run.state == RunState::Unfinished
         || findings.findings.iter().any(warns)
         || 2 * open > differences.len()
         || 2 * warned(findings) > findings.results.len()
+        || is_doubtful()
     {
         "fair"
     } else {
@@ -87,8 +100,13 @@ fn trials(findings: &Findings) -> String {
     format!("{} of {most}{} trials{reason}", run.completed, run.planned)
 }
 
-/// Spread between trials of a result, if there is no repeated baseline.
-fn spread(findings: &Findings) -> Option<String> {
+/// Results of an import that differ from one with equal settings, for unknown reasons.
+fn unexplained(findings: &Findings) -> usize {
+    findings.run.origin.imported().map_or(0, |import| import.unexplained.len())
+}
+
+/// Spread between trials of a result, if it is worth mentioning and there is no repeated baseline.
+fn spread(findings: &Findings) -> Option<f64> {
     if !findings.noise.is_empty() {
         return None;
     }
@@ -99,8 +117,7 @@ fn spread(findings: &Findings) -> Option<String> {
         );
         (result.values.len() > 1 && low > 0.0).then(|| high / low - 1.0)
     };
-    let most = findings.results.iter().filter_map(extent).reduce(f64::max).filter(|most| *most > APART)?;
-    Some(format!("trials of the same result vary by up to {}", phrases::rough(most)))
+    findings.results.iter().filter_map(extent).reduce(f64::max).filter(|most| *most > APART)
 }
 
 /// `noise floor 1.20 %`, `noise floor of throughput +8.8 %/−8.1 %, of latency 1.20 %`, or for several `noise floors 1.20 % to

@@ -25,7 +25,7 @@ pub(crate) fn machines() -> Findings {
             watched(result("on", 5.2), consumers(0.08, 0.47)),
             result("unwatched", 4.0),
         ],
-        probes: RunProbes { ran: vec![ProbeKind::Cpu], ..RunProbes::default() },
+        probes: RunProbes { used: vec![ProbeKind::Cpu], ..RunProbes::default() },
         ..nothing()
     }
 }

@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 
 use findings::{
     CallRates, ConsumerPart, ConsumerTime, CpuAttribution, CpuProbeCost, DataPackets, DevicePackets,
-    EndCalls, Findings, Interval, LatencyBreakdown, Leg, LostProbe, PacketCut, PacketSize, PacketSummary,
+    EndCalls, FailedProbe, Findings, Interval, LatencyBreakdown, Leg, PacketCut, PacketSize, PacketSummary,
     ProbeCost, ProbedSummary, ProcessCalls, ResultSummary, RunProbes, RunSummary, StepKind, StepSummary,
 };
 use samples::{
@@ -33,14 +33,14 @@ pub(crate) fn probed() -> Findings {
             messages(ping_pong("pod-to-target", Some("on"), 29_400.0, Some(2.7)), long_way()),
         ],
         probes: RunProbes {
-            ran: vec![ProbeKind::Cpu, ProbeKind::Syscalls, ProbeKind::PacketWay],
+            used: vec![ProbeKind::Cpu, ProbeKind::Syscalls, ProbeKind::PacketWay],
             missing: vec![MissingProbe {
                 probe: ProbeKind::Cpu,
                 reason: "the kernel has no BTF (/sys/kernel/btf/vmlinux is missing); use one with \
                           CONFIG_DEBUG_INFO_BTF"
                     .into(),
             }],
-            lost: vec![lost()],
+            failed: vec![failed()],
             costs: vec![
                 cost("stream", Metric::Throughput, 0.013, Some(0.034)),
                 cost("ping-pong", Metric::RoundTrip, 0.061, None),
@@ -51,9 +51,9 @@ pub(crate) fn probed() -> Findings {
 }
 
 /// In a run that was interrupted then, and resumed.
-fn lost() -> LostProbe {
+fn failed() -> FailedProbe {
     let reason = "cannot read slots: Cannot allocate memory (os error 12)".into();
-    LostProbe { probe: ProbeKind::Syscalls, reason, from: 11, trials: 3, again: 5 }
+    FailedProbe { probe: ProbeKind::Syscalls, reason, first_trial: 11, trials: 3, later_trials: 5 }
 }
 
 fn cost(workload: &str, metric: Metric, cost: f64, cpu: Option<f64>) -> ProbeCost {
@@ -377,7 +377,7 @@ fn latency_breakdown(engine: u64, rows: &[Row]) -> LatencyBreakdown {
             p50: Nanos(row.5),
             p99: Nanos(row.5 * 17 / 10),
             share: share(row.5),
-            begins: share(begins),
+            start: share(begins),
             by_trial: vec![share(row.5); 5],
         });
         begins += row.5;
@@ -386,7 +386,7 @@ fn latency_breakdown(engine: u64, rows: &[Row]) -> LatencyBreakdown {
         every: 16,
         followed: 21_034,
         not_followed: 12,
-        whole: times(engine * 101 / 100, engine * 19 / 10),
+        round_trip: times(engine * 101 / 100, engine * 19 / 10),
         engine: Some(Nanos(engine)),
         sum: Nanos(begins),
         unexplained: 1.0 - begins as f64 / engine as f64,

@@ -39,7 +39,7 @@ fn single(words: &str, outcome: Option<SingleOutcome>) -> SingleMeasurement {
 fn spread(low: f64, high: f64) -> Option<Spread> {
     Some(Spread {
         interval: Interval { low, high, confidence: 0.95 },
-        of: "receiver".into(),
+        end: "receiver".into(),
         intervals: 100,
         length: Nanos::from_millis(100),
         worth: 61.2,
@@ -124,7 +124,7 @@ pub(crate) fn datagrams() -> SingleMeasurement {
 /// An open loop whose round trips are bimodal.
 pub(crate) fn open_loop() -> SingleMeasurement {
     let levels = SingleLevels {
-        of: "round trips".into(),
+        quantity: "round trips".into(),
         low: 11_000.0,
         high: 49_000.0,
         share_high: 0.32,

@@ -135,7 +135,7 @@ fn byte_counts(report: &Report, server: &Output, direction: Direction) -> (u64, 
     }
 }
 
-/// Both ends agree, apart from kernel drops and data discarded by closing a stream with unread bytes.
+/// The ends agree, except for kernel drops and data discarded by closing a stream with unread bytes.
 fn check(load: &StreamSettings, options: Options) {
     let spec = ClientSpec { options, ..spec(load.clone()) };
     let Some((report, server, dropped)) = run_and_look(&spec, &[]) else { return };

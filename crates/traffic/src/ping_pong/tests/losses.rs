@@ -29,7 +29,7 @@ fn dropping_proxy(server: u16, drops: usize) -> u16 {
             let Ok(length) = back.recv(&mut bytes) else { return };
             front.send_to(&bytes[..length], client).expect("client");
             if count == 10 + drops {
-                // A late reply: its duplicate must not match the next message.
+                // The duplicate of a late reply does not match the next message.
                 front.send_to(&bytes[..length], client).expect("client");
             }
         }

@@ -79,7 +79,7 @@ impl<'a> Receiver<'a> {
             let arrival = self.read();
             let now = monotonic();
             let arrival = match arrival {
-                // The sender discarded what a slow path had not delivered in time.
+                // The sender discarded data that a slow path did not deliver in time.
                 Err(error) if error.is_reset() && patience.has_lasted(now) => Arrival::End,
                 other => other?,
             };

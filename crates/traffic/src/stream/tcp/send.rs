@@ -169,7 +169,6 @@ impl<'a> TransmitMethod<'a> {
     }
 }
 
-/// The minimum round trip so far.
 fn is_near(socket: &TcpStream) -> bool {
     tcp_info(socket).is_ok_and(|info| is_short(info.min_rtt_us))
 }

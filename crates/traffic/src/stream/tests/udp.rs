@@ -53,7 +53,7 @@ fn lasts_as_long_as_asked(load: &StreamSettings) -> bool {
 }
 
 fn check_series(series: &EndSeries, load: &StreamSettings, count: u64) {
-    // The receiver's time starts with its first datagram, so those of a single call take no time.
+    // The receiver's time starts with its first datagram, so a single call takes no time.
     let at_once = series.socket.segments.is_some_and(|most| u64::from(most) >= count);
     for pair in series.intervals.windows(2) {
         assert_eq!(pair[0].end, pair[1].start);

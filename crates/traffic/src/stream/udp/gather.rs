@@ -116,7 +116,7 @@ fn reply_to_all<'a>(places: impl IntoIterator<Item = &'a (UdpSocket, Opening)>) 
     for (socket, opening) in places {
         match sys::socket::send_nonblocking(socket, &opening.encode()) {
             Ok(_) => {}
-            // It is lost, as it might be on its path; the client asks again.
+            // The reply is lost, and the client repeats its greeting.
             Err(error) if error.kind() == io::ErrorKind::WouldBlock || super::dial::is_refused(&error) => {}
             Err(error) => return Err(Error::socket("answer", || "a client over UDP")(error)),
         }

@@ -26,7 +26,7 @@ use crate::{
     workers::SharedState,
 };
 
-/// A header alone.
+/// Bytes of the header.
 pub(super) const SMALLEST: u64 = DatagramFormat::Counter64.head() as u64;
 /// Longest over IPv4 (RFC 768, RFC 791).
 pub(super) const LARGEST: u64 = 65_507;

@@ -30,7 +30,7 @@ use crate::{
 const PATIENCE: Nanos = Nanos::from_secs(10);
 /// The receiver still accepts reordered datagrams, and replies to a sender that missed the reply.
 const LINGER: Nanos = Nanos::from_millis(150);
-/// Unsolicited closing replies in that time: a sender waiting for a CPU asks too rarely.
+/// The pause between unsolicited closing replies: a sender without a CPU repeats too rarely.
 const AGAIN: Nanos = Nanos::from_millis(50);
 /// No socket buffer holds more datagrams, even one of several MiB with the shortest ones.
 const BUFFERFUL: u64 = 1 << 14;
@@ -249,7 +249,7 @@ impl StreamHeaders {
                 self.closed = Some((sent, self.closed.map_or(batch.now, |(_, first)| first)));
                 batch.closing = true;
             }
-            // A repeated greeting of another stream, or its reply.
+            // A repeated greeting or its reply.
             None if Connect::parse_request(datagram).or(Connect::parse_reply(datagram)).is_some() => {}
             Some(Head::Closing { .. }) | None => sampler.sampled.stray(),
         }

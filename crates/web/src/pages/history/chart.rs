@@ -7,7 +7,7 @@ use maud::{Markup, html};
 use report::Scale;
 
 use super::changes;
-use crate::{layout::short, links, time};
+use crate::{links, shell::short, time};
 
 /// Units of the chart, which is scaled to the page.
 const WIDTH: f64 = 760.0;
@@ -76,7 +76,6 @@ fn point(axes: &Axes, place: usize, value: &Estimate, runs: &[Arc<RunResults>], 
     }
 }
 
-/// Text alternative of the chart.
 fn spoken(history: &ResultHistory, scale: Scale) -> String {
     let levels: Vec<String> = history.levels.iter().map(|level| scale.quantity(level.median)).collect();
     format!("{} runs; levels: {}", history.points.len(), levels.join(", then "))

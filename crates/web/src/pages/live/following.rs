@@ -1,4 +1,4 @@
-//! The state of a followed run: trials read so far and new ones.
+//! The state of a followed run.
 
 use findings::RunResults;
 use samples::{RunId, RunRecord, RunState};
@@ -35,7 +35,6 @@ impl Following {
         })
     }
 
-    /// Returns whether there are new trials.
     pub(super) fn look(&mut self, store: &Store) -> Result<bool, StoreError> {
         let run = self.record.header.id.clone();
         self.unclaimed = if store.is_under_way(&run) { 0 } else { self.unclaimed + 1 };

@@ -6,7 +6,7 @@ use report::Scale;
 use samples::{Arm, ResultRecord, RunState, Trial};
 
 use super::following::Following;
-use crate::{layout::short, links, time};
+use crate::{links, shell::short, time};
 
 const MOST_TRIALS: usize = 12;
 const WIDTH: f64 = 200.0;

@@ -4,7 +4,7 @@ use std::net::Ipv4Addr;
 
 use ipnet::Ipv4Net;
 use scenario::{
-    DeviceName, DeviceRef, Gateway, Host, HostKind, HostName, Lab,
+    DeviceName, DeviceRef, DeviceSettings, Gateway, Host, HostKind, HostName, Lab,
     link::{LinkEnd, Wire},
 };
 
@@ -29,6 +29,11 @@ pub(crate) fn wire_with(change: impl FnOnce(&mut Wire)) -> Lab {
     let mut wire = Wire::new("wire", [end(near(), NEAR), end(DeviceRef::new("far", "eth0"), FAR)], MTU);
     change(&mut wire);
     Lab { hosts: vec![named("near"), named("far")], links: vec![wire.into()], ..Lab::default() }
+}
+
+/// Two hosts with a wire, whose near end has these settings.
+pub(crate) fn configured_wire(settings: DeviceSettings) -> Lab {
+    Lab { devices: [(near(), settings)].into(), ..wire() }
 }
 
 pub(crate) fn near() -> DeviceRef {

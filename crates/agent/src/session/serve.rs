@@ -9,12 +9,12 @@ use protocol::{EndReport, Reply, ServerOrder, Token};
 use traffic::{Server, ServerSpec, Stop};
 use units::Nanos;
 
+use super::Session;
 use crate::{
     deadline::{panicked, passed},
     refusal::Refusal,
     replies::Replies,
     report,
-    session::Session,
     watch::Watch,
 };
 
@@ -37,7 +37,6 @@ pub(crate) fn open(session: Session<'_, '_>, order: ServerOrder) -> Result<Reply
     Ok(Reply::Listening { port })
 }
 
-/// Allowed by the policy.
 fn listen(session: Session<'_, '_>, order: ServerOrder) -> Result<Server, Refusal> {
     let ServerOrder { token, bind, mut load, cpus } = order;
     let asked = load.kind_mut().socket_mut().and_then(|socket| socket.server_port);

@@ -6,8 +6,8 @@ use units::Nanos;
 
 use crate::{
     histogram::LatencyHistogram,
+    kind::stream::{StreamData, StreamEnd},
     socket::SocketFacts,
-    stream::{StreamData, StreamEnd},
 };
 
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]

@@ -6,7 +6,7 @@ use units::Nanos;
 
 use crate::{
     kind::{KindMeasurement, Measurement},
-    metric::Metric,
+    metric::{Metric, Quantity},
     work::Work,
 };
 
@@ -31,28 +31,6 @@ pub struct ReportedValue {
     pub quantity: Quantity,
     /// In the base unit of its quantity; finite.
     pub value: f64,
-}
-
-/// The type of a reported number, which determines its unit.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum Quantity {
-    /// Bits per second.
-    BitRate,
-    /// Bytes per second.
-    ByteRate,
-    /// A latency, in nanoseconds. A full round trip only if `name` says so.
-    Time,
-    /// Messages, transactions or connections per second.
-    PerSecond,
-    /// A fraction, 0 to 1: of a machine's CPUs, or as given by `name`.
-    Share,
-    /// A count: retransmits, system calls.
-    Count,
-    /// Bytes.
-    Size,
-    /// A number without a unit.
-    Plain,
 }
 
 impl ReportedData {

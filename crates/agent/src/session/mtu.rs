@@ -6,7 +6,8 @@ use protocol::{MtuProbe, MtuResult, Reply};
 use traffic::{MtuSpec, Passage, Stop, probe_mtu};
 use units::Nanos;
 
-use crate::{deadline::within, refusal::Refusal, session::Session};
+use super::Session;
+use crate::{deadline::within, refusal::Refusal};
 
 pub(crate) fn probe(session: Session<'_, '_>, deadline: Nanos, order: &MtuProbe) -> Result<Reply, Refusal> {
     let MtuProbe { token, bind, server, port, mtu } = *order;

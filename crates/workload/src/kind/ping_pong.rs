@@ -11,10 +11,10 @@ use units::{BitRate, Bytes, Nanos};
 use crate::{
     column::Column,
     histogram::LatencyHistogram,
+    kind::stream::{each, mode_in_words, streams_in_words},
     kind::{KindMeasurement, KindSettings, LiveRate, Measurement, Transport, WorkloadSettings},
     metric::Metric,
     socket::{SocketFacts, SocketSettings},
-    stream::{each, mode_in_words, streams_in_words},
     work::Work,
 };
 

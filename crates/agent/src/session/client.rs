@@ -6,7 +6,8 @@ use protocol::{ClientOrder, EndReport, Reply};
 use traffic::{ClientSpec, Stop};
 use units::Nanos;
 
-use crate::{deadline::within, refusal::Refusal, replies::Replies, report, session::Session, watch::Watch};
+use super::Session;
+use crate::{deadline::within, refusal::Refusal, replies::Replies, report, watch::Watch};
 
 pub(crate) fn run(session: Session<'_, '_>, deadline: Nanos, order: &ClientOrder) -> Result<Reply, Refusal> {
     let run = |stop: &Stop| within(deadline, stop, || measure(session.replies, order, stop));

@@ -1,0 +1,264 @@
+//! Divides a file into parts: words, headings or other commands between two tests mean that they may differ in something
+//! that the tool does not print. Tests of different parts are never trials of one result.
+
+use std::collections::VecDeque;
+
+use crate::{
+    imported_test::{Evidence, Part},
+    prefix, shell, title,
+};
+
+/// Longest label, in characters.
+const LONGEST: usize = 60;
+/// Parts remembered for tests that are found later.
+const MOST: usize = 256;
+
+/// How well a line names the tests below it.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
+enum Rank {
+    #[default]
+    Nothing,
+    Command,
+    Sentence,
+    /// A heading, a list item or a line that ends with a colon.
+    Heading,
+}
+
+#[derive(Debug, Default)]
+pub(crate) struct Parts {
+    known: VecDeque<Part>,
+    rank: Rank,
+    /// A log line followed the last words, so that the next words start a part.
+    has_log: bool,
+    /// The last command.
+    command: String,
+    /// The variable of the open loop.
+    variable: Option<String>,
+    /// The previous line, if it was words.
+    above: Option<String>,
+}
+
+impl Parts {
+    /// A line that a format claimed.
+    pub(crate) fn log(&mut self) {
+        self.has_log = true;
+        self.above = None;
+    }
+
+    /// A heading of the outline.
+    pub(crate) fn heading(&mut self, text: &str, line: u64) {
+        if title::is_run(text) {
+            self.repeats();
+        } else if !title::is_role_alone(text) {
+            self.begin(line, Some(shortened(text)), Rank::Heading);
+        }
+    }
+
+    /// A line that no format claimed, or a command.
+    pub(crate) fn line(&mut self, text: &str, line: u64) {
+        let text = text.trim();
+        if let Some(command) = shell::command(text) {
+            return self.command(&command, text, line);
+        }
+        if text.matches('|').count() > 1 {
+            // The heading row of a table; the words above name it.
+            if self.has_log {
+                self.begin(line, None, Rank::Nothing);
+            }
+            return;
+        }
+        if text == "done" || text.starts_with("done ") {
+            self.variable = None;
+        }
+        self.variable = loop_variable(text).or(self.variable.take());
+        let above = self.above.take();
+        if is_underline(text) {
+            if let Some(label) = above {
+                self.name(label, Rank::Heading, line);
+            }
+            return;
+        }
+        let label = clean(text);
+        if label.is_empty()
+            || is_prompt(text)
+            || prefix::stripped(text).is_some_and(|rest| rest.trim().is_empty())
+        {
+            return;
+        }
+        if title::is_run(&label) {
+            return self.repeats();
+        }
+        if title::is_role_alone(&label) {
+            return;
+        }
+        let is_heading =
+            text.ends_with([':', '：']) || text.starts_with(['#', '-', '*', '=', '•']) || numbered(text);
+        self.above = Some(label.clone());
+        self.name(label, if is_heading { Rank::Heading } else { Rank::Sentence }, line);
+    }
+
+    /// The part of a test that ends at `line`.
+    pub(crate) fn of(&self, line: u64) -> Part {
+        let part = self.known.iter().rev().find(|part| part.start <= line).or(self.known.front());
+        part.cloned().unwrap_or_default()
+    }
+
+    fn command(&mut self, command: &shell::Command<'_>, text: &str, line: u64) {
+        let variable = loop_variable(text).or_else(|| self.variable.clone());
+        let uses = |variable: &String| {
+            let uses = |word: &&str| {
+                word.contains(&format!("${variable}")) || word.contains(&format!("${{{variable}"))
+            };
+            command.arguments.iter().any(uses)
+        };
+        let evidence = match &variable {
+            Some(variable) if uses(variable) => Evidence::Varies,
+            Some(_) => Evidence::Repeated,
+            None => Evidence::Adjacent,
+        };
+        if self.command != command.text || !self.has_log {
+            let new: Vec<&str> = command.text.split_whitespace().collect();
+            let old: Vec<&str> = self.command.split_whitespace().collect();
+            let differing: Vec<&str> = new.iter().copied().filter(|word| !old.contains(word)).collect();
+            let label = if differing.is_empty() || old.is_empty() { new } else { differing };
+            let label = shortened(&label.join(" "));
+            command.text.clone_into(&mut self.command);
+            self.name(label, Rank::Command, line);
+        }
+        if evidence != Evidence::Adjacent
+            && let Some(part) = self.known.back_mut()
+        {
+            part.evidence = evidence;
+        }
+        self.above = None;
+    }
+
+    /// Names the current part, or starts another after log lines.
+    fn name(&mut self, label: String, rank: Rank, line: u64) {
+        if self.has_log || self.known.is_empty() {
+            self.begin(line, Some(label), rank);
+        } else if rank >= self.rank
+            && let Some(part) = self.known.back_mut()
+        {
+            (part.label, self.rank) = (Some(label), rank);
+        }
+    }
+
+    fn begin(&mut self, start: u64, label: Option<String>, rank: Rank) {
+        (self.has_log, self.rank) = (false, rank);
+        self.known.push_back(Part { start, label, evidence: Evidence::Adjacent });
+        if self.known.len() > MOST {
+            self.known.pop_front();
+        }
+    }
+
+    fn repeats(&mut self) {
+        if self.known.is_empty() {
+            self.begin(0, None, Rank::Nothing);
+        }
+        if let Some(part) = self.known.back_mut() {
+            part.evidence = Evidence::Repeated;
+        }
+    }
+}
+
+/// The variable of `for i in 1 2 3; do`; empty for a `while` loop.
+fn loop_variable(text: &str) -> Option<String> {
+    let after = |word: &str| text.find(word).map(|at| &text[at + word.len()..]);
+    if let Some(rest) = after("for ").filter(|rest| rest.contains(" in ") || rest.starts_with("((")) {
+        let name = rest.trim_start_matches(['(', ' ']);
+        return Some(name.chars().take_while(|sign| sign.is_ascii_alphanumeric() || *sign == '_').collect());
+    }
+    (text.contains("while ") && text.contains("do")).then(|| "\0".to_owned())
+}
+
+/// Whether a line has only the signs that underline a heading.
+fn is_underline(text: &str) -> bool {
+    text.len() >= 3 && (text.bytes().all(|byte| byte == b'=') || text.bytes().all(|byte| byte == b'-'))
+}
+
+/// A prompt without a command.
+fn is_prompt(text: &str) -> bool {
+    text.len() <= 60 && text.ends_with(['$', '#', '%', '>']) && text.split_whitespace().count() <= 2
+}
+
+fn numbered(text: &str) -> bool {
+    let number = text.split_once(['.', ')']).map_or("", |(number, _)| number);
+    (1..=2).contains(&number.len()) && number.bytes().all(|byte| byte.is_ascii_digit())
+}
+
+/// The words of a line without marks; empty for lines of signs alone.
+fn clean(text: &str) -> String {
+    let plain = text.replace(['`', '*'], "");
+    let plain =
+        plain.trim_matches(|sign: char| !sign.is_alphanumeric() && !matches!(sign, '(' | ')' | '%' | '"'));
+    if plain.chars().any(char::is_alphanumeric) { shortened(plain) } else { String::new() }
+}
+
+/// Whole words up to the longest label.
+fn shortened(text: &str) -> String {
+    let mut label = String::new();
+    for word in text.split_whitespace() {
+        if !label.is_empty() && label.chars().count() + word.chars().count() >= LONGEST {
+            break;
+        }
+        label.push_str(if label.is_empty() { "" } else { " " });
+        label.extend(word.chars().take(LONGEST));
+    }
+    label
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The part of each line that starts with `[`, as its label and evidence.
+    fn parts(text: &str) -> Vec<(Option<String>, Evidence)> {
+        let mut parts = Parts::default();
+        let mut all = Vec::new();
+        for (line, number) in text.lines().zip(1..) {
+            if line.starts_with('[') {
+                parts.log();
+                let part = parts.of(number);
+                all.push((part.label, part.evidence));
+            } else {
+                parts.line(line, number);
+            }
+        }
+        all
+    }
+
+    #[test]
+    fn words_and_other_commands_start_a_part() {
+        for (text, labels) in [
+            ("[1]\n\n---\n[2]\n", [None, None]),
+            ("First:\n[1]\nSecond:\n[2]\n", [Some("First"), Some("Second")]),
+            (
+                "# before\n[1]\nNow it is limited:\n$ tc qdisc add x\n$ iperf3 -c a\n[2]\n",
+                [Some("before"), Some("Now it is limited")],
+            ),
+            ("Old\n===\n[1]\nNew\n===\n[2]\n", [Some("Old"), Some("New")]),
+            ("$ iperf3 -c a -p 1\n[1]\n$ iperf3 -c a -p 2\n[2]\n", [Some("iperf3 -c a -p 1"), Some("2")]),
+            ("$ iperf3 -c a\n[1]\n$ iperf3 -c a\n[2]\n", [Some("iperf3 -c a"), Some("iperf3 -c a")]),
+            ("Server:\n[1]\nClient log\n[2]\n", [None, None]),
+        ] {
+            let found: Vec<Option<String>> = parts(text).into_iter().map(|(label, _)| label).collect();
+            assert_eq!(found, labels.map(|label| label.map(str::to_owned)), "{text}");
+        }
+    }
+
+    #[test]
+    fn loops_and_numbered_runs_are_repetitions() {
+        use Evidence::{Adjacent, Repeated, Varies};
+        for (text, evidence) in [
+            ("$ for i in 1 2; do iperf3 -c a; done\n[1]\n[2]\n", [Repeated, Repeated]),
+            ("$ for p in 1 2; do iperf3 -c a -P $p; done\n[1]\n[2]\n", [Varies, Varies]),
+            ("for i in 1 2\n  iperf3 -c a\ndone\n[1]\n[2]\n", [Repeated, Repeated]),
+            ("Run 1\n[1]\nRun 2\n[2]\n", [Repeated, Repeated]),
+            ("$ iperf3 -c a\n[1]\n$ iperf3 -c a\n[2]\n", [Adjacent, Adjacent]),
+        ] {
+            let found: Vec<Evidence> = parts(text).into_iter().map(|(_, evidence)| evidence).collect();
+            assert_eq!(found, evidence, "{text}");
+        }
+    }
+}

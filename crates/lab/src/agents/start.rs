@@ -1,0 +1,178 @@
+//! Starts the agents of a run: how many machines boot at once, which are restarted, and which are left out.
+
+use std::{collections::BTreeMap, sync::mpsc::sync_channel, thread, time::Instant};
+
+use machine::{AgentClient, Machine};
+use protocol::FromAgent;
+use scenario::HostName;
+
+use super::{AgentEvent, Agents, Endpoint};
+use crate::{
+    allowance,
+    error::RunError,
+    event::{Event, Observer},
+    left_out::LeftOut,
+    stop::Stop,
+};
+
+/// Maximum number of starts of a machine that may hang during boot.
+const MAX_STARTS: u32 = 2;
+
+/// Machines to start.
+type Waiting = Vec<(HostName, Box<dyn Machine>)>;
+
+impl Agents {
+    /// Starts an agent in each machine. All hosts are required.
+    pub(crate) fn start(
+        machines: Waiting,
+        tool: &str,
+        stop: &Stop,
+        observer: &mut dyn Observer,
+    ) -> Result<Self, RunError> {
+        Self::start_all(machines, Vec::new(), tool, stop, observer)
+    }
+
+    /// Starts an agent in each machine and exchanges greetings. Boots at most one machine per CPU at a time. Restarts
+    /// a machine that hangs during boot once and reports it. Leaves out dispensable hosts that fail.
+    pub(crate) fn start_all(
+        mut waiting: Waiting,
+        dispensable: Vec<HostName>,
+        tool: &str,
+        stop: &Stop,
+        observer: &mut dyn Observer,
+    ) -> Result<Self, RunError> {
+        let (to_us, events) = sync_channel(allowance::WAITING);
+        let mut agents = Self {
+            endpoints: BTreeMap::new(),
+            seats: BTreeMap::new(),
+            to_us,
+            events,
+            tool: tool.to_owned(),
+            stop: stop.clone(),
+            slowness: 1,
+            dispensable,
+            left_out: LeftOut::default(),
+        };
+        loop {
+            while let Some(place) = waiting.iter().position(|(_, machine)| agents.has_room_for(&**machine)) {
+                let (host, machine) = waiting.remove(place);
+                if let Err(error) = agents.begin(&host, machine, 1, observer) {
+                    agents.leave_out(error, observer)?;
+                }
+            }
+            if agents.endpoints.values().all(|endpoint| endpoint.ready_within.is_some()) {
+                return Ok(agents);
+            }
+            if let Err(error) = agents.await_greeting(observer) {
+                agents.leave_out(error, observer)?;
+            }
+        }
+    }
+
+    /// Leaves out the host of the error.
+    ///
+    /// # Errors
+    /// Returns the error if it concerns no host, or a required one.
+    pub(crate) fn leave_out(&mut self, error: RunError, observer: &mut dyn Observer) -> Result<(), RunError> {
+        let host = error.host().map(HostName::new);
+        let Some(host) = host.filter(|host| self.dispensable.contains(host) && !self.left_out.has(host))
+        else {
+            return Err(error);
+        };
+        if let Some(mut endpoint) = self.endpoints.remove(&host) {
+            endpoint.machine.stop();
+        }
+        observer.event(&Event::Notice(&format!("{error}: continuing without host {host}")));
+        self.left_out.host(host, error.to_string());
+        Ok(())
+    }
+
+    /// Restarts a silent machine and waits for its greeting. Returns `false` if the machine cannot hang during boot,
+    /// or was restarted before.
+    pub(crate) fn start_again(&mut self, host: &HostName) -> Result<bool, RunError> {
+        let Endpoint { machine, starts, .. } = &self.endpoints[host];
+        if !machine.boot().may_hang || *starts == MAX_STARTS {
+            return Ok(false);
+        }
+        self.restart(host, &mut |_: &Event<'_>| ())?;
+        while self.endpoints[host].ready_within.is_none() {
+            self.await_greeting(&mut |_: &Event<'_>| ())?;
+        }
+        Ok(true)
+    }
+
+    fn begin(
+        &mut self,
+        host: &HostName,
+        mut machine: Box<dyn Machine>,
+        starts: u32,
+        observer: &mut dyn Observer,
+    ) -> Result<(), RunError> {
+        if machine.boot().own_kernel {
+            observer.event(&Event::Boots { host: host.as_str() });
+        }
+        let started = Instant::now();
+        let channel = machine.start()?;
+        let (to_us, of) = (self.to_us.clone(), host.clone());
+        let mut client = AgentClient::new(channel, allowance::USUAL, move |message| {
+            to_us.send(AgentEvent { host: of.clone(), start: starts, message }).is_ok()
+        });
+        let greeted = client.greet(&self.tool);
+        let endpoint = Endpoint { machine, client, serves: None, starts, started, ready_within: None };
+        self.endpoints.insert(host.clone(), endpoint);
+        greeted.map_err(|source| self.lost(host, source))
+    }
+
+    /// More booting machines than CPUs would slow all of them beyond their timeouts.
+    fn has_room_for(&self, machine: &dyn Machine) -> bool {
+        let booting =
+            |endpoint: &&Endpoint| endpoint.ready_within.is_none() && endpoint.machine.boot().own_kernel;
+        let cpus = thread::available_parallelism().map_or(1, usize::from);
+        !machine.boot().own_kernel || self.endpoints.values().filter(booting).count() < cpus
+    }
+
+    /// Waits up to one polling interval for a greeting, then restarts a machine that is late.
+    fn await_greeting(&mut self, observer: &mut dyn Observer) -> Result<(), RunError> {
+        if let Some((host, FromAgent::Hello(hello))) = self.hear()? {
+            hello.accept().map_err(|source| self.lost(&host, source))?;
+            if let Some(endpoint) = self.endpoints.get_mut(&host) {
+                let within = endpoint.started.elapsed();
+                endpoint.ready_within = Some(within);
+                if endpoint.machine.boot().own_kernel {
+                    observer.event(&Event::Booted { host: host.as_str(), within: within.into() });
+                }
+            }
+        }
+        let late = self.endpoints.iter().find(|(_, endpoint)| endpoint.is_late());
+        match late.map(|(host, _)| host.clone()) {
+            Some(host) => self.again(&host, observer),
+            None => Ok(()),
+        }
+    }
+
+    fn again(&mut self, host: &HostName, observer: &mut dyn Observer) -> Result<(), RunError> {
+        let Endpoint { machine, starts, started, .. } = &self.endpoints[host];
+        let (starts, boot) = (*starts, machine.boot());
+        let error = self.silent(host, "answer the greeting", started.elapsed());
+        if !boot.may_hang || starts == MAX_STARTS {
+            return Err(error);
+        }
+        let text = format!("{error}; restarting it; no measurement was affected");
+        observer.event(&Event::Notice(&text));
+        self.restart(host, observer)
+    }
+
+    fn restart(&mut self, host: &HostName, observer: &mut dyn Observer) -> Result<(), RunError> {
+        let Endpoint { mut machine, starts, .. } = self.endpoints.remove(host).expect("it has an agent");
+        machine.stop();
+        self.begin(host, machine, starts + 1, observer)
+    }
+}
+
+impl Endpoint {
+    fn is_late(&self) -> bool {
+        let patience = self.machine.boot().patience;
+        let waited = || self.started.elapsed().saturating_sub(self.machine.starved());
+        self.ready_within.is_none() && self.started.elapsed() > patience && waited() > patience
+    }
+}

@@ -1,0 +1,63 @@
+//! Sends orders to an agent over its channel, and receives its messages on a thread.
+
+use std::{io::Write, thread, time::Duration};
+
+use protocol::{ChannelError, FromAgent, Hello, LineLimit, Order, Receiver, Sender, ToAgent};
+
+use crate::channel::Channel;
+
+/// The controller's side of a channel to an agent.
+pub struct AgentClient {
+    to_agent: Sender<Box<dyn Write + Send>>,
+    /// Current limit for lines from the agent.
+    pub limit: LineLimit,
+    last_id: u64,
+}
+
+impl AgentClient {
+    /// Passes each message, and the error that ends the channel, to `deliver` until that returns false. Lines may have
+    /// up to `limit` bytes.
+    pub fn new(
+        channel: Channel,
+        limit: usize,
+        deliver: impl Fn(Result<FromAgent, ChannelError>) -> bool + Send + 'static,
+    ) -> Self {
+        let limit = LineLimit::new(limit);
+        let mut receiver = Receiver::bounded(channel.from_agent, limit.clone());
+        thread::spawn(move || {
+            loop {
+                let message = receiver.receive();
+                let has_ended = message.is_err();
+                if !deliver(message) || has_ended {
+                    return;
+                }
+            }
+        });
+        Self { to_agent: Sender::new(channel.to_agent), limit, last_id: 0 }
+    }
+
+    /// Sends the greeting.
+    ///
+    /// # Errors
+    /// If the channel is closed.
+    pub fn greet(&mut self, tool: &str) -> Result<(), ChannelError> {
+        self.to_agent.send(&ToAgent::Hello(Hello::new(tool)))
+    }
+
+    /// Sends an order and returns its ID, which the reply repeats.
+    ///
+    /// # Errors
+    /// If the channel is closed.
+    pub fn request(&mut self, order: Order, deadline: Duration) -> Result<u64, ChannelError> {
+        self.last_id += 1;
+        let (id, deadline) = (self.last_id, deadline.into());
+        self.to_agent.send(&ToAgent::Request { id, deadline, order })?;
+        Ok(id)
+    }
+}
+
+impl std::fmt::Debug for AgentClient {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("AgentClient")
+    }
+}

@@ -1,0 +1,16 @@
+//! The secret of a trial.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+/// A secret of a trial. Connections without it are closed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Token(pub u64);
+
+impl fmt::Display for Token {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:016x}", self.0)
+    }
+}

@@ -1,0 +1,30 @@
+//! Opens and binds nonblocking sockets.
+
+use std::net::{SocketAddr, UdpSocket};
+
+use socket2::{Domain, Protocol, Socket, Type};
+use traffic::{Error, Result};
+
+/// Another UDP socket on a listening address. The kernel delivers a datagram to the connected socket of its sender,
+/// otherwise to the socket with the most specific address.
+pub(super) fn udp(address: SocketAddr) -> Result<UdpSocket> {
+    let socket = socket(address, Type::DGRAM, Protocol::UDP)?;
+    sys::socket::set_reuse_port(&socket, true)?;
+    bind_udp(&socket, address)?;
+    Ok(socket.into())
+}
+
+pub(super) fn bind_udp(socket: &Socket, address: SocketAddr) -> Result<()> {
+    socket.bind(&address.into()).map_err(Error::socket("bind", || format!("{address} for UDP")))
+}
+
+pub(super) fn socket(address: SocketAddr, kind: Type, protocol: Protocol) -> Result<Socket> {
+    let named = || address.to_string();
+    let socket = Socket::new(Domain::for_address(address), kind, Some(protocol))
+        .map_err(Error::socket("open a socket on", named))?;
+    if address.is_ipv6() {
+        socket.set_only_v6(true).map_err(Error::socket("prepare", named))?;
+    }
+    socket.set_nonblocking(true).map_err(Error::socket("prepare", named))?;
+    Ok(socket)
+}

@@ -1,0 +1,70 @@
+//! The kinds of network devices.
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum DeviceKind {
+    /// One end of a veth pair.
+    Veth,
+    Macvlan,
+    /// A VLAN device.
+    Vlan,
+    /// A VXLAN device.
+    Vxlan,
+    Bridge,
+    /// The host's side of a virtual machine's network device.
+    Tap,
+    /// The guest's side.
+    Virtio,
+    /// Any other, such as a network card. Not used in labs.
+    Other,
+}
+
+impl DeviceKind {
+    const ALL: [Self; Self::Other as usize + 1] = [
+        Self::Veth,
+        Self::Macvlan,
+        Self::Vlan,
+        Self::Vxlan,
+        Self::Bridge,
+        Self::Tap,
+        Self::Virtio,
+        Self::Other,
+    ];
+
+    /// The word in records and reports, the kernel's word (empty for network cards and virtio), and whether the
+    /// operational state reflects the carrier: that of a tunnel is "unknown", and a bridge without ports has no
+    /// carrier.
+    const fn facts(self) -> (&'static str, &'static str, bool) {
+        match self {
+            Self::Veth => ("veth", "veth", true),
+            Self::Macvlan => ("macvlan", "macvlan", true),
+            Self::Vlan => ("vlan", "vlan", true),
+            Self::Vxlan => ("vxlan", "vxlan", false),
+            Self::Bridge => ("bridge", "bridge", false),
+            Self::Tap => ("tap", "tun", false),
+            Self::Virtio => ("virtio", "", false),
+            Self::Other => ("other", "", false),
+        }
+    }
+
+    /// The kind with this kernel word, which is empty for network cards.
+    pub(crate) fn of_word(word: &str) -> Self {
+        let known = Self::ALL.into_iter().filter(|_| !word.is_empty());
+        known.into_iter().find(|kind| kind.kernel_word() == word).unwrap_or(Self::Other)
+    }
+
+    /// The word used in records and reports.
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        self.facts().0
+    }
+
+    /// Empty for network cards.
+    pub(crate) fn kernel_word(self) -> &'static str {
+        self.facts().1
+    }
+
+    /// Whether the operational state reflects the carrier.
+    pub(crate) fn reports_carrier(self) -> bool {
+        self.facts().2
+    }
+}
