@@ -127,7 +127,9 @@ impl<'scope> Session<'scope, '_> {
                 self.probes.abandon(token);
                 self.replies.answer(ticket.id, Ok(Reply::Done));
             }
-            Order::Dress { lab, host } => self.replies.answer(ticket.id, self.network.dress(&lab, &host)),
+            Order::ConfigureNetwork { lab, host } => {
+                self.replies.answer(ticket.id, self.network.configure_network(&lab, &host))
+            }
             Order::FindInterface { host, address, interface } => {
                 let unsaid = address.is_none() && interface.is_none();
                 let address = address.or(self.policy.address.filter(|_| unsaid));

@@ -47,7 +47,7 @@ impl Amounts {
     /// Reserves nothing. The error names the exceeded budget.
     pub fn check(&self, source: Source, amount: u64) -> Result<(), Exhausted> {
         let reserved = self.0.lock();
-        let (address, server) = reserved.left(source);
+        let (address, server) = reserved.remaining(source);
         match () {
             // The total limit takes precedence.
             () if amount > server => Err(Exhausted::Server),
@@ -64,7 +64,7 @@ impl Amounts {
 
     /// Reserves up to half of the remaining budget, but at least `least`.
     pub fn take_part(&self, source: Source, wanted: u64, least: u64) -> Result<Share, Exhausted> {
-        let (address, server) = self.0.lock().left(source);
+        let (address, server) = self.0.lock().remaining(source);
         self.take(source, wanted.min(address / 2).min(server / 2).max(least.min(wanted)))
     }
 
@@ -104,7 +104,8 @@ impl Amounts {
 }
 
 impl Reserved {
-    fn left(&self, source: Source) -> (u64, u64) {
+    /// Remaining budget of the address and in total.
+    fn remaining(&self, source: Source) -> (u64, u64) {
         let own = self.by_source.get(&source).copied().unwrap_or(0);
         (self.budget.address.saturating_sub(own), self.budget.server.saturating_sub(self.total))
     }

@@ -178,8 +178,8 @@ impl StoredTrials {
     fn header(&self, id: &RunId, conditions: &trial::Trial, load: &WorkloadSettings) -> RunHeader {
         // A server address may contain a password.
         let shown = |word: String| match word.strip_prefix("--db=") {
-            Some(place) => format!("--db={}", store_path::shown(Path::new(place))),
-            None if word.contains("://") => store_path::shown(Path::new(&word)),
+            Some(place) => format!("--db={}", store_path::display(Path::new(place))),
+            None if word.contains("://") => store_path::display(Path::new(&word)),
             None => word,
         };
         let words: Vec<String> = env::args().skip(1).map(shown).collect();

@@ -228,7 +228,7 @@ impl Connection {
         let (sender, flushed) = oneshot::channel();
         // If this fails, the receiver notices by its lease.
         let _ = self.outgoing.send(Outgoing::Flushed(sender));
-        let _ = self.within(LAST, flushed);
+        let _ = self.with_timeout(LAST, flushed);
     }
 
     pub(crate) fn away(&self) -> Option<&str> {
@@ -241,13 +241,14 @@ impl Connection {
 
     fn send(&self, line: Vec<u8>) -> Result<(), FleetError> {
         let room = Arc::clone(&self.shared.outgoing).acquire_many_owned(cost(line.len()));
-        let room = self.within(PATIENCE, room).and_then(Result::ok);
+        let room = self.with_timeout(PATIENCE, room).and_then(Result::ok);
         let room = room.ok_or_else(|| self.shared.broken(&"too many queued messages"))?;
         let sent = self.outgoing.send(Outgoing::Line(line, room));
         sent.map_err(|_| self.shared.broken(&"its thread ended"))
     }
 
-    fn within<T>(&self, patience: Duration, work: impl Future<Output = T>) -> Option<T> {
+    /// Waits for `work` up to `patience`, and only briefly after the stop flag is set.
+    fn with_timeout<T>(&self, patience: Duration, work: impl Future<Output = T>) -> Option<T> {
         self.runtime.block_on(async {
             select! {
                 biased;
@@ -462,7 +463,7 @@ impl Subscription {
 
     /// Waits only briefly once the stop flag is set.
     fn answer(&mut self, within: Duration) -> Option<Message> {
-        self.connection.within(within, self.messages.recv()).flatten()
+        self.connection.with_timeout(within, self.messages.recv()).flatten()
     }
 }
 

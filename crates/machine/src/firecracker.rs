@@ -91,7 +91,7 @@ impl Firecracker {
 
     /// Why `program` cannot run guests, e.g. KVM does not work. Takes up to 10 s.
     #[must_use]
-    pub fn lacks(program: Option<&Path>) -> Option<FirecrackerError> {
+    pub fn unusable(program: Option<&Path>) -> Option<FirecrackerError> {
         let installed = Self::version(program).map(drop);
         installed.and_then(|()| sys::kvm::try_run().map_err(FirecrackerError::NoKvm)).err()
     }

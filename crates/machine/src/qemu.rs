@@ -142,12 +142,16 @@ impl Qemu {
             inherited.push((number, queue.try_clone()?.into()));
         }
         let mut command = crate::without_environment(PROGRAM);
-        command.args(arguments::of(self)).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped());
+        command
+            .args(arguments::build(self))
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(Stdio::piped());
         let mappings =
             inherited.into_iter().map(|(child, parent_fd)| FdMapping { parent_fd, child_fd: child });
         command.fd_mappings(mappings.collect()).expect("descriptor numbers are unique");
         let started = Instant::now();
-        let confines = confinement::of(self).map_err(QemuError::Start)?;
+        let confines = confinement::prepare(self).map_err(QemuError::Start)?;
         let child = sys::child::spawn_confined(command, confines, PROGRAM);
         let mut child = child.map_err(QemuError::of_start)?;
         self.words.keep(child.stderr.take().expect("it is a pipe"), |line| !line.contains(NO_CPU_FEATURE));

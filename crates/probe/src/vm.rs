@@ -47,7 +47,7 @@ impl VmReading {
             qemu: qemu.clone(),
             line: command_line::read(&words),
             descriptors,
-            group: control_group::of(&process),
+            group: control_group::read(&process),
             resident: process.status().ok().and_then(|status| status.vmrss).map(|kib| Bytes(kib * 1024)),
             threads: threads::read(&process),
             unread,

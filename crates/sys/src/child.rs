@@ -132,8 +132,8 @@ pub fn kill_group(child: &Child) -> Result<()> {
     }
 }
 
-/// Names the calling thread and unnamed threads that it starts. On the first thread this sets the process name
-/// (/proc/PID/comm). The kernel truncates it to 15 bytes.
+/// Also names unnamed threads that it starts; the first thread names the process (/proc/PID/comm). The kernel truncates to 15
+/// bytes.
 pub fn name_own(name: &CStr) -> Result<()> {
     rustix::thread::set_name(name).named("name", || "the calling thread")
 }

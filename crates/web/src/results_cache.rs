@@ -19,16 +19,16 @@ pub(crate) struct ResultsCache(Mutex<HashMap<Key, Arc<RunResults>>>);
 impl ResultsCache {
     pub(crate) fn of(&self, run: &RunListing, store: &Store) -> Result<Arc<RunResults>, StoreError> {
         let key = (run.id.clone(), run.started.0, run.completed);
-        if let Some(known) = self.0.lock().get(&key) {
-            return Ok(Arc::clone(known));
+        if let Some(results) = self.0.lock().get(&key) {
+            return Ok(Arc::clone(results));
         }
         // Not while holding the lock.
         let results = Arc::new(analysis::run_results(&store.load(&run.id)?));
-        let mut known = self.0.lock();
-        if known.len() >= MOST {
-            known.clear();
+        let mut entries = self.0.lock();
+        if entries.len() >= MOST {
+            entries.clear();
         }
-        known.insert(key, Arc::clone(&results));
+        entries.insert(key, Arc::clone(&results));
         Ok(results)
     }
 }

@@ -30,7 +30,7 @@ const EMULATED_CPU: &str = "EPYC";
 /// QEMU emulates virtualization (with nested paging) only for AMD CPUs.
 const EMULATED_HYPERVISOR_CPU: &str = "EPYC,+svm";
 
-pub(super) fn of(machine: &Qemu) -> Vec<String> {
+pub(super) fn build(machine: &Qemu) -> Vec<String> {
     let Qemu { host, vm, accelerator, kernel, nic, nests, .. } = machine;
     let accelerator = *accelerator;
     let (board, accel) = (vm.board.word(), accelerator.word());

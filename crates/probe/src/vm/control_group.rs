@@ -12,7 +12,8 @@ pub(super) struct ControlGroup {
     pub(super) throttled: Option<u64>,
 }
 
-pub(super) fn of(process: &Process) -> Option<ControlGroup> {
+/// The group of a process; `None` without a version 2 group below the root.
+pub(super) fn read(process: &Process) -> Option<ControlGroup> {
     let groups = process.cgroups().ok()?;
     let path = groups.into_iter().find(|group| group.hierarchy == 0)?.pathname;
     let folder = target::control_group(&path).ok().map(|(_, folder)| folder);

@@ -219,7 +219,7 @@ impl KindMeasurement for BalloonData {
     }
 
     fn column(&self, head: &str) -> Option<String> {
-        Column::said(COLUMNS, head, self)
+        Column::cell(COLUMNS, head, self)
     }
 }
 

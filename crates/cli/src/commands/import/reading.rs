@@ -40,7 +40,7 @@ impl UnreadableFile {
 
 /// Reads the files once to find the unreadable ones. Skips pipes and other inputs that can be read only
 /// once.
-pub(super) fn among(files: &[String], options: &Options) -> anyhow::Result<Vec<(String, UnreadableFile)>> {
+pub(super) fn unreadable_files(files: &[String], options: &Options) -> anyhow::Result<Vec<(String, UnreadableFile)>> {
     let mut found = Vec::new();
     for name in files.iter().filter(|name| !is_read_once(name)) {
         let read = open(name).and_then(|mut input| read_file(&mut input, options, &mut |_| Ok(())));
