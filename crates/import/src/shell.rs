@@ -65,7 +65,9 @@ fn within(text: &str) -> Option<(&str, Command<'_>)> {
     // Every word is a part of the text.
     let place = |word: &str| word.as_ptr() as usize - text.as_ptr() as usize;
     words.filter_map(|word| Some((place(word), word, tool(word)?))).find_map(|(at, whole, tool)| {
-        let word = whole.trim_start_matches(['`', '"', '\'', '*', '(']);
+        // A prompt may end without a space: `C:\\>iperf3`.
+        let word = whole.rsplit(['>', '#', '%', '$', '`', '"', '\'', '*', '(']).find(|word| !word.is_empty())?;
+        let word = &whole[word.as_ptr() as usize - whole.as_ptr() as usize..];
         let at = at + whole.len() - word.len();
         let after = &text[at + word.len()..];
         let (arguments, end) = arguments(after);
@@ -84,6 +86,7 @@ fn within(text: &str) -> Option<(&str, Command<'_>)> {
 /// The tool that a word names: `/usr/bin/iperf3`, `iperf3.exe`, `iperf3-darwin`, `$IPERF3`.
 fn tool(word: &str) -> Option<&'static str> {
     let name = word.trim_matches(['`', '"', '\'', '*', '(', '$', '{', '}', '&']);
+    let name = name.rsplit(['>', '#', '%', '$', '{']).next()?;
     let name = name.rsplit(['/', '\\']).next()?;
     let name = name.strip_suffix(".exe").unwrap_or(name);
     let suffix = |name: &str| name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte));
@@ -178,6 +181,8 @@ mod tests {
             "[root@host ~]# ",
             "~ ❯ ",
             "PS C:\\Users\\a> .\\",
+            "C:\\Iperf>",
+            "[root@host ~]#",
             "+ ",
             "- ",
             "1. ",
