@@ -29,7 +29,9 @@ impl Extent {
                 };
                 let (received, sent) = (rate(|flow| &flow.receiver), rate(|flow| &flow.sender));
                 let ends = data.flows.iter().flat_map(|flow| [&flow.receiver, &flow.sender]);
-                let spread = ends.filter_map(spread).fold(None, |most: Option<f64>, it| Some(most.map_or(it, |most| most.max(it))));
+                let spread = ends
+                    .filter_map(spread)
+                    .fold(None, |most: Option<f64>, it| Some(most.map_or(it, |most| most.max(it))));
                 (if received > 0.0 { received } else { sent }, spread, Quantity::BitRate)
             }
             Measurement::PingPong(data) => {

@@ -40,7 +40,8 @@ impl Format for PerfTrace {
             self.open = Some(Summary::new(line.number));
             return Claim::Claimed;
         }
-        let is_repeated = |open: &Summary| head(text).is_some() && open.heads.iter().any(|head| head == thread_of(text));
+        let is_repeated =
+            |open: &Summary| head(text).is_some() && open.heads.iter().any(|head| head == thread_of(text));
         if self.open.as_ref().is_some_and(is_repeated) {
             // The title of a second summary is missing.
             self.end(out);

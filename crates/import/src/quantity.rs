@@ -38,7 +38,8 @@ pub(crate) fn amount(text: &str) -> Option<Amount> {
     let text = text.trim();
     let exact = text.trim_start_matches(['~', '≈']).trim_start();
     let (number, rest) = leading_number(exact)?;
-    let bracketed = rest.trim().strip_prefix('(').and_then(|rest| rest.strip_suffix(')')).filter(|it| unit(it).is_some());
+    let bracketed =
+        rest.trim().strip_prefix('(').and_then(|rest| rest.strip_suffix(')')).filter(|it| unit(it).is_some());
     let rest = bracketed.unwrap_or_else(|| without_spread(without_remark(rest.trim())));
     let unit = if rest.is_empty() { None } else { Some(unit(rest)?) };
     let written = &exact[..exact.len() - leading_rest(exact).len()];

@@ -165,7 +165,9 @@ impl<'a, E> Reader<'a, E> {
             }
             let text = without_emphasis(line.text);
             let claim = self.offer(&Line { text: &text, ..*line });
-            if claim == Claim::Claimed && shell::command(&text).is_none() {
+            if claim == Claim::Claimed
+                && (text.trim_start().starts_with('[') || shell::command(&text).is_none())
+            {
                 self.parts.log();
             } else {
                 self.parts.line(&text, line.number);

@@ -66,7 +66,8 @@ fn within(text: &str) -> Option<(&str, Command<'_>)> {
     let place = |word: &str| word.as_ptr() as usize - text.as_ptr() as usize;
     words.filter_map(|word| Some((place(word), word, tool(word)?))).find_map(|(at, whole, tool)| {
         // A prompt may end without a space: `C:\\>iperf3`.
-        let word = whole.rsplit(['>', '#', '%', '$', '`', '"', '\'', '*', '(']).find(|word| !word.is_empty())?;
+        let word =
+            whole.rsplit(['>', '#', '%', '$', '`', '"', '\'', '*', '(']).find(|word| !word.is_empty())?;
         let word = &whole[word.as_ptr() as usize - whole.as_ptr() as usize..];
         let at = at + whole.len() - word.len();
         let after = &text[at + word.len()..];
@@ -101,7 +102,10 @@ fn arguments(text: &str) -> (Vec<&str>, usize) {
     let mut arguments = Vec::new();
     let mut end = 0;
     for word in text.split_whitespace().take(200) {
-        if word.starts_with(['|', '>', '<', '&', ';', '#', '\\']) || word.starts_with("2>") || word.starts_with("1>") {
+        if word.starts_with(['|', '>', '<', '&', ';', '#', '\\'])
+            || word.starts_with("2>")
+            || word.starts_with("1>")
+        {
             break;
         }
         let whole = word.trim_end_matches([';', '`', ',', ')', '*']);
@@ -128,11 +132,13 @@ fn introduces(before: &str) -> bool {
         return true;
     }
     let rest = after_prompt(before);
-    let has_prompt = rest.len() < before.trim_start().len() && !before.trim_start().starts_with(['-', '*', '+']);
+    let has_prompt =
+        rest.len() < before.trim_start().len() && !before.trim_start().starts_with(['-', '*', '+']);
     let marked_by_hash = before[..before.len() - rest.len()].trim() == "#";
     let Some(first) = rest.split_whitespace().next() else { return true };
     let first = first.trim_start_matches(['`', '*', '"', '\'', '(', '$']);
-    let is_wrapper = WRAPPERS.split_whitespace().any(|wrapper| wrapper == first.rsplit('/').next().unwrap_or(first));
+    let is_wrapper =
+        WRAPPERS.split_whitespace().any(|wrapper| wrapper == first.rsplit('/').next().unwrap_or(first));
     let is_assignment = first.split_once('=').is_some_and(|(name, _)| {
         !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
     });
@@ -214,7 +220,11 @@ mod tests {
         ] {
             let text = format!("{before}iperf3 -c 198.18.0.2 -P 4");
             let found = command(&text).unwrap_or_else(|| panic!("{text}"));
-            assert_eq!((found.tool, &*found.arguments), ("iperf3", &["-c", "198.18.0.2", "-P", "4"][..]), "{text}");
+            assert_eq!(
+                (found.tool, &*found.arguments),
+                ("iperf3", &["-c", "198.18.0.2", "-P", "4"][..]),
+                "{text}"
+            );
         }
     }
 

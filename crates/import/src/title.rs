@@ -99,7 +99,8 @@ pub(crate) fn is_run(text: &str) -> bool {
     let words: Vec<&str> =
         lowercase.split(|sign: char| !sign.is_alphanumeric()).filter(|word| !word.is_empty()).collect();
     let is_number = |word: &&str| {
-        ORDINALS.contains(word) || word.trim_end_matches(char::is_alphabetic).bytes().any(|byte| byte.is_ascii_digit())
+        ORDINALS.contains(word)
+            || word.trim_end_matches(char::is_alphabetic).bytes().any(|byte| byte.is_ascii_digit())
     };
     let is_run = |word: &&str| RUNS.contains(word);
     words.iter().any(is_run)

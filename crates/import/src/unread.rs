@@ -2,7 +2,7 @@
 
 /// Text in other tools' results, and the tool. A line has all words of a group.
 const OTHERS: &[(&[&str], &str)] = &[
-    (&["packets transmitted, "], "output of ping, which is not supported"),
+    (&["packets transmitted, ", "%"], "output of ping, which is not supported"),
     (&["rtt min/avg/max"], "output of ping, which is not supported"),
     (&["round-trip min/avg/max"], "output of ping, which is not supported"),
     (&["icmp_seq=", " time="], "output of ping, which is not supported"),
@@ -66,7 +66,11 @@ pub(crate) fn output(text: &str) -> Option<&'static str> {
     if text.contains('[') && text.contains("bits/sec") && text.contains(" sec ") {
         return Some("damaged iperf3 rows");
     }
-    let has_all = |words: &&[&str]| words.iter().all(|word| text.contains(word));
+    // Words of a sentence have none of these signs; the search for every tool is costly.
+    let is_marked = text.bytes().any(|byte| b"%=:/[|(-".contains(&byte))
+        || text.contains("Median")
+        || ["HPING", "NT", "PerfKit"].iter().any(|word| text.contains(word));
+    let has_all = |words: &&[&str]| is_marked && words.iter().all(|word| text.contains(word));
     OTHERS.iter().find(|(words, _)| has_all(words)).map(|(_, output)| *output)
 }
 
@@ -78,7 +82,8 @@ fn is_of_qperf(text: &str) -> bool {
     match words[..] {
         [test] => test.strip_suffix(':').is_some_and(|test| {
             let kind = test.rsplit_once('_').map(|(_, kind)| kind);
-            matches!(kind, Some("bw" | "lat" | "mr")) && test.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'_')
+            matches!(kind, Some("bw" | "lat" | "mr"))
+                && test.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'_')
         }),
         [name, "=", _, _] => NAMES.contains(&name) && text.starts_with(' '),
         _ => false,
@@ -118,13 +123,22 @@ mod tests {
             ("10:00:01     CPU    %usr   %nice    %sys %iowait    %irq   %soft", "output of mpstat"),
             ("a : xmt/rcv/%loss = 5/5/0%, min/avg/max = 0.05/0.06/0.07", "output of fping"),
             ("a : [0], 64 bytes, 0.051 ms (0.051 avg, 0% loss)", "output of fping"),
-            ("len=46 ip=198.18.0.2 ttl=64 DF id=0 sport=80 flags=SA seq=0 win=64240 rtt=0.5 ms", "output of hping3"),
-            (" 1112.5000 MB /  10.00 sec =  933.2042 Mbps 5 %TX 11 %RX 0 retrans 0.21 msRTT", "output of nuttcp"),
+            (
+                "len=46 ip=198.18.0.2 ttl=64 DF id=0 sport=80 flags=SA seq=0 win=64240 rtt=0.5 ms",
+                "output of hping3",
+            ),
+            (
+                " 1112.5000 MB /  10.00 sec =  933.2042 Mbps 5 %TX 11 %RX 0 retrans 0.21 msRTT",
+                "output of nuttcp",
+            ),
             ("Total    1.10GB /  10.02(s) =    940Mb/s       14350op/s", "output of uperf"),
             ("NTTTCP for Linux 1.4.0", "output of ntttcp"),
             ("                         Min     Mean   Median      Max  Stddev", "output of irtt"),
             ("-----PerfKitBenchmarker Results Summary-----", "output of PerfKitBenchmarker"),
-            ("00272e7a 00000000 00000001 00000000 00000000 00000000 00000000 00000000 00000000 00000000", "rows of"),
+            (
+                "00272e7a 00000000 00000001 00000000 00000000 00000000 00000000 00000000 00000000 00000000",
+                "rows of",
+            ),
             ("NIC statistics:", "output of ethtool -S"),
             ("tcp-segmentation-offload: on", "output of ethtool -k"),
             (" Sent 1234 bytes 12 pkt (dropped 0, overlimits 0 requeues 0) ", "output of tc -s"),

@@ -33,7 +33,9 @@ struct Stall {
 fn look(context: &Context<'_>) -> Vec<Finding> {
     let found: Vec<(&CellSummary, &Observations<'_>, Stall)> = context
         .cells()
-        .filter_map(|(cell, measured)| Some((cell, measured, measured.trials().find_map(|trial| stall(flows(trial)))?)))
+        .filter_map(|(cell, measured)| {
+            Some((cell, measured, measured.trials().find_map(|trial| stall(flows(trial)))?))
+        })
         .collect();
     found.first().map(|first| finding(first, &found, context)).into_iter().collect()
 }
@@ -49,7 +51,8 @@ fn of_series(intervals: &[Interval]) -> Option<Stall> {
     let last = intervals.iter().rposition(|interval| interval.bytes.0 > 0)?;
     let silent = &intervals[last + 1..];
     let (start, stop, end) = (intervals.first()?.start, intervals[last].end, silent.last()?.end);
-    let retransmits = silent.iter().filter_map(|interval| interval.tcp).map(|tcp| u64::from(tcp.retransmits)).sum();
+    let retransmits =
+        silent.iter().filter_map(|interval| interval.tcp).map(|tcp| u64::from(tcp.retransmits)).sum();
     let is_soon = (stop - start).seconds() <= SOON * (end - start).seconds();
     (silent.len() >= FEWEST && is_soon && retransmits > 0).then_some(Stall {
         carried: stop - start,
@@ -70,7 +73,8 @@ fn finding(
     let server = path.map(|path| path.to.as_str()).filter(is_address).unwrap_or("SERVER");
     let evidence = |(cell, _, stall): &(&CellSummary, &Observations<'_>, Stall)| {
         let retransmits = count(stall.retransmits as usize, "retransmit");
-        Evidence::new(&cell.id).text(format!("data for {}, then none for {} with {retransmits}", stall.carried, stall.still))
+        Evidence::new(&cell.id)
+            .text(format!("data for {}, then none for {} with {retransmits}", stall.carried, stall.still))
     };
     Finding {
         id: String::new(),

@@ -72,7 +72,8 @@ pub(super) fn parse(text: &str) -> Option<CommandSettings> {
     let mut words = command.arguments.iter().copied().peekable();
     while let Some(word) = words.next() {
         if let Some(long) = word.strip_prefix("--") {
-            let (name, joined) = long.split_once('=').map_or((long, None), |(name, value)| (name, Some(value)));
+            let (name, joined) =
+                long.split_once('=').map_or((long, None), |(name, value)| (name, Some(value)));
             let flag = LONG.iter().find(|(long, _)| *long == name).map_or(name, |(_, short)| short);
             let takes = WITH_VALUE.contains(flag) || matches!(flag, "dscp" | "fq-rate");
             parsed.option(flag, joined.or_else(|| words.next_if(|_| takes)));
@@ -119,7 +120,8 @@ impl CommandSettings {
                     let (name, value) = named(&KEPT).zip(value)?;
                     Some((written(&name, value)?, name)).map(|(value, name)| (name, value))
                 };
-                self.options.extend(switch.or_else(kept).filter(|(name, value)| name != "omit" || value != "0"));
+                self.options
+                    .extend(switch.or_else(kept).filter(|(name, value)| name != "omit" || value != "0"));
             }
         }
     }
@@ -164,7 +166,8 @@ mod tests {
         let parsed = parse("root@a:~# iperf3 -c b -l 64K -R -C cubic").expect("a command");
         assert_eq!((parsed.message, parsed.reverse), (Some(Bytes(65_536)), true));
         assert_eq!(parsed.congestion.as_deref(), Some("cubic"));
-        let parsed = parse("$ kubectl exec a -- iperf3 -uRZ -c b -w4M --dscp ef --set-mss=1400 -p 5202 -O 0").expect("a command");
+        let parsed = parse("$ kubectl exec a -- iperf3 -uRZ -c b -w4M --dscp ef --set-mss=1400 -p 5202 -O 0")
+            .expect("a command");
         assert!(parsed.reverse && parsed.transport == Some(Protocol::Known(Transport::Udp)));
         let options: Vec<(&str, &str)> =
             parsed.options.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();

@@ -69,12 +69,14 @@ impl Log {
             let retransmits: u64 = counted.map(|tcp| u64::from(tcp.retransmits)).sum();
             (retransmits, own.iter().map(|interval| interval.bytes.0 as f64).sum::<f64>())
         };
-        self.streams.iter().map(sender).find(|(again, bytes)| *again > MANY && *again as f64 > bytes / SEGMENT).map(
-            |(again, bytes)| {
+        self.streams
+            .iter()
+            .map(sender)
+            .find(|(again, bytes)| *again > MANY && *again as f64 > bytes / SEGMENT)
+            .map(|(again, bytes)| {
                 let most = (bytes / SEGMENT) as u64;
                 format!("warning: {again} retransmits are impossible for at most {most} segments")
-            },
-        )
+            })
     }
 
     pub(super) fn into_found(self) -> ImportedTest {

@@ -114,7 +114,8 @@ pub(super) fn message(text: &str) -> Option<Message> {
 fn host(after: &str) -> Option<(String, String)> {
     let (host, port) = after.split_once(", port ")?;
     let sensible = !host.is_empty() && host.len() <= 255 && !host.contains(char::is_whitespace);
-    (sensible && port.starts_with(|sign: char| sign.is_ascii_digit())).then(|| (host.to_owned(), digits(port)))
+    (sensible && port.starts_with(|sign: char| sign.is_ascii_digit()))
+        .then(|| (host.to_owned(), digits(port)))
 }
 
 /// The digits at the start of a text, at most those of a port.
@@ -140,7 +141,8 @@ fn starting(after: &str) -> Message {
         Some(_) => Protocol::Other,
     };
     let option = |part: &str| {
-        let omit = part.strip_prefix("omitting ").and_then(|part| Some(("omit", part.strip_suffix(" seconds")?)));
+        let omit =
+            part.strip_prefix("omitting ").and_then(|part| Some(("omit", part.strip_suffix(" seconds")?)));
         let (name, value) = omit.or_else(|| Some(("tos", part.strip_prefix("tos ")?.trim())))?;
         (value != "0").then(|| (name.to_owned(), value.to_owned()))
     };
@@ -155,7 +157,10 @@ mod tests {
     fn parses_every_kind_of_line() {
         let text = str::to_owned;
         for (line, expected) in [
-            ("Connecting to host 10.1.0.101, port 5201", Message::Connecting { host: text("10.1.0.101"), port: text("5201") }),
+            (
+                "Connecting to host 10.1.0.101, port 5201",
+                Message::Connecting { host: text("10.1.0.101"), port: text("5201") },
+            ),
             ("Sat Nov 21 2026 Accepted connection from ::1, port 4", Message::Accepted { host: text("::1") }),
             ("Server listening on 5201 (test #2)", Message::Listening(text("5201"))),
             ("Server listening on 5201", Message::Listening(text("5201"))),
@@ -171,7 +176,11 @@ mod tests {
             ("Time: Sat, 21 Nov 2026 18:00:15 GMT", Message::Time(text("Sat, 21 Nov 2026 18:00:15 GMT"))),
             (
                 "Starting Test: protocol: TCP, 1 streams, 131072 byte blocks, omitting 0 seconds, 1 second test, tos 0",
-                Message::Starting { protocol: Protocol::Known(Transport::Tcp), message: Some(131_072), options: Vec::new() },
+                Message::Starting {
+                    protocol: Protocol::Known(Transport::Tcp),
+                    message: Some(131_072),
+                    options: Vec::new(),
+                },
             ),
             ("snd_tcp_congestion cubic", Message::Congestion(text("cubic"))),
             ("- - - - - - - - - - - - - - - - - - - - - - - - -", Message::Ruler),

@@ -171,7 +171,9 @@ impl Test {
         let Some(plain) = connection.plain.take().or_else(|| {
             let receives = connection.sends == Some(false);
             if receives { connection.series.take_only() } else { None }
-        }) else { return };
+        }) else {
+            return;
+        };
         let sent = connection.datagrams_counted();
         connection.of_sender = Some(Interval { datagrams: None, ..plain });
         connection.of_receiver = received(plain, sent);

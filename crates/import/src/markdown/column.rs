@@ -100,7 +100,8 @@ fn names_distinguish_rows(columns: &mut [Column], rows: &[Vec<String>]) {
 /// Whether the numbers of a column are names of versions.
 fn names_version(name: &str) -> bool {
     const WORDS: [&str; 12] = [
-        "kernel", "version", "release", "linux", "firmware", "driver", "qemu", "cni", "cilium", "calico", "image", "mtu",
+        "kernel", "version", "release", "linux", "firmware", "driver", "qemu", "cni", "cilium", "calico",
+        "image", "mtu",
     ];
     let name = name.to_lowercase();
     WORDS.iter().any(|word| name.contains(word))
@@ -174,7 +175,14 @@ impl Looks {
         let is_interval = intervals > 0 && intervals * 2 >= filled.len();
         Self {
             has_points,
-            is_interval, heading: heading.to_owned(), name, unit, kind, quantity: commonest(&with_unit), whole }
+            is_interval,
+            heading: heading.to_owned(),
+            name,
+            unit,
+            kind,
+            quantity: commonest(&with_unit),
+            whole,
+        }
     }
 
     /// The column's role; `leads` if no value column precedes it.
@@ -222,8 +230,10 @@ fn heading_unit(heading: &str) -> (String, Option<Unit>) {
         return (name.to_owned(), unit("%"));
     }
     // `Throughput Mb/s`, `Latency in us`.
-    let is_rate_or_time = |unit: &Unit| matches!(unit.quantity, Quantity::BitRate | Quantity::Time | Quantity::PerSecond);
-    let last = heading.rsplit_once(' ').and_then(|(name, word)| Some((name, unit(word).filter(is_rate_or_time)?)));
+    let is_rate_or_time =
+        |unit: &Unit| matches!(unit.quantity, Quantity::BitRate | Quantity::Time | Quantity::PerSecond);
+    let last =
+        heading.rsplit_once(' ').and_then(|(name, word)| Some((name, unit(word).filter(is_rate_or_time)?)));
     match last {
         Some((name, unit)) => (name.trim().trim_end_matches(" in").to_owned(), Some(unit)),
         None => (heading.to_owned(), None),
@@ -233,7 +243,8 @@ fn heading_unit(heading: &str) -> (String, Option<Unit>) {
 /// Low and high end of `7000.0-7200.0 (Mb/s)`, in the unit of the first or of both.
 pub(super) fn interval(cell: &str) -> Option<(Amount, Amount)> {
     let cell = cell.trim().trim_start_matches(['[', '(']);
-    let (low, high) = cell.split_once('-').or_else(|| cell.split_once(" to ")).or_else(|| cell.split_once(", "))?;
+    let (low, high) =
+        cell.split_once('-').or_else(|| cell.split_once(" to ")).or_else(|| cell.split_once(", "))?;
     let high = amount(high.trim_end_matches(']'))?;
     let low = amount(low)?;
     (low.number <= high.number && (low.unit.is_none() || low.unit == high.unit))

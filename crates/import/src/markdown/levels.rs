@@ -3,12 +3,7 @@
 use workload::Quantity;
 
 use super::column::{Column, Role, Scale, counts_repetitions};
-use crate::{
-    quantity::leading_number,
-    statistic,
-    title,
-    unit::unit,
-};
+use crate::{quantity::leading_number, statistic, title, unit::unit};
 
 /// Columns of one quantity whose headings differ in a level.
 #[derive(Debug, Clone, PartialEq)]
@@ -27,8 +22,11 @@ const RUN: &str = "run";
 
 /// Finds such columns and makes them values of one scale. The part of the first heading before a slash names sizes.
 pub(super) fn find(columns: &mut [Column]) -> Option<LevelColumns> {
-    let parts: Vec<Option<(String, String)>> =
-        columns.iter().enumerate().map(|(at, column)| if at == 0 { None } else { level(&column.name) }).collect();
+    let parts: Vec<Option<(String, String)>> = columns
+        .iter()
+        .enumerate()
+        .map(|(at, column)| if at == 0 { None } else { level(&column.name) })
+        .collect();
     let (at, factor) = parts.iter().enumerate().find_map(|(at, part)| {
         columns[at].scale()?;
         let factor = &part.as_ref()?.0;
@@ -94,7 +92,8 @@ fn level(heading: &str) -> Option<(String, String)> {
     }
     let (before, after_word) = (before.trim().trim_end_matches([':', '-', '_']).trim(), after.trim());
     let number = rest[..rest.len() - after.len()].trim();
-    let is_size = unit(after_word).is_some_and(|unit| matches!(unit.quantity, Quantity::Size)) || after_word.is_empty();
+    let is_size =
+        unit(after_word).is_some_and(|unit| matches!(unit.quantity, Quantity::Size)) || after_word.is_empty();
     let singular = after_word.trim_end_matches('s');
     let factor = match (before, is_size) {
         ("", true) => String::new(),
@@ -102,7 +101,8 @@ fn level(heading: &str) -> Option<(String, String)> {
         (before, true) => before.to_owned(),
         (before, false) => format!("{before} {singular}"),
     };
-    let level = if is_size && !after_word.is_empty() { format!("{number} {after_word}") } else { number.to_owned() };
+    let level =
+        if is_size && !after_word.is_empty() { format!("{number} {after_word}") } else { number.to_owned() };
     Some((factor, level))
 }
 

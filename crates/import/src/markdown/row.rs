@@ -33,8 +33,13 @@ pub(super) fn row(line: &str) -> Option<Row> {
 
 /// Cells of aligned text, separated by tabs or at least two spaces.
 pub(super) fn aligned(line: &str) -> Option<Row> {
-    let cells: Vec<String> =
-        line.trim().split(['\t']).flat_map(|part| part.split("  ")).map(plain).filter(|cell| !cell.is_empty()).collect();
+    let cells: Vec<String> = line
+        .trim()
+        .split(['\t'])
+        .flat_map(|part| part.split("  "))
+        .map(plain)
+        .filter(|cell| !cell.is_empty())
+        .collect();
     (cells.len() > 1).then_some(Row { cells, closed: false })
 }
 
@@ -83,7 +88,8 @@ pub(super) fn plain(text: &str) -> String {
         let inner = text.strip_prefix(mark).and_then(|text| text.strip_suffix(mark));
         text = inner.filter(|inner| !inner.is_empty()).map_or(text, str::trim);
     }
-    let text = text.trim_start_matches(|sign: char| ('\u{2600}'..='\u{27bf}').contains(&sign) || sign > '\u{fe00}');
+    let text =
+        text.trim_start_matches(|sign: char| ('\u{2600}'..='\u{27bf}').contains(&sign) || sign > '\u{fe00}');
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
@@ -136,7 +142,8 @@ mod tests {
             assert_eq!(rule(line), columns, "{line}");
         }
         assert_eq!(rule("| : | --- |"), None);
-        for (line, under_heading) in [("+---+--+", false), ("+===+==+", true), ("├──┼──┤", false)] {
+        for (line, under_heading) in [("+---+--+", false), ("+===+==+", true), ("├──┼──┤", false)]
+        {
             assert_eq!(box_rule(line), Some(BoxRule { under_heading }), "{line}");
         }
         for line in ["----", "- - - - - - - - - - -", "+1", "text"] {
@@ -147,7 +154,10 @@ mod tests {
     #[test]
     fn splits_aligned_and_separated_text() {
         let cells = |row: Option<Row>| row.map(|row| row.cells).unwrap_or_default();
-        assert_eq!(cells(aligned("64   82.0 us    97.0 Mbits/sec  (0%)")), ["64", "82.0 us", "97.0 Mbits/sec", "(0%)"]);
+        assert_eq!(
+            cells(aligned("64   82.0 us    97.0 Mbits/sec  (0%)")),
+            ["64", "82.0 us", "97.0 Mbits/sec", "(0%)"]
+        );
         assert_eq!(cells(separated("1 a ,24.5,22,")), ["1 a", "24.5", "22"]);
         assert_eq!((aligned("one sentence"), separated("f(a, b);")), (None, None));
         assert_eq!(cells(row("📋 pod │ 9.4")), ["pod", "9.4"]);

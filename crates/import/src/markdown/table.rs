@@ -49,7 +49,14 @@ struct Metrics {
 impl Table {
     /// Starts a table with its heading at `line`.
     pub(super) fn new(heading: Row, line: u64) -> Self {
-        Self { heading, waiting: Vec::new(), columns: Vec::new(), levels: None, metrics: None, faults: Faults::new(line) }
+        Self {
+            heading,
+            waiting: Vec::new(),
+            columns: Vec::new(),
+            levels: None,
+            metrics: None,
+            faults: Faults::new(line),
+        }
     }
 
     pub(super) fn row(
@@ -97,7 +104,8 @@ impl Table {
         self.levels = levels::find(&mut self.columns).filter(|_| options.metrics.is_empty());
         let values = self.columns.iter().filter(|column| column.scale().is_some());
         let factor = known.factor_of(values.map(|column| column.name.as_str()));
-        let names_metrics = |column: &Column| column.role == Role::Factor && METRICS.contains(&&*column.name.to_lowercase());
+        let names_metrics =
+            |column: &Column| column.role == Role::Factor && METRICS.contains(&&*column.name.to_lowercase());
         let at = self.columns.iter().position(names_metrics);
         self.metrics = at.map(|at| Metrics { at, factor });
         self.faults.columns(&self.columns);
@@ -134,7 +142,11 @@ impl Table {
                         let level = self.levels.as_ref().and_then(|all| Some((all, all.levels[at].clone()?)));
                         match level {
                             Some((all, level)) => {
-                                apart.push((all.factor.clone(), level, ReportedValue { name: all.name.to_owned(), ..value }));
+                                apart.push((
+                                    all.factor.clone(),
+                                    level,
+                                    ReportedValue { name: all.name.to_owned(), ..value },
+                                ));
                             }
                             None => values.push(value),
                         }
@@ -157,7 +169,9 @@ impl Table {
             out.found(with(found, vec![value]));
         }
         if values.first().is_some_and(|value| statistic::statistic(&value.name).is_some()) {
-            values.sort_by_key(|value| statistic::statistic(&value.name).map_or(3, |name| statistic::rank(&name)));
+            values.sort_by_key(|value| {
+                statistic::statistic(&value.name).map_or(3, |name| statistic::rank(&name))
+            });
         }
         if !values.is_empty() {
             out.found(with(found, values));
@@ -210,10 +224,16 @@ fn ends(values: &[ReportedValue], text: &str) -> Vec<ReportedValue> {
 
 /// Whether the first row of a table without rules has a rate, or a time below a heading about one.
 pub(super) fn is_measured(headings: &[String], row: &[String]) -> bool {
+    let is_name = |heading: &String| heading.starts_with(|sign: char| sign.is_alphabetic() || sign == '#');
+    if !row.iter().any(|cell| cell_amount(cell).is_some()) || !headings.iter().all(is_name) {
+        return false;
+    }
     let columns = columns(headings, &[row.to_vec()], &Options::default());
     let about_time = |name: &str| {
         let name = name.to_lowercase();
-        ["latency", "rtt", "round trip", "delay", "p50", "p99", "median"].iter().any(|word| name.contains(word))
+        ["latency", "rtt", "round trip", "delay", "p50", "p99", "median"]
+            .iter()
+            .any(|word| name.contains(word))
     };
     let is_value = |(column, cell): (&Column, &String)| {
         column.scale().is_some_and(|scale| match scale.quantity {
@@ -222,10 +242,8 @@ pub(super) fn is_measured(headings: &[String], row: &[String]) -> bool {
             _ => false,
         })
     };
-    let is_name = |heading: &String| heading.starts_with(|sign: char| sign.is_alphabetic() || sign == '#');
     let is_tool = |heading: &String| unread::output(heading).is_some();
-    headings.iter().all(is_name)
-        && !headings.iter().any(is_tool)
+    !headings.iter().any(is_tool)
         && columns.iter().zip(row).any(is_value)
         && columns.iter().any(|column| column.role == Role::Factor)
 }

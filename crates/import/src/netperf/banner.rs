@@ -161,7 +161,8 @@ mod tests {
             assert_eq!(read.host.as_deref(), Some("b"), "{text}");
             assert_eq!(read.selectors, ["MIN_LATENCY", "THROUGHPUT"], "{text}");
         }
-        let text = "MIGRATED TCP STREAM TEST from 0.0.0.0 (0.0.0.0) port 0 AF_INET to 198.18.0.2 () port 0 AF_INET";
+        let text =
+            "MIGRATED TCP STREAM TEST from 0.0.0.0 (0.0.0.0) port 0 AF_INET to 198.18.0.2 () port 0 AF_INET";
         assert_eq!(banner(text).and_then(|banner| banner.host).as_deref(), Some("198.18.0.2"));
     }
 

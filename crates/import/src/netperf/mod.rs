@@ -38,7 +38,8 @@ impl Format for Netperf {
     fn line(&mut self, line: &Line<'_>, out: &mut Out) -> Claim {
         if let Some(mut banner) = banner(line.text) {
             // The command above announced the same test.
-            let announced = self.latest.take().filter(|_| self.test.as_ref().is_some_and(Classic::is_only_announced));
+            let announced =
+                self.latest.take().filter(|_| self.test.as_ref().is_some_and(Classic::is_only_announced));
             self.test = self.test.take().filter(|test| !test.is_only_announced());
             self.end(out);
             if let Some(command) = announced.filter(|command| command.kind == banner.kind) {
@@ -74,7 +75,9 @@ impl Format for Netperf {
         let misfits = std::mem::take(&mut self.misfits);
         if !misfits.is_empty() {
             let first = self.first;
-            out.note(format!("netperf's test at line {first}: skipped rows that do not fit its columns: {misfits}."));
+            out.note(format!(
+                "netperf's test at line {first}: skipped rows that do not fit its columns: {misfits}."
+            ));
         }
         if let Some(test) = self.test.take() {
             test.finish(out);
@@ -123,7 +126,9 @@ impl Netperf {
         let words = line.text.split_whitespace().count();
         let of_command = Some(&banner.selectors).filter(|names| names.len() == words && line.whole);
         let names = columns(&self.headings, line.text).or_else(|| of_command.cloned());
-        let Some(mut rows) = names.map(|names| Chosen::rows(self.first, names)) else { return Claim::Declined };
+        let Some(mut rows) = names.map(|names| Chosen::rows(self.first, names)) else {
+            return Claim::Declined;
+        };
         if rows.line(line, self.latest.as_ref(), out) == Fit::No {
             return Claim::Declined;
         }
@@ -147,8 +152,11 @@ const MOST_HEADINGS: usize = 6;
 /// Whether a line has only numbers and units.
 fn is_row(text: &str) -> bool {
     let mut words = text.split_whitespace().peekable();
-    let is_value = |word: &str| leading_number(word).is_some_and(|(_, rest)| rest.is_empty()) || word.starts_with("10^");
-    text.trim().starts_with(|sign: char| sign.is_ascii_digit()) && words.peek().is_some() && words.all(is_value)
+    let is_value =
+        |word: &str| leading_number(word).is_some_and(|(_, rest)| rest.is_empty()) || word.starts_with("10^");
+    text.trim().starts_with(|sign: char| sign.is_ascii_digit())
+        && words.peek().is_some()
+        && words.all(is_value)
 }
 
 #[cfg(test)]

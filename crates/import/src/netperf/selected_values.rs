@@ -66,12 +66,16 @@ impl Chosen {
             }
             Self::Rows { first, names } => {
                 let cells = if line.text.contains(',') { csv(line.text) } else { words(line.text) };
-                let starts = cells.first().is_some_and(|cell| number(cell).is_some() || !line.text.trim().contains(' '));
+                let starts = cells
+                    .first()
+                    .is_some_and(|cell| number(cell).is_some() || !line.text.trim().contains(' '));
                 if cells.len() != names.len() || !line.whole || !starts {
                     return Fit::No;
                 }
                 let values: Values = names.iter().cloned().zip(cells).collect();
-                let Some(test) = Selected::of(values, *first..=line.number, banner, out) else { return Fit::No };
+                let Some(test) = Selected::of(values, *first..=line.number, banner, out) else {
+                    return Fit::No;
+                };
                 out.found(test);
                 *first = line.number;
             }
@@ -125,11 +129,16 @@ impl Selected {
         let transactions = matches!(banner.map(|it| it.kind), Some(Kind::Transactions | Kind::Connections));
         let per_second = || unit("/s");
         let (written, unit) = match (self.values.get("THROUGHPUT"), self.values.get("TRANSACTION_RATE")) {
-            (Some(rate), _) => (rate, match self.values.get("THROUGHPUT_UNITS") {
-                Some(written) => unit(written),
-                None if transactions => per_second(),
-                None => Some(banner.and_then(|it| it.unit).ok_or("the unit of the throughput is not shown")?),
-            }),
+            (Some(rate), _) => (
+                rate,
+                match self.values.get("THROUGHPUT_UNITS") {
+                    Some(written) => unit(written),
+                    None if transactions => per_second(),
+                    None => {
+                        Some(banner.and_then(|it| it.unit).ok_or("the unit of the throughput is not shown")?)
+                    }
+                },
+            ),
             (None, Some(rate)) => (rate, per_second()),
             (None, None) => return Ok(None),
         };
@@ -203,8 +212,11 @@ impl Selected {
             ImportedKind::Connect => "connections",
             _ => "transactions",
         };
-        let mut values: Vec<ReportedValue> =
-            rate.into_iter().map(|(quantity, rate)| value(name, quantity, rate)).chain(self.times()).collect();
+        let mut values: Vec<ReportedValue> = rate
+            .into_iter()
+            .map(|(quantity, rate)| value(name, quantity, rate))
+            .chain(self.times())
+            .collect();
         for (own, name) in [("LOCAL_CPU_UTIL", "client CPU"), ("REMOTE_CPU_UTIL", "server CPU")] {
             let busy = self.values.get(own).and_then(|text| number(text)).and_then(share);
             values.extend(busy.map(|share| value(name, Quantity::Share, share)));
@@ -277,7 +289,8 @@ pub(super) fn columns(headings: &[String], row: &str) -> Option<Vec<String>> {
         row.split_whitespace().map(|word| word.as_ptr() as usize - row.as_ptr() as usize).collect();
     let ends = starts.iter().skip(1).copied().chain([usize::MAX]);
     let column = |(start, end): (&usize, usize)| {
-        let parts = headings.iter().filter_map(|heading| heading.get(*start..end.min(heading.len())).map(str::trim));
+        let parts =
+            headings.iter().filter_map(|heading| heading.get(*start..end.min(heading.len())).map(str::trim));
         canonical(&parts.filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" "))
     };
     let names: Vec<String> = starts.iter().zip(ends).map(column).collect();

@@ -106,10 +106,12 @@ fn heading_sets_the_unit() {
 
 #[test]
 fn reads_selected_values_in_every_layout() {
-    let heading = "MIGRATED TCP REQUEST/RESPONSE TEST from 0.0.0.0 () port 0 AF_INET to 198.18.0.2 () port 0 AF_INET\n";
+    let heading =
+        "MIGRATED TCP REQUEST/RESPONSE TEST from 0.0.0.0 () port 0 AF_INET to 198.18.0.2 () port 0 AF_INET\n";
     let rates = |text: &str| {
         let out = read(text);
-        let rate = |found: &ImportedTest| values(found).first().map(|(name, _, value)| ((*name).to_owned(), *value));
+        let rate =
+            |found: &ImportedTest| values(found).first().map(|(name, _, value)| ((*name).to_owned(), *value));
         (out.founds.iter().filter_map(rate).collect::<Vec<_>>(), out.notes.len())
     };
     let transactions = |rate: f64| ("transactions".to_owned(), rate);
@@ -117,12 +119,16 @@ fn reads_selected_values_in_every_layout() {
     for (text, expected, notes) in [
         (format!("{heading}THROUGHPUT=55000.00\nCONFIDENCE_LEVEL=99\n"), vec![transactions(55_000.0)], 0),
         (
-            format!("{heading}Mean Latency Microseconds,Transaction Rate Tran/s\n75000.00,13.300\n76000.00,13.100\n"),
+            format!(
+                "{heading}Mean Latency Microseconds,Transaction Rate Tran/s\n75000.00,13.300\n76000.00,13.100\n"
+            ),
             vec![transactions(13.3), transactions(13.1)],
             0,
         ),
         (
-            format!("{heading}Mean         Transaction\nLatency      Rate\nMicroseconds Tran/s\n56.00        17800.5\n"),
+            format!(
+                "{heading}Mean         Transaction\nLatency      Rate\nMicroseconds Tran/s\n56.00        17800.5\n"
+            ),
             vec![transactions(17_800.5)],
             0,
         ),

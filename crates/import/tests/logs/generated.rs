@@ -104,7 +104,8 @@ fn apart(draw: &mut Draw) -> (Vec<Block>, usize) {
 
 /// A loop: trials of one result.
 fn looped(draw: &mut Draw) -> (Vec<Block>, usize) {
-    let mut blocks = vec![words(format!("{}for i in 1 2 3; do iperf3 -c b; done", draw.of(&["", "$ ", "# "])))];
+    let mut blocks =
+        vec![words(format!("{}for i in 1 2 3; do iperf3 -c b; done", draw.of(&["", "$ ", "# "])))];
     blocks.extend((0..3).map(|_| output(summary(draw), 1)));
     (blocks, 1)
 }
@@ -224,13 +225,22 @@ fn tables(draw: &mut Draw) -> (Vec<Block>, usize) {
             ),
             2,
         ),
-        2 => (format!("CNI   Bandwidth         Note\na     {one:.2} Gbits/sec   x\nb     {other:.2} Gbits/sec   y\n"), 2),
+        2 => (
+            format!(
+                "CNI   Bandwidth         Note\na     {one:.2} Gbits/sec   x\nb     {other:.2} Gbits/sec   y\n"
+            ),
+            2,
+        ),
         3 => (format!("cni,throughput (Gbit/s)\na,{one:.2}\nb,{other:.2}\n"), 2),
         4 => (
-            format!("| CNI | MTU=1500 | MTU=9000 |\n|---|---|---|\n| a | {one:.2} Gbps | {other:.2} Gbps |\n| b | {third:.2} Gbps | n/a |\n"),
+            format!(
+                "| CNI | MTU=1500 | MTU=9000 |\n|---|---|---|\n| a | {one:.2} Gbps | {other:.2} Gbps |\n| b | {third:.2} Gbps | n/a |\n"
+            ),
             3,
         ),
-        _ => (format!("| Kernel | Rate (Gbit/s) |\n|---|---|\n| 6.1 | {one:.2} |\n| 6.12 | {other:.2} |\n"), 2),
+        _ => {
+            (format!("| Kernel | Rate (Gbit/s) |\n|---|---|\n| 6.1 | {one:.2} |\n| 6.12 | {other:.2} |\n"), 2)
+        }
     };
     (vec![words(draw.of(&WORDS)), output(text, results)], results)
 }
@@ -274,9 +284,12 @@ fn import(text: &str) -> Imported {
 
 /// All numbers in some lines.
 fn numbers(text: &str, lines: &RangeInclusive<u64>) -> Vec<f64> {
-    let lines = text.lines().skip(*lines.start() as usize - 1).take((lines.end() - lines.start() + 1) as usize);
+    let lines =
+        text.lines().skip(*lines.start() as usize - 1).take((lines.end() - lines.start() + 1) as usize);
     let is_part = |sign: char| sign.is_ascii_digit() || sign == '.';
-    lines.flat_map(|line| line.split(move |sign| !is_part(sign)).filter_map(|word| word.parse().ok())).collect()
+    lines
+        .flat_map(|line| line.split(move |sign| !is_part(sign)).filter_map(|word| word.parse().ok()))
+        .collect()
 }
 
 /// The numbers that a test reports, in base units.
@@ -301,7 +314,9 @@ fn follows(value: f64, printed: &[f64]) -> bool {
     let scales = [1.0, 0.01, 1e3, 2e3, 1e6, 1e9];
     let scaled = printed.iter().any(|number| scales.iter().any(|scale| near(number * scale)));
     let ratio = |sent: f64| {
-        printed.windows(2).any(|pair| pair[1] > 0.0 && pair[0] <= pair[1] && near(sent * 1e9 * (1.0 - pair[0] / pair[1])))
+        printed
+            .windows(2)
+            .any(|pair| pair[1] > 0.0 && pair[0] <= pair[1] && near(sent * 1e9 * (1.0 - pair[0] / pair[1])))
     };
     scaled || printed.iter().any(|sent| ratio(*sent))
 }
@@ -334,7 +349,10 @@ fn check(kind: &str, seed: u64, (blocks, results): (Vec<Block>, usize)) {
         }
     }
     for (block, place) in blocks.iter().zip(&places).filter(|(block, _)| block.is_output) {
-        let is_read = found.done.iter().any(|done| done.lines.start() <= place.end() && place.start() <= done.lines.end());
+        let is_read = found
+            .done
+            .iter()
+            .any(|done| done.lines.start() <= place.end() && place.start() <= done.lines.end());
         let wanted = if block.tests > 0 { is_read } else { is_named(place, &found.notes) };
         assert!(wanted, "lines {place:?} are neither read nor named in {}", context());
     }
@@ -351,7 +369,11 @@ fn cut(kind: &str, seed: u64, text: &str, whole: &Imported) {
     for done in &found.done {
         let printed = numbers(part, &done.lines);
         for value in reported(&done.trial.measurement) {
-            assert!(follows(value, &printed), "{kind} {seed} cut at {at}: {value} is not in {:?} of {part}", done.lines);
+            assert!(
+                follows(value, &printed),
+                "{kind} {seed} cut at {at}: {value} is not in {:?} of {part}",
+                done.lines
+            );
         }
     }
 }

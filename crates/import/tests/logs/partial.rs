@@ -269,10 +269,7 @@ const TEXTS: &[(&str, &[&str], &[&str])] = &[
     (
         "[  5]   0.00-10.00  sec  31.0 GBytes  26.6 Gbits/sec  1100             sender\n\
          [SUM]   0.00-10.00  sec  24.0 GBytes  20.6 Gbits/sec  1400             sender\n",
-        &[
-            "tcp x1 sent 26.6 Gbit/s retransmits 1100 lost 0",
-            "tcp sent 20.6 Gbit/s retransmits 1400 lost 0",
-        ],
+        &["tcp x1 sent 26.6 Gbit/s retransmits 1100 lost 0", "tcp sent 20.6 Gbit/s retransmits 1400 lost 0"],
         &["only sums", "received bytes are unknown", "26.6 Gbit/s and 20.6 Gbit/s"],
     ),
     // Emphasis, inline code and remarks.

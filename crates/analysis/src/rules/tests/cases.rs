@@ -262,7 +262,7 @@ pub(super) const CASES: &[Case] = &[
         triggers: || made::stalled(0),
         spares: || made::stalled(3),
         severity: Serious,
-        says: &["vxlan-to-vxlan/bulk stopped after", "only retransmits", "ping -M do -s 1472 SERVER"],
+        says: &["vxlan-to-vxlan/bulk stopped after", "only retransmits", "ping -M do -s 1472"],
         change: None,
     },
     Case {

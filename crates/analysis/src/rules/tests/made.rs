@@ -173,7 +173,8 @@ pub(super) fn stalled(last: usize) -> Fixture {
     run.each(UPPER, |trial| {
         let Measurement::Stream(data) = &mut trial.measurement else { return };
         let ends = data.flows.iter_mut().flat_map(|flow| [&mut flow.sender, &mut flow.receiver]);
-        ends.flat_map(|end| end.intervals.iter_mut().skip(last + 1)).for_each(|interval| interval.bytes = Bytes(0));
+        ends.flat_map(|end| end.intervals.iter_mut().skip(last + 1))
+            .for_each(|interval| interval.bytes = Bytes(0));
         tcp(trial, last + 1, |tcp| tcp.retransmits = 1);
     });
     run

@@ -122,7 +122,8 @@ fn named(mut run: Fixture, name: &str, format: &str) -> Fixture {
         formats: vec![format.to_owned()],
     };
     let notes = vec![format!("{name}, line 7: an interrupted test is ignored.")];
-    run.record.header.origin = Origin::Imported(samples::ImportRecord { files: vec![file], notes, unexplained: Vec::new() });
+    run.record.header.origin =
+        Origin::Imported(samples::ImportRecord { files: vec![file], notes, unexplained: Vec::new() });
     run
 }
 

@@ -95,11 +95,17 @@ impl Connection {
         let mut other = other.filter(|_| knows_other);
         if self.overflowed {
             // Only the rows have valid counts.
-            let rows = DatagramSample { count: self.datagrams_counted(), lost: self.datagrams_lost(), ..DatagramSample::default() };
+            let rows = DatagramSample {
+                count: self.datagrams_counted(),
+                lost: self.datagrams_lost(),
+                ..DatagramSample::default()
+            };
             let known = Some(rows).filter(|rows| rows.count > 0);
             summary.iter_mut().for_each(|summary| summary.datagrams = known.filter(|_| !sends));
             other.iter_mut().for_each(|other| other.datagrams = None);
-        } else if let Some(datagrams) = summary.as_mut().and_then(|summary| summary.datagrams.as_mut()).filter(|_| !sends) {
+        } else if let Some(datagrams) =
+            summary.as_mut().and_then(|summary| summary.datagrams.as_mut()).filter(|_| !sends)
+        {
             datagrams.lost = datagrams.lost.max(self.datagrams_lost());
         }
         let mut own = self.series.into_intervals();

@@ -185,21 +185,31 @@ impl Test {
     fn writer(&self) -> Option<End> {
         let receives_only = || self.streams.iter().any(|it| it.sends == Some(false));
         let by_command = || match (self.asked.client, self.asked.server) {
-            (true, _) if self.asked.reverse || self.asked.bidirectional || !receives_only() => Some(End::Client),
+            (true, _) if self.asked.reverse || self.asked.bidirectional || !receives_only() => {
+                Some(End::Client)
+            }
             (false, true) => Some(End::Server),
             _ => None,
         };
         let by_error = || match self.failure.as_deref() {
-            Some(error) if error.contains("the client has terminated") && self.asked.client => Some(End::Client),
+            Some(error) if error.contains("the client has terminated") && self.asked.client => {
+                Some(End::Client)
+            }
             _ => None,
         };
         let tagged = || self.streams.iter().find_map(|it| it.tag).map(|tag| tag.end);
         let both = || self.streams.iter().any(|it| it.of_sender.is_some() && it.of_receiver.is_some());
         let receives =
             |it: &Connection| it.of_sender.is_none() && it.of_receiver.is_some() && it.sends != Some(true);
-        self.end.or_else(tagged).or_else(by_command).or_else(by_error).or_else(|| both().then_some(End::Client)).or_else(|| {
-            (!self.streams.is_empty() && !self.asked.client && self.streams.iter().all(receives)).then_some(End::Server)
-        })
+        self.end
+            .or_else(tagged)
+            .or_else(by_command)
+            .or_else(by_error)
+            .or_else(|| both().then_some(End::Client))
+            .or_else(|| {
+                (!self.streams.is_empty() && !self.asked.client && self.streams.iter().all(receives))
+                    .then_some(End::Server)
+            })
     }
 
     /// Whether this end sends its untagged connections, which all have one direction. Columns show it. Otherwise a

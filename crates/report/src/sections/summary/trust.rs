@@ -23,9 +23,13 @@ pub(super) fn text(
     (marked, brief): (bool, bool),
 ) -> Text {
     let mut facts = vec![trials(findings)];
-    facts.extend(spread(findings).map(|most| format!("trials of the same result vary by up to {}", phrases::rough(most))));
+    facts.extend(
+        spread(findings)
+            .map(|most| format!("trials of the same result vary by up to {}", phrases::rough(most))),
+    );
     let unexplained = unexplained(findings);
-    let differ = || format!("{unexplained} of {} results differ from one with equal settings", findings.cells.len());
+    let differ =
+        || format!("{unexplained} of {} results differ from one with equal settings", findings.cells.len());
     facts.extend((unexplained > 0).then(differ));
     facts.extend(noise(&findings.noise).filter(|_| !brief));
     let unclear = differences.iter().filter(|it| it.is_open()).count();

@@ -59,10 +59,7 @@ fn origin() -> ImportRecord {
     let note =
         |line: u32| format!("throughput.txt, line {line}: the log ends within a test, which was left out.");
     ImportRecord {
-        files: vec![
-            file("throughput.txt", 1384, &["iperf3 text"]),
-            file("table.md", 212, &["table"]),
-        ],
+        files: vec![file("throughput.txt", 1384, &["iperf3 text"]), file("table.md", 212, &["table"])],
         notes: (1..9).map(|number| note(number * 100)).collect(),
         unexplained: Vec::new(),
     }
