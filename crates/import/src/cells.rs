@@ -14,10 +14,9 @@ use units::Bytes;
 use workload::{Direction, Measurement, Quantity, Transport};
 
 use crate::{
-    extent::Extent,
     imported_test::{End, Evidence, ImportedTest, Part},
     places,
-    rate_basis::RateBasis,
+    rate_basis::{Extent, RateBasis},
     title::{self, Settings, slug},
 };
 

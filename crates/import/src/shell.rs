@@ -9,10 +9,6 @@ const PROMPT: usize = 3;
 /// Names of tools whose commands are parsed.
 const TOOLS: [&str; 3] = ["iperf3", "netperf", "sockperf"];
 
-/// Modes of sockperf.
-const SUBCOMMANDS: [&str; 10] =
-    ["ping-pong", "pp", "under-load", "ul", "throughput", "tp", "playback", "pb", "server", "sr"];
-
 /// Commands that run another command; they rarely start a sentence that contains options.
 const WRAPPERS: &str = "sudo doas env nice ionice chrt taskset numactl timeout time stdbuf unbuffer nohup exec setsid watch \
                         ssh sshpass pdsh ip nsenter unshare chroot setarch mptcpize kubectl k oc kubecolor microk8s k3s \
@@ -73,7 +69,8 @@ fn within(text: &str) -> Option<(&str, Command<'_>)> {
         let after = &text[at + word.len()..];
         let (arguments, end) = arguments(after);
         let first = arguments.first()?;
-        let is_subcommand = tool == "sockperf" && SUBCOMMANDS.contains(first);
+        // `sockperf pp -i a`.
+        let is_subcommand = tool == "sockperf" && arguments.get(1).is_some_and(|word| word.starts_with('-'));
         if !(first.len() > 1 && first.starts_with('-') || is_subcommand) {
             return None;
         }
