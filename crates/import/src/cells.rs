@@ -3,17 +3,20 @@
 //! A cell's identity depends only on the test itself, so importing the same or a similar log again gives the same
 //! cells. Settings that only some tests state become factors at the end.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::{
+    collections::{BTreeMap, BTreeSet, HashMap, HashSet},
+    ops::RangeInclusive,
+    sync::Arc,
+};
 
 use samples::{ImportedKind, ImportedSettings, PathRecord, ResultRecord, WorkloadSource};
 use units::Bytes;
 use workload::{Direction, Measurement, Quantity, Transport};
 
 use crate::{
-    extent::Extent,
     imported_test::{End, Evidence, ImportedTest, Part},
     places,
-    rate_basis::RateBasis,
+    rate_basis::{Extent, RateBasis},
     title::{self, Settings, slug},
 };
 
@@ -38,6 +41,7 @@ pub(crate) struct Cells {
     cells: Vec<Cell>,
     /// Results of equal settings, by the name of the first.
     by_name: HashMap<String, Vec<Member>>,
+    /// Names with a part.
     ids: HashSet<String>,
     /// What the tests of a workload measure; others get a workload of their own.
     quantities: HashMap<String, Quantity>,
@@ -71,7 +75,7 @@ struct Identity {
 struct Member {
     part: Part,
     /// Lines of the first test.
-    place: String,
+    lines: RangeInclusive<u64>,
     at: usize,
     /// Values of the tests so far.
     extent: Option<Extent>,
@@ -83,9 +87,7 @@ struct Cell {
     /// Becomes a factor if it varies.
     settings: BTreeMap<String, String>,
     /// The part of the file, a factor if other results have equal settings.
-    part: String,
-    /// The group in `by_name`.
-    group: String,
+    part: Option<Arc<str>>,
     trials: u32,
 }
 
@@ -143,10 +145,12 @@ impl Cells {
         if self.cells.len() >= MOST_CELLS {
             return None;
         }
-        let place = places::lines(&found.lines);
-        let (id, part) = self.name(&group, test, &place);
+        let (id, part) = self.name(&group, test, &found.lines);
+        if id != group {
+            self.ids.insert(id.clone());
+        }
         let record = ResultRecord {
-            id: id.clone(),
+            id,
             path,
             workload,
             levels,
@@ -154,15 +158,10 @@ impl Cells {
             placement: UNKNOWN.to_owned(),
             baseline: false,
         };
-        self.ids.insert(id);
         let (at, extent) = (self.cells.len(), Extent::of(&found.measurement));
-        self.by_name.entry(group.clone()).or_default().push(Member {
-            part: test.part.clone(),
-            place,
-            at,
-            extent,
-        });
-        self.cells.push(Cell { record, settings, part, group, trials: 0 });
+        let member = Member { part: test.part.clone(), lines: found.lines.clone(), at, extent };
+        self.by_name.entry(group).or_default().push(member);
+        self.cells.push(Cell { record, settings, part, trials: 0 });
         Some(at)
     }
 
@@ -193,7 +192,7 @@ impl Cells {
                 format!(
                     "{file}: {place}: the settings equal those of {} but the values differ by more than the tests vary \
                      within{}, so these are separate results; --together makes them trials of one",
-                    member.place,
+                    places::lines(&member.lines),
                     values.unwrap_or_default()
                 ),
             ));
@@ -202,19 +201,19 @@ impl Cells {
     }
 
     /// The name of a new result, and the part of the file as a factor level: the words above it, or its lines.
-    fn name(&self, group: &str, test: &Identity, place: &str) -> (String, String) {
+    fn name(&self, group: &str, test: &Identity, lines: &RangeInclusive<u64>) -> (String, Option<Arc<str>>) {
         let members = self.by_name.get(group).map_or(&[][..], Vec::as_slice);
         let label = test.part.label.clone();
         let label =
             label.filter(|label| members.iter().all(|member| member.part.label.as_ref() != Some(label)));
         if members.is_empty() {
-            return (group.to_owned(), label.unwrap_or_else(|| place.to_owned()));
+            return (group.to_owned(), label);
         }
         let separator = if group.matches('/').count() > 1 { "," } else { "/" };
-        let named = |level: &String| format!("{group}{separator}{}", slug(&format!("{PART}={level}")));
-        let level =
-            label.filter(|label| !self.ids.contains(&named(label))).unwrap_or_else(|| place.to_owned());
-        (named(&level), level)
+        let named = |level: &str| format!("{group}{separator}{}", slug(&format!("{PART}={level}")));
+        let level = label.filter(|label| !self.ids.contains(&named(label)));
+        let level = level.unwrap_or_else(|| places::lines(lines).into());
+        (named(&level), Some(level))
     }
 
     /// The workload's name. Different quantities under one heading are different workloads.
@@ -238,9 +237,14 @@ impl Cells {
     /// Paths and cells for the run header. Varying settings become factors; `off` sorts before `on`.
     pub(crate) fn records(&self) -> (Vec<PathRecord>, Vec<ResultRecord>) {
         let varying = self.varying();
-        let is_shared = |cell: &Cell| self.by_name.get(&cell.group).is_some_and(|members| members.len() > 1);
         let mut records: Vec<ResultRecord> =
-            self.cells.iter().map(|cell| cell.record_with(&varying, is_shared(cell))).collect();
+            self.cells.iter().map(|cell| cell.record_with(&varying)).collect();
+        // Results of equal settings differ in their part.
+        for member in self.by_name.values().filter(|members| members.len() > 1).flatten() {
+            let part = self.cells[member.at].part.as_deref();
+            let level = || part.map_or_else(|| places::lines(&member.lines), str::to_owned);
+            records[member.at].levels.entry(PART.to_owned()).or_insert_with(level);
+        }
         let switches = switches(&records);
         let paths: HashMap<&str, usize> = self.paths.iter().map(|path| path.name.as_str()).zip(0..).collect();
         let place = |path: &str| paths.get(path).copied();
@@ -375,14 +379,11 @@ impl Identity {
 }
 
 impl Cell {
-    fn record_with(&self, varying: &BTreeSet<&str>, is_shared: bool) -> ResultRecord {
+    fn record_with(&self, varying: &BTreeSet<&str>) -> ResultRecord {
         let mut record = self.record.clone();
         for (setting, value) in self.settings.iter().filter(|(setting, _)| varying.contains(setting.as_str()))
         {
             record.levels.entry(setting.clone()).or_insert_with(|| value.clone());
-        }
-        if is_shared {
-            record.levels.entry(PART.to_owned()).or_insert_with(|| self.part.clone());
         }
         record
     }

@@ -168,7 +168,7 @@ pub(crate) enum Reading {
     Read,
     /// Not a log.
     Foreign,
-    /// Looks like a log of this tool.
+    /// Looks like a log of this tool; empty if that is unknown.
     Unknown(&'static str),
     /// Not valid JSON.
     Invalid(String),
@@ -179,9 +179,10 @@ impl Reading {
     pub(crate) fn complaint(&self) -> Option<String> {
         match self {
             Self::Read | Self::Foreign => None,
-            Self::Unknown(tool) => {
-                Some(format!("skipped: this JSON document is not a log of iperf3 or flent, but of {tool}"))
+            Self::Unknown("") => {
+                Some("skipped: this JSON document looks like a log, but not of iperf3 or flent".to_owned())
             }
+            Self::Unknown(tool) => Some(format!("skipped output of {tool}, which is not supported")),
             Self::Invalid(error) => Some(format!("skipped: invalid JSON ({error})")),
         }
     }
@@ -208,9 +209,9 @@ const LOOKS: [(&str, &str); 7] = [
     ("\"throughput_mbps\"", "xfr"),
     ("\"stats\": {", "irtt"),
     ("\"BitsPerSecond\"", "ethr"),
-    ("\"bits_per_second\"", "an unknown tool"),
-    ("\"x_values\"", "an unknown tool"),
-    ("\"raw_values\"", "an unknown tool"),
+    ("\"bits_per_second\"", ""),
+    ("\"x_values\"", ""),
+    ("\"raw_values\"", ""),
     ("\"ntttcps\"", "ntttcp"),
 ];
 
@@ -320,10 +321,7 @@ mod tests {
         assert_eq!(read_with_parts(text, &mut read), Reading::Read);
         assert_eq!(offered, [r#"{"start": null}"#, r#"{"start": "nan, -nan"}"#]);
         let none = &mut |_: &str| false;
-        assert_eq!(
-            read_with_parts(r#"{"a": {"bits_per_second": 1}}"#, none),
-            Reading::Unknown("an unknown tool")
-        );
+        assert_eq!(read_with_parts(r#"{"a": {"bits_per_second": 1}}"#, none), Reading::Unknown(""));
         assert_eq!(read_with_parts(r#"{"a": 1}"#, none), Reading::Foreign);
         assert!(matches!(read_with_parts(r#"{"a": 1,}"#, none), Reading::Invalid(_)));
     }

@@ -1,6 +1,6 @@
 //! One test as read from one log.
 
-use std::{collections::BTreeMap, ops::RangeInclusive};
+use std::{collections::BTreeMap, ops::RangeInclusive, sync::Arc};
 
 use samples::{ImportedSettings, SyscallCount, ThreadCpu, UnixMillis, ValidityWarning};
 use workload::Measurement;
@@ -51,7 +51,7 @@ pub struct Part {
     /// First line.
     pub start: u64,
     /// The words above the tests.
-    pub label: Option<String>,
+    pub label: Option<Arc<str>>,
     pub evidence: Evidence,
 }
 

@@ -10,7 +10,6 @@ mod cells;
 mod document;
 mod end_pair;
 mod error;
-mod extent;
 mod flent;
 mod format;
 mod gzip;

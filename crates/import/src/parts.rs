@@ -1,7 +1,7 @@
 //! Divides a file into parts: words, headings or other commands between two tests mean that they may differ in something
 //! that the tool does not print. Tests of different parts are never trials of one result.
 
-use std::collections::VecDeque;
+use std::{collections::VecDeque, sync::Arc};
 
 use crate::{
     imported_test::{Evidence, Part},
@@ -12,6 +12,10 @@ use crate::{
 const LONGEST: usize = 60;
 /// Parts remembered for tests that are found later.
 const MOST: usize = 256;
+/// Words further above a test do not name it.
+const MOST_WAITING: usize = 64;
+/// Longer lines are cut; a command may have this many bytes.
+const LONGEST_LINE: usize = 1000;
 
 /// How well a line names the tests below it.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
@@ -36,17 +40,54 @@ pub(crate) struct Parts {
     variable: Option<String>,
     /// The previous line, if it was words.
     above: Option<String>,
+    /// The latest lines since the last log line; they matter once another follows.
+    waiting: VecDeque<(u64, String)>,
+    /// Lines that no longer wait.
+    dropped: bool,
 }
 
 impl Parts {
     /// A line that a format claimed.
     pub(crate) fn log(&mut self) {
+        if self.waiting.is_empty() {
+            self.has_log = true;
+            return;
+        }
+        self.settle();
         self.has_log = true;
         self.above = None;
     }
 
+    /// A line that no format claimed, or a command.
+    pub(crate) fn line(&mut self, text: &str, line: u64) {
+        if text.trim().is_empty() {
+            self.above = None;
+            return;
+        }
+        let free = if self.waiting.len() == MOST_WAITING { self.waiting.pop_front() } else { None };
+        self.dropped |= free.is_some();
+        let mut kept = free.map(|(_, text)| text).unwrap_or_default();
+        kept.clear();
+        kept.push_str(text.get(..text.floor_char_boundary(LONGEST_LINE)).unwrap_or_default());
+        self.waiting.push_back((line, kept));
+    }
+
+    /// Evaluates the waiting lines.
+    fn settle(&mut self) {
+        if std::mem::take(&mut self.dropped)
+            && self.has_log
+            && let Some((line, _)) = self.waiting.front()
+        {
+            self.begin(*line, None, Rank::Nothing);
+        }
+        for (line, text) in std::mem::take(&mut self.waiting) {
+            self.words(&text, line);
+        }
+    }
+
     /// A heading of the outline.
     pub(crate) fn heading(&mut self, text: &str, line: u64) {
+        self.settle();
         if title::is_run(text) {
             self.repeats();
         } else if !title::is_role_alone(text) {
@@ -54,8 +95,7 @@ impl Parts {
         }
     }
 
-    /// A line that no format claimed, or a command.
-    pub(crate) fn line(&mut self, text: &str, line: u64) {
+    fn words(&mut self, text: &str, line: u64) {
         let text = text.trim();
         if let Some(command) = shell::command(text) {
             return self.command(&command, text, line);
@@ -140,12 +180,13 @@ impl Parts {
         } else if rank >= self.rank
             && let Some(part) = self.known.back_mut()
         {
-            (part.label, self.rank) = (Some(label), rank);
+            (part.label, self.rank) = (Some(label.into()), rank);
         }
     }
 
     fn begin(&mut self, start: u64, label: Option<String>, rank: Rank) {
         (self.has_log, self.rank) = (false, rank);
+        let label = label.map(Arc::from);
         self.known.push_back(Part { start, label, evidence: Evidence::Adjacent });
         if self.known.len() > MOST {
             self.known.pop_front();
@@ -220,7 +261,7 @@ mod tests {
             if line.starts_with('[') {
                 parts.log();
                 let part = parts.of(number);
-                all.push((part.label, part.evidence));
+                all.push((part.label.map(|label| label.to_string()), part.evidence));
             } else {
                 parts.line(line, number);
             }

@@ -165,7 +165,9 @@ impl<'a, E> Reader<'a, E> {
             }
             let text = without_emphasis(line.text);
             let claim = self.offer(&Line { text: &text, ..*line });
-            if claim == Claim::Claimed && shell::command(&text).is_none() {
+            if claim == Claim::Claimed
+                && (text.trim_start().starts_with('[') || shell::command(&text).is_none())
+            {
                 self.parts.log();
             } else {
                 self.parts.line(&text, line.number);
@@ -295,7 +297,7 @@ impl<'a, E> Reader<'a, E> {
 
 /// Removes emphasis and inline code from a row of a log; tables and lists remove it from their cells.
 fn without_emphasis(text: &str) -> Cow<'_, str> {
-    if !text.contains(['*', '`']) {
+    if !(text.as_bytes().contains(&b'*') || text.as_bytes().contains(&b'`')) {
         return text.into();
     }
     let plain = text.replace(['*', '`'], "");

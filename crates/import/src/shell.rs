@@ -9,10 +9,6 @@ const PROMPT: usize = 3;
 /// Names of tools whose commands are parsed.
 const TOOLS: [&str; 3] = ["iperf3", "netperf", "sockperf"];
 
-/// Modes of sockperf.
-const SUBCOMMANDS: [&str; 10] =
-    ["ping-pong", "pp", "under-load", "ul", "throughput", "tp", "playback", "pb", "server", "sr"];
-
 /// Commands that run another command; they rarely start a sentence that contains options.
 const WRAPPERS: &str = "sudo doas env nice ionice chrt taskset numactl timeout time stdbuf unbuffer nohup exec setsid watch \
                         ssh sshpass pdsh ip nsenter unshare chroot setarch mptcpize kubectl k oc kubecolor microk8s k3s \
@@ -65,12 +61,16 @@ fn within(text: &str) -> Option<(&str, Command<'_>)> {
     // Every word is a part of the text.
     let place = |word: &str| word.as_ptr() as usize - text.as_ptr() as usize;
     words.filter_map(|word| Some((place(word), word, tool(word)?))).find_map(|(at, whole, tool)| {
-        let word = whole.trim_start_matches(['`', '"', '\'', '*', '(']);
+        // A prompt may end without a space: `C:\\>iperf3`.
+        let word =
+            whole.rsplit(['>', '#', '%', '$', '`', '"', '\'', '*', '(']).find(|word| !word.is_empty())?;
+        let word = &whole[word.as_ptr() as usize - whole.as_ptr() as usize..];
         let at = at + whole.len() - word.len();
         let after = &text[at + word.len()..];
         let (arguments, end) = arguments(after);
         let first = arguments.first()?;
-        let is_subcommand = tool == "sockperf" && SUBCOMMANDS.contains(first);
+        // `sockperf pp -i a`.
+        let is_subcommand = tool == "sockperf" && arguments.get(1).is_some_and(|word| word.starts_with('-'));
         if !(first.len() > 1 && first.starts_with('-') || is_subcommand) {
             return None;
         }
@@ -84,6 +84,7 @@ fn within(text: &str) -> Option<(&str, Command<'_>)> {
 /// The tool that a word names: `/usr/bin/iperf3`, `iperf3.exe`, `iperf3-darwin`, `$IPERF3`.
 fn tool(word: &str) -> Option<&'static str> {
     let name = word.trim_matches(['`', '"', '\'', '*', '(', '$', '{', '}', '&']);
+    let name = name.rsplit(['>', '#', '%', '$', '{']).next()?;
     let name = name.rsplit(['/', '\\']).next()?;
     let name = name.strip_suffix(".exe").unwrap_or(name);
     let suffix = |name: &str| name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte));
@@ -183,6 +184,8 @@ mod tests {
             "[root@host ~]# ",
             "~ ❯ ",
             "PS C:\\Users\\a> .\\",
+            "C:\\Iperf>",
+            "[root@host ~]#",
             "+ ",
             "- ",
             "1. ",

@@ -39,6 +39,7 @@ pub(crate) mod slow_congestion_control;
 mod slow_host;
 mod slow_pair;
 mod softirq_bound;
+mod stalled;
 mod step_dominates;
 mod tail_latency;
 mod too_many_queues;
@@ -116,6 +117,7 @@ pub(crate) const ALL: &[Rule] = &[
     host_freeing::RULE,
     mtu_mismatch::RULE,
     fragmentation::RULE,
+    stalled::RULE,
     bimodal::RULE,
     level_shift::RULE,
     trend::RULE,

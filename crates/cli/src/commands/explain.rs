@@ -56,6 +56,7 @@ const PAGES: &[(&str, &str)] = pages![
     "slow-pair",
     "small-buffers",
     "softirq-bound",
+    "stalled",
     "step-dominates",
     "tail-latency",
     "too-many-queues",

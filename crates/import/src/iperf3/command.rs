@@ -40,7 +40,7 @@ const KEPT: [(&str, &str); 8] = [
     ("O", "omit"),
 ];
 /// Long names of the options above and of those in `CommandSettings`.
-const LONG: [(&str, &str); 18] = [
+const LONG: [(&str, &str); 17] = [
     ("udp", "u"),
     ("client", "c"),
     ("server", "s"),
@@ -48,7 +48,6 @@ const LONG: [(&str, &str); 18] = [
     ("reverse", "R"),
     ("length", "l"),
     ("len", "l"),
-    ("congestion", "C"),
     ("bitrate", "b"),
     ("bandwidth", "b"),
     ("set-mss", "M"),
@@ -73,7 +72,8 @@ pub(super) fn parse(text: &str) -> Option<CommandSettings> {
         if let Some(long) = word.strip_prefix("--") {
             let (name, joined) =
                 long.split_once('=').map_or((long, None), |(name, value)| (name, Some(value)));
-            let flag = LONG.iter().find(|(long, _)| *long == name).map_or(name, |(_, short)| short);
+            let known = LONG.iter().find(|(long, _)| *long == name).map(|(_, short)| *short);
+            let flag = known.unwrap_or(if name.starts_with("cong") { "C" } else { name });
             let takes = WITH_VALUE.contains(flag) || matches!(flag, "dscp" | "fq-rate");
             parsed.option(flag, joined.or_else(|| words.next_if(|_| takes)));
         } else if let Some(letters) = word.strip_prefix('-').filter(|letters| letters.is_ascii()) {

@@ -73,7 +73,8 @@ impl Text {
             }
             // Its lines above the headings equal iperf3's.
             BracketLine::Ethr => {
-                self.test = None;
+                self.test = self.test.take().filter(Test::has_rows);
+                self.finish(out);
                 out.unread(unread::ETHR, line.number);
                 return Claim::Claimed;
             }

@@ -101,10 +101,8 @@ fn names_distinguish_rows(columns: &mut [Column], rows: &[Vec<String>]) {
 
 /// Whether the numbers of a column are names of versions.
 fn names_version(name: &str) -> bool {
-    const WORDS: [&str; 12] = [
-        "kernel", "version", "release", "linux", "firmware", "driver", "qemu", "cni", "cilium", "calico",
-        "image", "mtu",
-    ];
+    const WORDS: [&str; 10] =
+        ["kernel", "version", "release", "linux", "firmware", "driver", "cni", "cilium", "calico", "image"];
     let name = name.to_lowercase();
     WORDS.iter().any(|word| name.contains(word))
 }

@@ -110,7 +110,7 @@ const fn word(quantity: Quantity) -> &'static str {
     match quantity {
         Quantity::BitRate | Quantity::ByteRate => "throughput",
         Quantity::Time => "time",
-        Quantity::PerSecond => "rate",
+        Quantity::PerSecond => "events per second",
         Quantity::Share => "share",
         Quantity::Count | Quantity::Size | Quantity::Plain => "value",
     }

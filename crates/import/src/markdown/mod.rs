@@ -23,6 +23,8 @@ use crate::{
     unread,
 };
 
+/// Longer lines are no rows of a table without rules, in bytes.
+const LONGEST: usize = 400;
 /// Characters of a remark shown in a note.
 const SHOWN: usize = 300;
 
@@ -33,8 +35,8 @@ pub(crate) struct Markdown {
     known: KnownSettings,
     /// The previous line, if it may be a table heading.
     before: Option<(u64, Row)>,
-    /// The previous line as the heading of each layout without rules.
-    plain: [Option<(u64, Row)>; 2],
+    /// The previous line, if it may be the heading of a table without rules.
+    above: (u64, String),
     /// The box whose heading or row is being read.
     framed: Option<Frame>,
     table: Option<Table>,
@@ -58,6 +60,14 @@ enum Layout {
 
 impl Layout {
     const WITHOUT_RULES: [Self; 2] = [Self::Aligned, Self::Separated];
+
+    /// Upper bound on the cells of a line, cheaper than splitting it.
+    fn most_cells(self, line: &str) -> usize {
+        match self {
+            Self::Aligned => 1 + line.matches("  ").count() + line.matches('\t').count(),
+            _ => 1 + line.matches(',').count(),
+        }
+    }
 
     fn row(self, line: &str) -> Option<Row> {
         match self {
@@ -122,9 +132,11 @@ impl Markdown {
     /// A rule of a box begins or continues it.
     fn frame(&mut self, line: &Line<'_>, out: &mut Out) -> Claim {
         let Some(rule) = box_rule(line.text) else {
-            let row = row(line.text).filter(|_| self.table.is_none());
-            let Some((frame, row)) = self.framed.as_mut().zip(row) else {
-                self.framed = self.framed.take().filter(|_| self.table.is_some());
+            let Some(frame) = self.framed.as_mut().filter(|_| self.table.is_none()) else {
+                return Claim::Declined;
+            };
+            let Some(row) = row(line.text) else {
+                self.framed = None;
                 return Claim::Declined;
             };
             frame.add(row, line.number);
@@ -153,25 +165,35 @@ impl Markdown {
     /// Two lines with equally many cells begin a table without rules if the second has a rate or a time under a heading that
     /// names one.
     fn begin_without_rules(&mut self, line: &Line<'_>, out: &mut Out) -> Claim {
-        for (at, layout) in Layout::WITHOUT_RULES.into_iter().enumerate() {
-            let row = layout.row(line.text);
-            let before = std::mem::replace(&mut self.plain[at], row.clone().map(|row| (line.number, row)));
-            let Some((row, (above, heading))) = row.zip(before.filter(|(above, _)| above + 1 == line.number))
-            else {
-                continue;
-            };
-            if let Some(heading) = perf_tests::heading(&heading) {
-                out.note_on_table(format!("The table at line {above} {}.", perf_tests::NOTE));
-                let layout = Layout::PerfTests(heading.cells.len());
-                self.begin(above, heading, layout, out);
-                return self.table_row(line, out);
-            }
-            if heading.cells.len() == row.cells.len() && table::is_measured(&heading.cells, &row.cells) {
-                self.begin(above, heading, layout, out);
-                return self.table_row(line, out);
-            }
+        let (number, heading) = &mut self.above;
+        let above = *number;
+        let mut begun = None;
+        // A line has few separators: prose or another tool's row.
+        if above + 1 == line.number && line.text.len() <= LONGEST {
+            let may_be = |layout: &Layout| layout.most_cells(heading).min(layout.most_cells(line.text)) > 1;
+            begun = Layout::WITHOUT_RULES.into_iter().filter(may_be).find_map(|layout| {
+                let (heading, row) = layout.row(heading).zip(layout.row(line.text))?;
+                if let Some(heading) = perf_tests::heading(&heading) {
+                    return Some((Layout::PerfTests(heading.cells.len()), heading));
+                }
+                let fits =
+                    heading.cells.len() == row.cells.len() && table::is_measured(&heading.cells, &row.cells);
+                fits.then_some((layout, heading))
+            });
         }
-        Claim::Declined
+        let may_head = line.text.len() <= LONGEST
+            && Layout::WITHOUT_RULES.iter().any(|layout| layout.most_cells(line.text) > 1);
+        if may_head {
+            *number = line.number;
+            heading.clear();
+            heading.push_str(line.text);
+        }
+        let Some((layout, heading)) = begun else { return Claim::Declined };
+        if layout != Layout::Aligned && layout != Layout::Separated {
+            out.note_on_table(format!("The table at line {above} {}.", perf_tests::NOTE));
+        }
+        self.begin(above, heading, layout, out);
+        self.table_row(line, out)
     }
 
     fn begin(&mut self, at: u64, heading: Row, layout: Layout, out: &mut Out) {
@@ -241,7 +263,8 @@ impl Format for Markdown {
         self.end_table(out);
         self.list.end(&self.known, out);
         self.list.forget();
-        (self.before, self.framed, self.plain) = (None, None, [None, None]);
+        (self.before, self.framed) = (None, None);
+        self.above = (0, String::new());
         self.under = false;
     }
 }

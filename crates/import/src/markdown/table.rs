@@ -224,6 +224,10 @@ fn ends(values: &[ReportedValue], text: &str) -> Vec<ReportedValue> {
 
 /// Whether the first row of a table without rules has a rate, or a time below a heading about one.
 pub(super) fn is_measured(headings: &[String], row: &[String]) -> bool {
+    let is_name = |heading: &String| heading.starts_with(|sign: char| sign.is_alphabetic() || sign == '#');
+    if !row.iter().any(|cell| cell_amount(cell).is_some()) || !headings.iter().all(is_name) {
+        return false;
+    }
     let columns = columns(headings, &[row.to_vec()], &Options::default());
     let about_time = |name: &str| {
         let name = name.to_lowercase();
@@ -238,10 +242,8 @@ pub(super) fn is_measured(headings: &[String], row: &[String]) -> bool {
             _ => false,
         })
     };
-    let is_name = |heading: &String| heading.starts_with(|sign: char| sign.is_alphabetic() || sign == '#');
     let is_tool = |heading: &String| unread::output(heading).is_some();
-    headings.iter().all(is_name)
-        && !headings.iter().any(is_tool)
+    !headings.iter().any(is_tool)
         && columns.iter().zip(row).any(is_value)
         && columns.iter().any(|column| column.role == Role::Factor)
 }

@@ -148,7 +148,7 @@ impl Classic {
     }
 
     fn heading(&mut self, text: &str) -> LineOutcome {
-        const WORDS: &str = "Recv Send Socket Size Message Elapsed Time Throughput bytes Bytes secs. sec. per sec Local Remote \
+        const WORDS: &str = "Recv Send Socket Size Message Elapsed Time Throughput bytes Bytes secs. secs sec. per sec Local Remote \
                              /Remote Local/Remote Request Resp. Response Trans. Rate Utilization Service Demand CPU S.dem \
                              send recv % us/KB us/Tr S C M U Okay Errors # Alignment Offset local remote Messages Util SU SS";
         let mut words = text.split_whitespace().peekable();

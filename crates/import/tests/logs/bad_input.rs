@@ -155,6 +155,36 @@ fn equal_tests_are_trials_and_files_are_settings_unless_together() {
     assert_eq!((run.header.results.len(), run.trials.len()), (1, 2));
 }
 
+#[test]
+fn equal_tests_between_words_are_results_unless_together() {
+    let row = |rate: &str| {
+        format!(
+            "[  5]   0.00-10.00  sec  {rate} GBytes  {:.2} Gbits/sec    receiver\n",
+            rate.parse::<f64>().expect("a number") * 0.858_993
+        )
+    };
+    let import = |text: &str, together| {
+        let meta = import::Meta { together, ..crate::imported::meta() };
+        let files: [(&str, &[u8]); 1] = [("a.log", text.as_bytes())];
+        crate::imported::import_with(&files, &import::Options::default(), &meta).expect("logs")
+    };
+    let between = format!("Old kernel:\n{}New kernel:\n{}", row("11.0"), row("11.0"));
+    let parts = |run: &crate::imported::Run| -> Vec<String> {
+        run.header.results.iter().filter_map(|cell| cell.levels.get("part").cloned()).collect()
+    };
+    assert_eq!(parts(&import(&between, false)), ["Old kernel", "New kernel"]);
+    assert_eq!(import(&between, true).header.results.len(), 1);
+    let differing = import(&format!("{}{}", row("11.0"), row("5.0")), false);
+    let record = differing.header.origin.imported().expect("imported");
+    assert_eq!((differing.header.results.len(), record.unexplained.len()), (2, 1));
+    assert!(
+        record.notes.iter().any(|note| note.contains("9.45 Gbit/s and 4.29 Gbit/s")),
+        "{:?}",
+        record.notes
+    );
+    assert_eq!(import(&format!("{0}{0}", row("11.0")), false).header.results.len(), 1);
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 200, ..ProptestConfig::default() })]
 

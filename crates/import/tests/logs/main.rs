@@ -4,6 +4,7 @@
 mod bad_input;
 mod captures;
 mod cost;
+mod generated;
 mod imported;
 mod iperf3;
 mod partial;

@@ -215,6 +215,70 @@ const TEXTS: &[(&str, &[&str], &[&str])] = &[
         ],
         &["no summary", "no summary", "received bytes are unknown", "940 Mbit/s and 2.82 Gbit/s"],
     ),
+    // The server had counted few datagrams when it was asked.
+    (
+        "$ iperf3 -c 192.0.2.1 -u\n\
+         [ ID] Interval           Transfer     Bandwidth       Total Datagrams\n\
+         [  4]   0.00-1.00   sec   128 KBytes  1.05 Mbits/sec  16\n\
+         - - - - - - - - - - - - - - - - - - - - - - - - -\n\
+         [ ID] Interval           Transfer     Bandwidth       Jitter    Lost/Total Datagrams\n\
+         [  4]   0.00-1.00   sec   128 KBytes  1.05 Mbits/sec  0.010 ms  0/3 (0%)\n\
+         [  4] Sent 3 datagrams\n",
+        &["udp x1 forward sent 1.05 Mbit/s retransmits 0 lost 0"],
+        &["few of the datagrams", "received bytes are unknown, so the rate"],
+    ),
+    // A counter that overflowed.
+    (
+        "Accepted connection from 192.0.2.2, port 40000\n\
+         [ ID] Interval           Transfer     Bitrate         Jitter    Lost/Total Datagrams\n\
+         [  5]   0.00-10.00  sec  1.16 GBytes  1.00 Gbits/sec  0.006 ms  700/900000 (0.078%)\n\
+         ...\n\
+         [ ID] Interval           Transfer     Bitrate         Jitter    Lost/Total Datagrams\n\
+         [  5]   0.00-43200.02 sec  4.91 TBytes  1000 Mbits/sec  0.007 ms  0/2147483647 (0%)  receiver\n",
+        &["udp x1 forward received 1.00 Gbit/s retransmits 0 lost 700"],
+        &["counter overflowed", "so the summary is used"],
+    ),
+    // Rows of a receiver without direction.
+    (
+        "[ ID] Interval           Transfer     Bitrate         Jitter    Lost/Total Datagrams\n\
+         [  5]   0.00-10.00  sec  1.10 GBytes   945 Mbits/sec  0.009 ms  5/810000 (0.00062%)\n\
+         [  5]  10.00-20.00  sec  1.10 GBytes   945 Mbits/sec  0.009 ms  6/810000 (0.00074%)\n",
+        &["udp x1 received 945 Mbit/s retransmits 0 lost 11"],
+        &["no summary"],
+    ),
+    // An interrupted client of a reverse test.
+    (
+        "$ ./iperf3-darwin -c a -R -t 0\n\
+         - - - - - - - - - - - - - - - - - - - - - - - - -\n\
+         [ ID] Interval           Transfer     Bitrate\n\
+         [  7]   0.00-100.00 sec  0.00 Bytes  0.00 bits/sec                  sender\n\
+         [  7]   0.00-100.00 sec  1.10 GBytes  94.5 Mbits/sec                  receiver\n\
+         iperf3: interrupt - the client has terminated by signal Interrupt(2)\n",
+        &["tcp x1 reverse received 94.5 Mbit/s retransmits 0 lost 0"],
+        &[],
+    ),
+    // More retransmits than segments.
+    (
+        "[ ID] Interval           Transfer     Bitrate         Retr\n\
+         [  5]   0.00-10.00  sec  34.0 GBytes  29.2 Gbits/sec  770000000             sender\n\
+         [  5]   0.00-10.00  sec  34.0 GBytes  29.2 Gbits/sec                  receiver\n",
+        &["tcp x1 sent 29.2 Gbit/s received 29.2 Gbit/s retransmits 770000000 lost 0"],
+        &["retransmits are impossible"],
+    ),
+    // A sum below the only connection is of another test.
+    (
+        "[  5]   0.00-10.00  sec  31.0 GBytes  26.6 Gbits/sec  1100             sender\n\
+         [SUM]   0.00-10.00  sec  24.0 GBytes  20.6 Gbits/sec  1400             sender\n",
+        &["tcp x1 sent 26.6 Gbit/s retransmits 1100 lost 0", "tcp sent 20.6 Gbit/s retransmits 1400 lost 0"],
+        &["only sums", "received bytes are unknown", "26.6 Gbit/s and 20.6 Gbit/s"],
+    ),
+    // Emphasis, inline code and remarks.
+    (
+        "`[  5]   0.00-10.00  sec  11.0 GBytes  **9.41 Gbits/sec**   12             sender`\n\
+         `[  5]   0.00-10.00  sec  11.0 GBytes  *9.40 Gbits/sec*                  receiver`  <-- slow\n",
+        &["tcp x1 sent 9.41 Gbit/s received 9.40 Gbit/s retransmits 12 lost 0"],
+        &[],
+    ),
     // Missing rows within a test without summary.
     (
         "Connecting to host 192.0.2.1, port 5201\n\

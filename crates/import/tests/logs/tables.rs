@@ -80,6 +80,79 @@ fn comparison_of_vmms_has_throughput_latency_and_percentiles() {
     );
 }
 
+/// Layouts of tables that tools print: the tool, the text, the number of results, and one of them as levels and value.
+const PRINTED: &[(&str, &str, usize, &[(&str, &str)], f64)] = &[
+    (
+        "cilium connectivity perf, as in cilium/cilium issue 32034 (2024)",
+        "--------------------------------------------------------------------------------\n\
+         📋 Scenario   | Node       | Test    | Duration | P50   | P99   | Transaction rate OP/s\n\
+         --------------------------------------------------------------------------------\n\
+         📋 pod-to-pod | same-node  | TCP_RR  | 10s      | 101µs | 214µs | 8150.25\n\
+         📋 pod-to-pod | other-node | TCP_RR  | 10s      | 305µs | 640µs | 2875.50\n\
+         --------------------------------------------------------------------------------\n\
+         --------------------------------------------------------------------------------\n\
+         📋 Scenario   | Node       | Test       | Duration | Throughput Mb/s\n\
+         --------------------------------------------------------------------------------\n\
+         📋 pod-to-pod | same-node  | TCP_STREAM | 10s      | 12650.25\n\
+         --------------------------------------------------------------------------------\n",
+        3,
+        &[("Node", "other-node"), ("Test", "TCP_RR")],
+        305_000.0,
+    ),
+    (
+        "k8s-netperf, as in its pull request 165 (2025)",
+        "+----------------+---------+------------+---------+-------------------+------------------------------+\n\
+         |  RESULT TYPE   | DRIVER  |  SCENARIO  | SAMPLES |     AVG VALUE     |   95% CONFIDENCE INTERVAL    |\n\
+         +----------------+---------+------------+---------+-------------------+------------------------------+\n\
+         | 📊 Rr Results  | netperf | TCP_CRR    | 3       | 702.150000 (OP/s) | 695.500000-708.800000 (OP/s) |\n\
+         +----------------+---------+------------+---------+-------------------+------------------------------+\n",
+        1,
+        &[("SCENARIO", "TCP_CRR"), ("RESULT TYPE", "Rr Results")],
+        702.15,
+    ),
+    (
+        "kubernetes/perf-tests, as in its README (2024)",
+        "MSS                              , Maximum, 96, 352, 608,\n\
+         1 iperf TCP. Same VM using Pod IP,31500.000000,30100,29800,31500,\n\
+         6 iperf UDP. Same VM using Pod IP,9850.000000,9850,\n",
+        4,
+        &[("MSS", "352")],
+        29.8e9,
+    ),
+    (
+        "a reStructuredText grid",
+        "+----------+-----------------+----------------+----------------+\n\
+         | Path     | Measurement     | Direct         | VXLAN          |\n\
+         +==========+=================+================+================+\n\
+         | a to b   | Bitrate         | 14.2 Gbits/sec | 4.10 Gbits/sec |\n\
+         |          | (sender)        |                |                |\n\
+         +----------+-----------------+----------------+----------------+\n",
+        2,
+        &[("Measurement", "Bitrate (sender)"), ("configuration", "VXLAN")],
+        4.1e9,
+    ),
+    (
+        "columns that are levels",
+        "| Mode | MTU=1500 | MTU=9000 |\n|---|---|---|\n| a | 810 Mbps | Unsupported |\n| b | 1.10 Gbps | **9.30** Gbps |\n",
+        3,
+        &[("Mode", "b"), ("MTU", "9000")],
+        9.3e9,
+    ),
+];
+
+#[test]
+fn reads_tables_that_tools_print() {
+    for (tool, text, results, levels, expected) in PRINTED {
+        let (found, _) = found("table.txt", text);
+        assert_eq!(found.len(), *results, "{tool}");
+        let is = |found: &&ImportedTest| {
+            levels.iter().all(|(factor, level)| found.levels.get(*factor).map(String::as_str) == Some(*level))
+        };
+        let result = found.iter().find(is).unwrap_or_else(|| panic!("{levels:?} of {tool}"));
+        assert!((values(result)[0].value / expected - 1.0).abs() < 1e-9, "{tool}: {:?}", values(result));
+    }
+}
+
 #[test]
 fn assigns_system_call_lists_to_configuration_and_end() {
     let (found, report) = found("vmm.md", include_str!("../data/vmm-comparison.md"));

@@ -258,6 +258,14 @@ pub(super) const CASES: &[Case] = &[
         change: Some("congestion"),
     },
     Case {
+        rule: "stalled",
+        triggers: || made::stalled(0),
+        spares: || made::stalled(3),
+        severity: Serious,
+        says: &["vxlan-to-vxlan/bulk stopped after", "only retransmits", "ping -M do -s 1472"],
+        change: None,
+    },
+    Case {
         rule: "link-rate",
         triggers: || made::steady(9.49e8),
         spares: || made::steady(8.5e8),

@@ -167,6 +167,19 @@ pub(super) fn retransmitting(segments: u32) -> Fixture {
     run
 }
 
+/// Senders that carry nothing after this interval and then retransmit once.
+pub(super) fn stalled(last: usize) -> Fixture {
+    let mut run = nested(9e9);
+    run.each(UPPER, |trial| {
+        let Measurement::Stream(data) = &mut trial.measurement else { return };
+        let ends = data.flows.iter_mut().flat_map(|flow| [&mut flow.sender, &mut flow.receiver]);
+        ends.flat_map(|end| end.intervals.iter_mut().skip(last + 1))
+            .for_each(|interval| interval.bytes = Bytes(0));
+        tcp(trial, last + 1, |tcp| tcp.retransmits = 1);
+    });
+    run
+}
+
 fn tcp(trial: &mut Trial, interval: usize, change: impl Fn(&mut TcpSample)) {
     let Measurement::Stream(data) = &mut trial.measurement else { return };
     change(data.flows[0].sender.intervals[interval].tcp.as_mut().expect("the fixture samples TCP_INFO"));

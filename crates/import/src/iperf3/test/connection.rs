@@ -168,8 +168,7 @@ pub(super) fn received(summary: Interval, sent: u64) -> Option<Interval> {
     if counted < sent as f64 * COUNTED {
         return None;
     }
-    let all = counted.max(sent as f64);
-    let share = if all > 0.0 { datagrams.count as f64 / all } else { 0.0 };
+    let share = if counted > 0.0 { datagrams.count as f64 / counted } else { 0.0 };
     Some(Interval { bytes: Bytes((summary.bytes.0 as f64 * share).round() as u64), ..summary })
 }
 

@@ -60,6 +60,13 @@ const COMPOSED: &[OptionalColumn] = &[
     shown("In guest", |call| each(call, call.count.guest.filter(|guest| guest.0 > 0))),
 ];
 
+/// CPU time alone, as `strace -c` reports it.
+const RUNNING: &[OptionalColumn] = &[
+    shown("Failed", |call| call.count.errors.map(phrases::grouped)),
+    shown("Running", |call| time(call.count.running)),
+    shown("Per call", |call| each(call, call.count.running)),
+];
+
 /// Total time and its parts.
 const TIMED: &[OptionalColumn] = &[
     shown("Failed", |call| call.count.errors.filter(|errors| *errors > 0).map(phrases::grouped)),
@@ -88,7 +95,9 @@ pub(super) struct Layout {
 impl Layout {
     pub(super) fn of(calls: &[Call<'_>], rates: Option<&CallRates>, told: CallColumns) -> Self {
         let is_split = calls.iter().any(|call| is_split(call.count));
+        let is_cpu_time = calls.iter().all(|call| call.count.total.is_none() && call.count.waiting.is_none());
         let (columns, unknown) = match (is_split, told) {
+            (true, _) if is_cpu_time => (RUNNING, "unknown"),
             (true, CallColumns::Composition) => (COMPOSED, "-"),
             (true, CallColumns::Times) => (TIMED, "-"),
             (false, _) => (WHOLE, "unknown"),

@@ -1,0 +1,97 @@
+//! `stalled`: soon after the start a connection carried nothing more and only retransmitted, as on a path that loses
+//! full-size packets.
+
+use findings::{ResultSummary, Evidence, Finding, Remedy, Severity};
+use units::Nanos;
+use workload::{Flow, Interval};
+
+use super::{Context, Rule};
+use crate::{
+    kind::stream::flows,
+    observations::Observations,
+    words::{count, list},
+};
+
+pub(crate) const RULE: Rule = Rule { id: "stalled", look };
+
+/// Fewer intervals without data may be the end of a test.
+const FEWEST: usize = 3;
+/// Data stopped within this share of the trial.
+const SOON: f64 = 0.3;
+
+/// A connection that stopped.
+#[derive(Clone, Copy)]
+struct Stall {
+    /// Time with data.
+    carried: Nanos,
+    /// Time without data, up to the end.
+    still: Nanos,
+    retransmits: u64,
+}
+
+/// One claim for all results.
+fn look(context: &Context<'_>) -> Vec<Finding> {
+    let found: Vec<(&ResultSummary, &Observations<'_>, Stall)> = context
+        .results()
+        .filter_map(|(cell, measured)| {
+            Some((cell, measured, measured.trials().find_map(|trial| stall(flows(trial)))?))
+        })
+        .collect();
+    found.first().map(|first| finding(first, &found, context)).into_iter().collect()
+}
+
+/// The longest stall, if every connection stalled.
+fn stall(flows: &[Flow]) -> Option<Stall> {
+    let stalls: Vec<Stall> =
+        flows.iter().map(|flow| of_series(&flow.sender.intervals)).collect::<Option<_>>()?;
+    stalls.into_iter().max_by_key(|stall| stall.still)
+}
+
+fn of_series(intervals: &[Interval]) -> Option<Stall> {
+    let last = intervals.iter().rposition(|interval| interval.bytes.0 > 0)?;
+    let silent = &intervals[last + 1..];
+    let (start, stop, end) = (intervals.first()?.start, intervals[last].end, silent.last()?.end);
+    let retransmits =
+        silent.iter().filter_map(|interval| interval.tcp).map(|tcp| u64::from(tcp.retransmits)).sum();
+    let is_soon = (stop - start).seconds() <= SOON * (end - start).seconds();
+    (silent.len() >= FEWEST && is_soon && retransmits > 0).then_some(Stall {
+        carried: stop - start,
+        still: end - stop,
+        retransmits,
+    })
+}
+
+fn finding(
+    (cell, measured, stall): &(&ResultSummary, &Observations<'_>, Stall),
+    found: &[(&ResultSummary, &Observations<'_>, Stall)],
+    context: &Context<'_>,
+) -> Finding {
+    let others: Vec<&str> = found.iter().skip(1).map(|(cell, ..)| cell.id.as_str()).collect();
+    let others = if others.is_empty() { String::new() } else { format!(" So did {}.", list(&others)) };
+    let path = context.header.paths.iter().find(|path| path.name == measured.record.path);
+    let is_address = |to: &&str| to.contains(['.', ':']);
+    let server = path.map(|path| path.to.as_str()).filter(is_address).unwrap_or("SERVER");
+    let evidence = |(cell, _, stall): &(&ResultSummary, &Observations<'_>, Stall)| {
+        let retransmits = count(stall.retransmits as usize, "retransmit");
+        Evidence::new(&cell.id)
+            .text(format!("data for {}, then none for {} with {retransmits}", stall.carried, stall.still))
+    };
+    Finding {
+        id: String::new(),
+        severity: Severity::Serious,
+        claim: format!(
+            "{} stopped after {}: no data in the remaining {}, only retransmits. The path probably loses full-size \
+             packets: its MTU is smaller than the sender assumes.{others}",
+            cell.id, stall.carried, stall.still
+        ),
+        results: found.iter().map(|(cell, ..)| cell.id.clone()).collect(),
+        evidence: found.iter().map(evidence).collect(),
+        limitations: vec!["A receiver that stopped reading or a path that failed looks the same.".into()],
+        remedy: Some(Remedy::manual(
+            "Find the MTU of the path. If replies stop above a size, lower the MTU of the devices or let ICMP \
+             \"fragmentation needed\" pass."
+                .into(),
+            vec![format!("tracepath -n {server}"), format!("ping -M do -s 1472 {server}")],
+        )),
+    }
+}

@@ -1,0 +1,401 @@
+//! Generated posts: logs and tables in varying order, behind varying commands, between words of several languages, and
+//! cut off. Counts are known by construction, and every reported number must come from the lines of its own test.
+
+use std::{convert::Infallible, ops::RangeInclusive};
+
+use import::{Assembler, Done, Options, read};
+use workload::{EndSeries, Measurement};
+
+use crate::imported::meta;
+
+/// Posts per kind.
+const POSTS: u64 = 24;
+
+/// SplitMix64 (Steele, Lea & Flood, OOPSLA 2014).
+struct Draw(u64);
+
+impl Draw {
+    fn below(&mut self, most: u64) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        (z ^ (z >> 31)) % most
+    }
+
+    fn of<'a>(&mut self, all: &[&'a str]) -> &'a str {
+        all[self.below(all.len() as u64) as usize]
+    }
+
+    /// A number with three digits, e.g. `9.41`.
+    fn number(&mut self) -> f64 {
+        (100 + self.below(899)) as f64 / 100.0
+    }
+}
+
+const WRAPPERS: [&str; 12] = [
+    "",
+    "$ ",
+    "root@a:~# ",
+    "+ sudo ",
+    "$ ip netns exec ns1 ",
+    "kubectl exec -it deploy/client -- ",
+    "$ docker run --rm --net host image ",
+    "ssh root@a ",
+    "$ taskset -c 3 numactl -N 0 ",
+    "PS C:\\> .\\",
+    "- `",
+    "mininet> h1 ",
+];
+
+const WORDS: [&str; 10] = [
+    "With the new kernel:",
+    "Jetzt mit größerer MTU:",
+    "튜닝 후:",
+    "Après le changement :",
+    "Ahora sin cortafuegos",
+    "## Another host",
+    "# in the container",
+    "1. second setup",
+    "再試行（キュー 8）",
+    "**tuned**",
+];
+
+/// One block of tool output, or words.
+struct Block {
+    text: String,
+    /// Tests in it; 0 for words and output that is only named.
+    tests: usize,
+    is_output: bool,
+}
+
+fn words(text: impl Into<String>) -> Block {
+    Block { text: text.into(), tests: 0, is_output: false }
+}
+
+fn output(text: String, tests: usize) -> Block {
+    Block { text, tests, is_output: true }
+}
+
+/// A summary of iperf3's client.
+fn summary(draw: &mut Draw) -> String {
+    let (sent, received) = (draw.number(), draw.number());
+    let gigabytes = |rate: f64| rate * 1e9 * 10.0 / 8.0 / 1_073_741_824.0;
+    format!(
+        "[ ID] Interval           Transfer     Bitrate         Retr\n\
+         [  5]   0.00-10.00  sec  {:.2} GBytes  {sent:.2} Gbits/sec  {:3}             sender\n\
+         [  5]   0.00-10.00  sec  {:.2} GBytes  {received:.2} Gbits/sec                  receiver\n",
+        gigabytes(sent),
+        draw.below(999),
+        gigabytes(received)
+    )
+}
+
+/// Tests of equal settings between words: each is a result.
+fn apart(draw: &mut Draw) -> (Vec<Block>, usize) {
+    let tests = 2 + draw.below(3) as usize;
+    let mut blocks = Vec::new();
+    for at in 0..tests {
+        blocks.push(words(format!("{} {at}", draw.of(&WORDS))));
+        blocks.push(output(summary(draw), 1));
+    }
+    (blocks, tests)
+}
+
+/// A loop: trials of one result.
+fn looped(draw: &mut Draw) -> (Vec<Block>, usize) {
+    let mut blocks =
+        vec![words(format!("{}for i in 1 2 3; do iperf3 -c b; done", draw.of(&["", "$ ", "# "])))];
+    blocks.extend((0..3).map(|_| output(summary(draw), 1)));
+    (blocks, 1)
+}
+
+/// Commands behind wrappers, in any order: each setting is a result.
+fn commands(draw: &mut Draw) -> (Vec<Block>, usize) {
+    let mut options = vec!["", " -R", " -P 4", " -M 1400", " -w 4M", " -Z", " --dscp ef", " -n 1G"];
+    let results = 2 + draw.below(3) as usize;
+    let mut blocks = Vec::new();
+    for _ in 0..results {
+        let option = options.remove(draw.below(options.len() as u64) as usize);
+        let wrapper = draw.of(&WRAPPERS);
+        let end = if wrapper.ends_with('`') { "`" } else { "" };
+        blocks.push(words(format!("{wrapper}iperf3 -c b{option}{end}")));
+        blocks.push(output(summary(draw), 1));
+    }
+    (blocks, results)
+}
+
+/// UDP summaries of one row, as clients before 3.2 print them.
+fn datagrams(draw: &mut Draw) -> (Vec<Block>, usize) {
+    let tests = 1 + draw.below(3) as usize;
+    let mut blocks = Vec::new();
+    for at in 0..tests {
+        let (rate, total) = (draw.number(), 10_000 + draw.below(90_000));
+        let lost = total * draw.below(90) / 100;
+        blocks.push(words(format!("{} {at}", draw.of(&WORDS))));
+        blocks.push(output(
+            format!(
+                "Test Complete. Summary Results:\n\
+                 [ ID] Interval           Transfer     Bandwidth       Jitter    Lost/Total Datagrams\n\
+                 [  4]   0.00-10.00  sec  {:.2} GBytes  {rate:.2} Gbits/sec  0.001 ms  {lost}/{total} ({}%)\n\
+                 [  4] Sent {total} datagrams\n",
+                rate * 10.0 / 8.0 / 1.073_741_824,
+                lost * 100 / total
+            ),
+            1,
+        ));
+    }
+    (blocks, tests)
+}
+
+/// Latency, a rate and two counts of system calls under one heading.
+fn quantities(draw: &mut Draw) -> (Vec<Block>, usize) {
+    let latency = format!(
+        "sockperf: == version #3.10-no.git ==\n\
+         sockperf: [Valid Duration] RunTime=1.000 sec; SentMessages=5000; ReceivedMessages=5000\n\
+         sockperf: ====> avg-latency={:.3} (std-dev=8.000)\nsockperf: ---> percentile 50.000 = {:.3}\n\
+         sockperf: ---> <MIN> observation = 0.100\n",
+        draw.number(),
+        draw.number()
+    );
+    let rate = format!(
+        "MIGRATED TCP STREAM TEST from 0.0.0.0 () port 0 AF_INET to b () port 0 AF_INET\n\
+         Throughput,Throughput Units\n{:.2},10^6bits/s\n",
+        draw.number()
+    );
+    let calls = |draw: &mut Draw| {
+        let calls = 10 + draw.below(90);
+        format!(
+            "% time     seconds  usecs/call     calls    errors syscall\n\
+             100.00    0.240000           6     {calls}           read\n\
+             100.00    0.240000                 {calls}           total\n"
+        )
+    };
+    // Counts that follow a test belong to it.
+    let mut outputs = vec![calls(draw), calls(draw), latency, rate];
+    if draw.below(2) == 0 {
+        outputs.swap(2, 3);
+    }
+    let mut blocks = vec![words("## Results")];
+    for (output, at) in outputs.into_iter().zip(0..) {
+        blocks.push(words(format!("{} {at}", draw.of(&WORDS[..5]))));
+        blocks.push(self::output(output, 1));
+    }
+    (blocks, 4)
+}
+
+/// netperf with selected values, each to another server, and a row that fits no column.
+fn selectors(draw: &mut Draw) -> (Vec<Block>, usize) {
+    let tests = 1 + draw.below(3) as usize;
+    let mut blocks = Vec::new();
+    for at in 0..tests {
+        let wrapper = draw.of(&WRAPPERS[..8]);
+        let (mean, rate) = (draw.number(), draw.number());
+        let command = |layout: &str| {
+            format!("{wrapper}netperf -t TCP_RR -H server{at} -- -{layout} mean_latency,transaction_rate\n")
+        };
+        blocks.push(output(
+            match draw.below(4) {
+                0 => format!("{}MEAN_LATENCY={mean:.2}\nTRANSACTION_RATE={rate:.2}\n", command("k")),
+                1 => format!(
+                    "{}Mean Latency Microseconds,Transaction Rate Tran/s\n{mean:.2},{rate:.2}\n",
+                    command("o")
+                ),
+                2 => format!("{}{mean:.2}         {rate:.2}\n1 2 3\n", command("O")),
+                _ => format!(
+                    "{}Mean         Transaction\nLatency      Rate\nMicroseconds Tran/s\n{mean:.2}         {rate:.2}\n",
+                    command("O")
+                ),
+            },
+            1,
+        ));
+    }
+    (blocks, tests)
+}
+
+/// One table in every layout, with emphasis in a cell.
+fn tables(draw: &mut Draw) -> (Vec<Block>, usize) {
+    let (one, other, third) = (draw.number(), draw.number(), draw.number());
+    let (text, results) = match draw.below(6) {
+        0 => (format!("| CNI | Rate |\n|---|---|\n| a | **{one:.2} Gbps** |\n| b | {other:.2} Gbps |\n"), 2),
+        1 => (
+            format!(
+                "+-----+-------------+\n| CNI | Rate Gbit/s |\n+-----+-------------+\n| a   | {one:.2}        |\n\
+                 | b   | {other:.2}        |\n+-----+-------------+\n"
+            ),
+            2,
+        ),
+        2 => (
+            format!(
+                "CNI   Bandwidth         Note\na     {one:.2} Gbits/sec   x\nb     {other:.2} Gbits/sec   y\n"
+            ),
+            2,
+        ),
+        3 => (format!("cni,throughput (Gbit/s)\na,{one:.2}\nb,{other:.2}\n"), 2),
+        4 => (
+            format!(
+                "| CNI | MTU=1500 | MTU=9000 |\n|---|---|---|\n| a | {one:.2} Gbps | {other:.2} Gbps |\n| b | {third:.2} Gbps | n/a |\n"
+            ),
+            3,
+        ),
+        _ => {
+            (format!("| Kernel | Rate (Gbit/s) |\n|---|---|\n| 6.1 | {one:.2} |\n| 6.12 | {other:.2} |\n"), 2)
+        }
+    };
+    (vec![words(draw.of(&WORDS)), output(text, results)], results)
+}
+
+/// Output of other tools between tests: named, never read.
+fn foreign(draw: &mut Draw) -> (Vec<Block>, usize) {
+    let others = [
+        "HOST: a                Loss%   Snt   Last   Avg  Best  Wrst StDev\n  1.|-- 198.18.0.1   0.0%    60    0.6   0.5   0.2   3.1   0.4\n",
+        "tcp_bw:\n    bw              =   331 MB/sec\n",
+        "[ ID]   Protocol    Interval      Bits/s\n",
+        "NIC statistics:\n     rx_packets: 12345\n",
+        "5 packets transmitted, 5 received, 0% packet loss, time 4005ms\n",
+    ];
+    let other = draw.of(&others).to_owned();
+    (vec![output(summary(draw), 1), output(other, 0)], 1)
+}
+
+struct Imported {
+    done: Vec<Done>,
+    results: usize,
+    notes: Vec<String>,
+}
+
+fn import(text: &str) -> Imported {
+    let mut assembler = Assembler::new(meta());
+    let mut done = Vec::new();
+    assembler.file("post.md");
+    let report = read::<Infallible>("post.md", &mut text.as_bytes(), &Options::default(), &mut |found| {
+        done.extend(assembler.take(found));
+        Ok(())
+    });
+    match report {
+        Ok(report) => assembler.read(report),
+        Err(error) => return Imported { done, results: 0, notes: vec![error.to_string()] },
+    }
+    let assembled = assembler.finish();
+    done.extend(assembled.rest);
+    let notes = assembled.header.origin.imported().expect("imported").notes.clone();
+    Imported { done, results: assembled.header.results.len(), notes }
+}
+
+/// All numbers in some lines.
+fn numbers(text: &str, lines: &RangeInclusive<u64>) -> Vec<f64> {
+    let lines =
+        text.lines().skip(*lines.start() as usize - 1).take((lines.end() - lines.start() + 1) as usize);
+    let is_part = |sign: char| sign.is_ascii_digit() || sign == '.';
+    lines
+        .flat_map(|line| line.split(move |sign| !is_part(sign)).filter_map(|word| word.parse().ok()))
+        .collect()
+}
+
+/// The numbers that a test reports, in base units.
+fn reported(measurement: &Measurement) -> Vec<f64> {
+    match measurement {
+        Measurement::Stream(data) => {
+            let rate = |end: fn(&workload::Flow) -> &EndSeries| {
+                let ends: Vec<&EndSeries> = data.flows.iter().map(end).collect();
+                let known = ends.iter().any(|end| !end.intervals.is_empty());
+                known.then(|| EndSeries::rate_together(ends.iter().copied()).0)
+            };
+            [rate(|flow| &flow.sender), rate(|flow| &flow.receiver)].into_iter().flatten().collect()
+        }
+        Measurement::Reported(data) => data.values.iter().map(|value| value.value).collect(),
+        other => panic!("{other:?}"),
+    }
+}
+
+/// Whether a value is a printed number in some unit, a half round trip, or the received share of sent datagrams.
+fn follows(value: f64, printed: &[f64]) -> bool {
+    let near = |other: f64| (value - other).abs() <= value.abs() * 0.006 + 1e-9;
+    let scales = [1.0, 0.01, 1e3, 2e3, 1e6, 1e9];
+    let scaled = printed.iter().any(|number| scales.iter().any(|scale| near(number * scale)));
+    let ratio = |sent: f64| {
+        printed
+            .windows(2)
+            .any(|pair| pair[1] > 0.0 && pair[0] <= pair[1] && near(sent * 1e9 * (1.0 - pair[0] / pair[1])))
+    };
+    scaled || printed.iter().any(|sent| ratio(*sent))
+}
+
+/// Lines that notes name.
+fn is_named(lines: &RangeInclusive<u64>, notes: &[String]) -> bool {
+    let numbers = |note: &String| -> Vec<u64> {
+        note.split(|sign: char| !sign.is_ascii_digit()).filter_map(|word| word.parse().ok()).collect()
+    };
+    notes.iter().flat_map(numbers).any(|line| lines.contains(&line))
+}
+
+fn check(kind: &str, seed: u64, (blocks, results): (Vec<Block>, usize)) {
+    let mut text = String::new();
+    let mut places = Vec::new();
+    for block in &blocks {
+        let first = text.lines().count() as u64 + 1;
+        text.push_str(&block.text);
+        text.push_str(if block.text.ends_with('\n') { "\n" } else { "\n\n" });
+        places.push(first..=first + block.text.lines().count() as u64 - 1);
+    }
+    let found = import(&text);
+    let context = || format!("{kind} {seed}: {:?}\n{text}", found.notes);
+    let expected: usize = blocks.iter().map(|block| block.tests).sum();
+    assert_eq!((found.done.len(), found.results), (expected, results), "{}", context());
+    for done in &found.done {
+        let printed = numbers(&text, &done.lines);
+        for value in reported(&done.trial.measurement) {
+            assert!(follows(value, &printed), "{value} is not in lines {:?} of {}", done.lines, context());
+        }
+    }
+    for (block, place) in blocks.iter().zip(&places).filter(|(block, _)| block.is_output) {
+        let is_read = found
+            .done
+            .iter()
+            .any(|done| done.lines.start() <= place.end() && place.start() <= done.lines.end());
+        let wanted = if block.tests > 0 { is_read } else { is_named(place, &found.notes) };
+        assert!(wanted, "lines {place:?} are neither read nor named in {}", context());
+    }
+    cut(kind, seed, &text, &found);
+}
+
+/// A cut file has no results beyond those of the whole one, and no number that is not in it.
+fn cut(kind: &str, seed: u64, text: &str, whole: &Imported) {
+    let at = Draw(seed ^ 0xc07).below(text.len() as u64) as usize;
+    let at = (0..=at).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0);
+    let part = &text[..at];
+    let found = import(part);
+    assert!(found.done.len() <= whole.done.len(), "{kind} {seed} cut at {at}: {part}");
+    for done in &found.done {
+        let printed = numbers(part, &done.lines);
+        for value in reported(&done.trial.measurement) {
+            assert!(
+                follows(value, &printed),
+                "{kind} {seed} cut at {at}: {value} is not in {:?} of {part}",
+                done.lines
+            );
+        }
+    }
+}
+
+/// The blocks of a post and its results.
+type Kind = fn(&mut Draw) -> (Vec<Block>, usize);
+
+#[test]
+fn generated_posts_have_the_expected_results() {
+    let kinds: [(&str, Kind); 8] = [
+        ("apart", apart),
+        ("looped", looped),
+        ("commands", commands),
+        ("datagrams", datagrams),
+        ("quantities", quantities),
+        ("selectors", selectors),
+        ("tables", tables),
+        ("foreign", foreign),
+    ];
+    for (kind, generate) in kinds {
+        for seed in 0..POSTS {
+            check(kind, seed, generate(&mut Draw(seed)));
+        }
+    }
+}
