@@ -1,6 +1,5 @@
 //! Starts child processes that end with their parent, or detached ones. See prctl(2), setsid(2), setpgid(2).
 #![expect(unsafe_code, reason = "code between fork and exec, and resetting signal dispositions")]
-#![expect(clippy::disallowed_methods, reason = "reads process state from /proc")]
 
 use std::convert::Infallible;
 use std::ffi::CStr;
@@ -195,6 +194,7 @@ fn reset_signals() {
 }
 
 #[cfg(test)]
+#[expect(clippy::disallowed_methods, reason = "tests read /proc")]
 mod tests {
     use std::io::Read;
     use std::process::Stdio;
