@@ -43,7 +43,7 @@ pub(crate) struct Cells {
     by_name: HashMap<String, Vec<Member>>,
     /// Names with a part.
     ids: HashSet<String>,
-    /// What the tests of a workload measure; others get a workload of their own.
+    /// Quantity of each workload. Other quantities get a separate workload.
     quantities: HashMap<String, Quantity>,
     /// Notes on results that differ although their settings are equal, and their names.
     pub(crate) unexplained: Vec<(String, String)>,
@@ -70,14 +70,14 @@ struct Identity {
     part: Part,
 }
 
-/// A result among those of equal settings.
+/// One of the results with equal settings.
 #[derive(Debug)]
 struct Member {
     part: Part,
     /// Lines of the first test.
     lines: RangeInclusive<u64>,
     at: usize,
-    /// Values of the tests so far.
+    /// Range of its values.
     extent: Option<Extent>,
 }
 

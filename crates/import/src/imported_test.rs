@@ -55,7 +55,7 @@ pub struct Part {
     pub evidence: Evidence,
 }
 
-/// Whether tests with equal settings in a part are trials of one result.
+/// Evidence that tests with equal settings are repeated trials.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Evidence {
     /// Nothing separates them: trials if their values agree.

@@ -1,5 +1,5 @@
 //! Divides a file into parts: words, headings or other commands between two tests mean that they may differ in something
-//! that the tool does not print. Tests of different parts are never trials of one result.
+//! that the tool does not print. Tests in different parts are never trials of the same result.
 
 use std::{collections::VecDeque, sync::Arc};
 
@@ -32,7 +32,7 @@ enum Rank {
 pub(crate) struct Parts {
     known: VecDeque<Part>,
     rank: Rank,
-    /// A log line followed the last words, so that the next words start a part.
+    /// A log line followed the latest words, so the next words start a part.
     has_log: bool,
     /// The last command.
     command: String,
@@ -228,7 +228,7 @@ fn numbered(text: &str) -> bool {
     (1..=2).contains(&number.len()) && number.bytes().all(|byte| byte.is_ascii_digit())
 }
 
-/// The words of a line without marks; empty for lines of signs alone.
+/// Removes marks from a line; empty if no words are left.
 fn clean(text: &str) -> String {
     let plain = text.replace(['`', '*'], "");
     let plain =

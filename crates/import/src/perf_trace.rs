@@ -23,7 +23,7 @@ struct Summary {
     last: u64,
     calls: Calls,
     thread: Option<String>,
-    /// Threads so far, with their numbers.
+    /// Threads seen so far, with IDs.
     heads: Vec<String>,
     /// Columns of the current table.
     columns: Vec<String>,

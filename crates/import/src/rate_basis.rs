@@ -1,5 +1,4 @@
-//! Which end and direction a stream's rate comes from, and the range of a test's values, which tells whether tests with
-//! equal settings agree.
+//! Source of a stream's rate (end and direction), and the range of a test's values, to check whether tests agree.
 
 use std::fmt;
 

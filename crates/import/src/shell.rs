@@ -6,7 +6,7 @@ const LONGEST: usize = 1000;
 /// Most words of a prompt, e.g. `[root@host ~]#`.
 const PROMPT: usize = 3;
 
-/// Names of tools whose commands are parsed.
+/// Tools with commands to parse.
 const TOOLS: [&str; 3] = ["iperf3", "netperf", "sockperf"];
 
 /// Commands that run another command; they rarely start a sentence that contains options.

@@ -30,7 +30,7 @@ pub struct ImportRecord {
     pub files: Vec<ImportedFile>,
     /// Missing or ignored parts, as sentences with file and line.
     pub notes: Vec<String>,
-    /// Results whose settings equal those of an earlier result but whose values differ, without a known reason.
+    /// Results with the settings of an earlier result but different values, for an unknown reason.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub unexplained: Vec<String>,
 }

@@ -28,7 +28,7 @@ pub(super) struct CommandSettings {
 
 /// Options without a value that are part of the result's settings.
 const SWITCHES: [(&str, &str); 2] = [("Z", "zero-copy"), ("N", "no-delay")];
-/// Options with a value, kept as written. `-w` is the socket buffer.
+/// Options with a value. `-w` is the socket buffer.
 const KEPT: [(&str, &str); 8] = [
     ("M", "mss"),
     ("w", "window"),

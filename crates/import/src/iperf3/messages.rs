@@ -113,7 +113,7 @@ fn host(after: &str) -> Option<(String, String)> {
         .then(|| (host.to_owned(), digits(port)))
 }
 
-/// The digits at the start of a text, at most those of a port.
+/// Leading digits, up to the length of a port.
 fn digits(text: &str) -> String {
     text.chars().take_while(char::is_ascii_digit).take(5).collect()
 }

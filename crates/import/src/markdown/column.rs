@@ -82,7 +82,7 @@ pub(super) fn columns(headings: &[String], rows: &[Vec<String>], options: &Optio
     columns
 }
 
-/// If rows have equal settings, text next to the values tells them apart.
+/// Uses text next to the values as settings if rows are equal otherwise.
 fn names_distinguish_rows(columns: &mut [Column], rows: &[Vec<String>]) {
     if columns.iter().any(|column| column.role == Role::Repeat) {
         return;

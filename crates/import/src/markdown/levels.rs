@@ -1,11 +1,11 @@
-//! Columns that are levels of one factor: `MTU=1500 | MTU=9000`, `64 B | 1400 B`, `1 stream | 4 streams`.
+//! Columns for the levels of a factor: `MTU=1500 | MTU=9000`, `64 B | 1400 B`, `1 stream | 4 streams`.
 
 use workload::Quantity;
 
 use super::column::{Column, Role, Scale, counts_repetitions};
 use crate::{quantity::leading_number, statistic, title, unit::unit};
 
-/// Columns of one quantity whose headings differ in a level.
+/// Columns with the same quantity and different levels.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct LevelColumns {
     pub(super) factor: String,
@@ -20,7 +20,7 @@ pub(super) struct LevelColumns {
 /// Factor of columns that are repetitions.
 const RUN: &str = "run";
 
-/// Finds such columns and makes them values of one scale. The part of the first heading before a slash names sizes.
+/// Finds level columns and turns them into values. In `Size / Direction`, `Size` names the levels.
 pub(super) fn find(columns: &mut [Column]) -> Option<LevelColumns> {
     let parts: Vec<Option<(String, String)>> = columns
         .iter()
@@ -62,7 +62,7 @@ pub(super) fn find(columns: &mut [Column]) -> Option<LevelColumns> {
     Some(LevelColumns { factor, levels, name: word(scale.quantity), repeats })
 }
 
-/// A column with the same quantity, or one that has mostly words such as `unsupported`.
+/// Whether the column has the same quantity, or mostly words such as `unsupported`.
 fn fits(column: &Column, scale: Scale) -> bool {
     match column.role {
         Role::Value(own) => own.quantity == scale.quantity,

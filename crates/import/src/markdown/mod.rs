@@ -37,7 +37,7 @@ pub(crate) struct Markdown {
     before: Option<(u64, Row)>,
     /// The previous line, if it may be the heading of a table without rules.
     above: (u64, String),
-    /// The box whose heading or row is being read.
+    /// The current box.
     framed: Option<Frame>,
     table: Option<Table>,
     /// Splits the rows of the table.
@@ -129,7 +129,7 @@ impl Markdown {
         Claim::Claimed
     }
 
-    /// A rule of a box begins or continues it.
+    /// Handles rules and rows of a box.
     fn frame(&mut self, line: &Line<'_>, out: &mut Out) -> Claim {
         let Some(rule) = box_rule(line.text) else {
             let Some(frame) = self.framed.as_mut().filter(|_| self.table.is_none()) else {
@@ -142,7 +142,7 @@ impl Markdown {
             frame.add(row, line.number);
             return Claim::Claimed;
         };
-        // Two rules end one table and begin another.
+        // Adjacent rules separate two tables.
         if self.framed.as_ref().is_some_and(|frame| frame.ruled + 1 == line.number) {
             self.end_table(out);
         }

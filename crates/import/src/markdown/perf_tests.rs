@@ -4,7 +4,7 @@
 use super::row::{Row, separated};
 
 /// Note on the unit, which the file lacks.
-pub(super) const NOTE: &str = "has the layout of kubernetes/perf-tests, whose rates are in Mbit/s";
+pub(super) const NOTE: &str = "has the layout of kubernetes/perf-tests; its rates are read as Mbit/s";
 
 /// The heading with names and units; `None` for other tables.
 pub(super) fn heading(heading: &Row) -> Option<Row> {

@@ -193,7 +193,7 @@ impl Table {
 /// Headings of a column with names of metrics.
 const METRICS: [&str; 4] = ["measurement", "metric", "metrics", "measure"];
 
-/// One test for each value of a row whose metric is named in a column.
+/// Emits each value of a row as a test, named by the metric column.
 fn emit_metrics(columns: &[Column], metrics: &Metrics, cells: &[String], row: &ImportedTest, out: &mut Out) {
     let values = columns.iter().filter(|column| column.scale().is_some()).count();
     let mut found = row.clone();

@@ -95,14 +95,14 @@ impl Chosen {
     }
 }
 
-/// The values of one test.
+/// Values selected for a test.
 struct Selected {
     values: Values,
     lines: RangeInclusive<u64>,
 }
 
 impl Selected {
-    /// `None` if no value is a result; a note says why if there is a throughput.
+    /// `None` without a result. Adds a note if the throughput is unusable.
     fn of(
         values: Values,
         lines: RangeInclusive<u64>,
@@ -124,7 +124,7 @@ impl Selected {
     }
 
     /// The throughput or transaction rate in base units. Without a unit among the values, a request/response test counts
-    /// transactions, and the command tells the unit of others.
+    /// transactions, and the command shows the unit of others.
     fn rate(&self, banner: Option<&Banner>) -> Result<Option<(Quantity, f64)>, &'static str> {
         let transactions = matches!(banner.map(|it| it.kind), Some(Kind::Transactions | Kind::Connections));
         let per_second = || unit("/s");

@@ -31,7 +31,7 @@ pub(super) struct Connection {
     pub(super) has_receiver_row: bool,
     /// A plain summary row.
     pub(super) plain: Option<Interval>,
-    /// The server counted far fewer datagrams than were sent when it was asked.
+    /// The server reported before most datagrams arrived.
     pub(super) late_report: bool,
     /// A counter of datagrams overflowed.
     pub(super) overflowed: bool,
@@ -160,8 +160,8 @@ pub(super) fn bytes_per_datagram(interval: &Interval, datagrams: u64) -> f64 {
     interval.bytes.0 as f64 / datagrams.max(1) as f64
 }
 
-/// What a server received of datagrams of equal size, by its own count; `None` if it counted far fewer than the
-/// intervals sent, because it was asked before they arrived.
+/// Received part of a summary of sent bytes, by the datagrams that the server counted. `None` if the server reported too
+/// early to know.
 pub(super) fn received(summary: Interval, sent: u64) -> Option<Interval> {
     let Some(datagrams) = summary.datagrams else { return Some(summary) };
     let counted = datagrams.count as f64 + datagrams.lost.max(0) as f64;
@@ -172,5 +172,5 @@ pub(super) fn received(summary: Interval, sent: u64) -> Option<Interval> {
     Some(Interval { bytes: Bytes((summary.bytes.0 as f64 * share).round() as u64), ..summary })
 }
 
-/// A server that counted less than this share was asked too early.
+/// Below this share the server reported too early.
 const COUNTED: f64 = 0.9;

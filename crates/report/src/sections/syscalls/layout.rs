@@ -60,7 +60,7 @@ const COMPOSED: &[OptionalColumn] = &[
     shown("In guest", |call| each(call, call.count.guest.filter(|guest| guest.0 > 0))),
 ];
 
-/// CPU time alone, as `strace -c` reports it.
+/// Only CPU time, from `strace -c`.
 const RUNNING: &[OptionalColumn] = &[
     shown("Failed", |call| call.count.errors.map(phrases::grouped)),
     shown("Running", |call| time(call.count.running)),
