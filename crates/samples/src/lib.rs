@@ -17,6 +17,7 @@ mod origin;
 mod read;
 mod remedy_trials;
 mod run;
+mod selection;
 mod syscalls;
 mod text;
 mod time;
@@ -44,6 +45,7 @@ pub use run::{
     BootedMachine, MachineChange, PathRecord, ResultRecord, RunHeader, RunId, RunRecord, RunState, SCHEMA,
     ScenarioRecord, Sink, SkippedResult, UnreadablePart,
 };
+pub use selection::leaves_out_disturbed;
 pub use syscalls::{CallTimes, SyscallCount};
 pub use time::UnixMillis;
 pub use trace::{TRACE_SCHEMA, TargetKind, Trace, TraceEnd, TraceTarget, TracedProcess};
