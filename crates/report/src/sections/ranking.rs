@@ -41,8 +41,11 @@ fn of_workload(findings: &Findings, ranking: &Ranking) -> Vec<Block> {
         ranked.filter_map(|result| Some((result.path.clone(), kind::of(result).judged()?))).collect();
     if !named.is_empty() {
         blocks.push(Block::Heading(format!("{}{settings}, percentiles", ranking.workload).into()));
-        let tables =
-            if ranking.metric == Metric::RoundTrip { percentiles::pooled_tables } else { percentiles::tables };
+        let tables = if ranking.metric == Metric::RoundTrip {
+            percentiles::pooled_tables
+        } else {
+            percentiles::tables
+        };
         blocks.extend(tables(&named));
     }
     blocks
