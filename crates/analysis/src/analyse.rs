@@ -6,9 +6,9 @@ use samples::RunRecord;
 
 use crate::{
     commands::Commands,
-    cost_breakdown, effects, limitations, matched_pairs,
-    noise::Noise,
-    observations, pair_matrix, probed, ranking, recommendation, results, rule,
+    cost_breakdown, effects,
+    fits::Fits,
+    limitations, matched_pairs, observations, pair_matrix, probed, ranking, recommendation, results, rule,
     rules::{self, Context},
 };
 
@@ -16,31 +16,31 @@ use crate::{
 #[must_use]
 pub fn analyse(record: &RunRecord) -> Findings {
     let measured = observations::gather(record);
-    let noise = Noise::of(&measured);
+    let fits = Fits::of(&measured);
     let mut findings = Findings {
         schema: SCHEMA,
         run: head(record),
-        results: results::summaries(&measured, &noise),
-        noise: noise.floors().cloned().collect(),
-        cost_breakdowns: cost_breakdown::cost_breakdowns(&measured, &noise),
-        effects: effects::effects(&record.header.results, &measured, &noise),
+        results: results::summaries(&measured, &fits),
+        noise: fits.floors(),
+        cost_breakdowns: cost_breakdown::cost_breakdowns(&measured, &fits),
+        effects: effects::effects(&record.header.results, &measured, &fits),
         rankings: Vec::new(),
         matrices: Vec::new(),
-        matched_pairs: matched_pairs::matched_pairs(&measured, &noise),
-        answers: recommendation::answers(&measured),
+        matched_pairs: matched_pairs::matched_pairs(&measured, &fits),
+        answers: recommendation::answers(&measured, &fits),
         probes: probed::of_run(record, &measured),
         findings: Vec::new(),
         skipped: record.skipped.clone(),
         limitations: Vec::new(),
     };
-    findings.matrices = pair_matrix::matrices(&findings, &measured, &noise);
-    findings.rankings = ranking::rankings(&findings, &measured, &noise);
+    findings.matrices = pair_matrix::matrices(&findings, &measured, &fits);
+    findings.rankings = ranking::rankings(&findings, &measured, &fits);
     findings.findings = rule::claims(
         rules::ALL,
-        &Context { header: &record.header, findings: &findings, measured: &measured },
+        &Context { header: &record.header, findings: &findings, measured: &measured, fits: &fits },
     );
     recommendation::withhold(&mut findings, &Commands::of(&record.header));
-    findings.limitations = limitations::limitations(record, &measured, &noise, &findings);
+    findings.limitations = limitations::limitations(record, &measured, &fits, &findings);
     findings
 }
 

@@ -14,7 +14,7 @@ mod warnings;
 use findings::{COMPARISON_SCHEMA, ResultComparison, RunComparison};
 use samples::RunRecord;
 
-use crate::{analyse, noise::Noise, observations};
+use crate::{analyse, fits::Fits, observations};
 
 pub(crate) use environment::of_machines;
 pub use gate::gate;
@@ -29,7 +29,7 @@ use history::History;
 pub fn comparison(a: &RunRecord, b: &RunRecord, others: &[RunRecord]) -> RunComparison {
     let (results_a, results_b) = (observations::gather(a), observations::gather(b));
     let matched = matching::matched(&results_a, &results_b);
-    let floors = [Noise::of(&results_a), Noise::of(&results_b)];
+    let floors = [Fits::of(&results_a), Fits::of(&results_b)];
     let history = History::of(a, b, &results_a, others);
     let mut comparison = RunComparison {
         schema: COMPARISON_SCHEMA,

@@ -13,7 +13,11 @@ use crate::{
 /// Contradictions within findings.
 fn contradictions(findings: &Findings) -> Vec<String> {
     let all: Vec<Judged<'_>> = judged::all(findings).collect();
-    two_verdicts(&all).chain(places(findings, &all)).chain(claimed(findings)).collect()
+    two_verdicts(&all)
+        .chain(two_numbers(findings, &all))
+        .chain(places(findings, &all))
+        .chain(claimed(findings))
+        .collect()
 }
 
 /// A pair of results with two verdicts.
@@ -26,6 +30,20 @@ fn two_verdicts<'a>(all: &'a [Judged<'a>]) -> impl Iterator<Item = String> + 'a 
                 || (turned && one.comparison.verdict != mirrored(other.comparison.verdict));
             differ.then(|| format!("{one:?} and {other:?}"))
         })
+    })
+}
+
+/// A change that the two values next to it do not give.
+fn two_numbers<'a>(findings: &'a Findings, all: &'a [Judged<'a>]) -> impl Iterator<Item = String> + 'a {
+    let value = |id: &str| findings.results.iter().find(|result| result.id == id).map(|it| it.value.median);
+    all.iter().filter_map(move |judged| {
+        let (own, reference) = (value(judged.result)?, value(judged.reference)?);
+        let near =
+            |one: f64, other: f64| (one - other).abs() <= 1e-9 * one.abs().max(other.abs()).max(reference);
+        let agree = near(judged.comparison.ratio, own / reference)
+            && near(judged.comparison.difference, own - reference)
+            && judged.comparison.ratio_interval.is_none_or(|it| it.low > 0.0);
+        (!agree).then(|| format!("{own} and {reference} beside {judged:?}"))
     })
 }
 
@@ -82,6 +100,33 @@ fn two_ways_of_which_one_is_said_to_be_slower_share_no_place() {
         assert!(!findings.rankings.is_empty());
         assert_eq!(contradictions(&findings), Vec::<String>::new(), "{keeps}");
     }
+}
+
+/// Blocks that differ, a result that ends early, disturbed and silent trials: changes were medians of ratios in common blocks,
+/// values were medians of all trials.
+#[test]
+fn unbalanced_and_disturbed_run_agrees_with_itself() {
+    let mut run = Fixture::new(8);
+    for (index, rate) in [20e9, 12e9, 7e9].into_iter().enumerate() {
+        let path = ["plain", "bridge", "tunnel"][index];
+        run.path(path, &["wire", "bridge", "vxlan"][..=index]).stream(path, &[], rate);
+        run.each(&format!("{path}/bulk"), |trial| {
+            let block = [1.0, 0.7, 1.3, 0.8, 1.1, 0.6, 1.2, 0.9][trial.block as usize];
+            let slowed = if index == 1 && trial.block == 3 { 0.3 } else { 1.0 };
+            let own = 1.0 + 0.01 * f64::from((trial.block * 5 + index as u32 * 3) % 7);
+            let silent = index == 1 && trial.block == 6 && trial.arm == Arm::Measure;
+            trial.measurement = stream_at(&vec![if silent { 0.0 } else { rate * block * slowed * own }; 30]);
+        });
+    }
+    run.record.trials.retain(|trial| !(trial.result == "tunnel/bulk" && trial.block > 5));
+    let findings = analyse(&run.record);
+    assert_eq!(contradictions(&findings), Vec::<String>::new());
+    let steps: Vec<f64> =
+        findings.cost_breakdowns[0].steps.iter().filter_map(|step| Some(step.cost.as_ref()?.ratio)).collect();
+    let total = findings.results[2].against_baseline.expect("a comparison").ratio;
+    assert!(steps.len() == 2 && (steps[0] * steps[1] / total - 1.0).abs() < 1e-9, "{steps:?} {total}");
+    assert_eq!(findings.results[1].value.outages, 1);
+    assert!(findings.limitations.iter().any(|it| it.contains("bridge/bulk (1 of 8 trials)")));
 }
 
 /// Where a finding and the ranking had two thresholds, nothing showed it.

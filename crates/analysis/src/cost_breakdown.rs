@@ -4,29 +4,28 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use findings::{CostBreakdown, CostStep};
-use stats::describe;
 
-use crate::{compare, noise::Noise, observations::Observations};
+use crate::{fits::Fits, observations::Observations};
 
 type Levels = BTreeMap<String, String>;
 
 /// One cost breakdown for each workload and setting that at least two nested paths were measured at.
-pub(crate) fn cost_breakdowns(measured: &[Observations<'_>], noise: &Noise) -> Vec<CostBreakdown> {
+pub(crate) fn cost_breakdowns(measured: &[Observations<'_>], fits: &Fits) -> Vec<CostBreakdown> {
     let mut workloads: Vec<&str> = Vec::new();
     for result in measured {
         if !workloads.contains(&result.record.workload.as_str()) {
             workloads.push(&result.record.workload);
         }
     }
-    workloads.into_iter().flat_map(|workload| of_workload(workload, measured, noise)).collect()
+    workloads.into_iter().flat_map(|workload| of_workload(workload, measured, fits)).collect()
 }
 
-fn of_workload(workload: &str, measured: &[Observations<'_>], noise: &Noise) -> Vec<CostBreakdown> {
+fn of_workload(workload: &str, measured: &[Observations<'_>], fits: &Fits) -> Vec<CostBreakdown> {
     let results: Vec<&Observations<'_>> =
         measured.iter().filter(|result| result.record.workload == workload).collect();
     let mut cost_breakdowns: Vec<CostBreakdown> = Vec::new();
     for levels in richest_settings(&results) {
-        let steps = steps(&standing(&results, levels), noise);
+        let steps = steps(&standing(&results, levels), fits);
         let known = cost_breakdowns.iter().any(|breakdown| same_results(&breakdown.steps, &steps));
         if let Some(metric) = results.first().map(|result| result.metric)
             && steps.iter().any(|step| step.below.is_some())
@@ -74,11 +73,11 @@ fn standing<'c, 'a>(results: &[&'c Observations<'a>], setting: &Levels) -> Vec<&
     standing
 }
 
-fn steps(standing: &[&Observations<'_>], noise: &Noise) -> Vec<CostStep> {
-    standing.iter().filter_map(|result| step(result, standing, noise)).collect()
+fn steps(standing: &[&Observations<'_>], fits: &Fits) -> Vec<CostStep> {
+    standing.iter().filter_map(|result| step(result, standing, fits)).collect()
 }
 
-fn step(result: &Observations<'_>, standing: &[&Observations<'_>], noise: &Noise) -> Option<CostStep> {
+fn step(result: &Observations<'_>, standing: &[&Observations<'_>], fits: &Fits) -> Option<CostStep> {
     let own = layers(result);
     // `max_by_key` keeps the last of equals: the path listed latest is the nearest relative.
     let below = standing
@@ -89,10 +88,10 @@ fn step(result: &Observations<'_>, standing: &[&Observations<'_>], noise: &Noise
     Some(CostStep {
         result: result.record.id.clone(),
         path: result.record.path.clone(),
-        value: describe::median(&result.values())?,
+        value: fits.value(result)?.median,
         below: below.map(|other| other.record.path.clone()),
         adds: result.layers().iter().filter(|layer| !under.contains(layer.as_str())).cloned().collect(),
-        cost: below.and_then(|other| compare::compare(result, other, noise.floor(&result.record.workload))),
+        cost: below.and_then(|other| fits.compare(result, other)),
     })
 }
 
@@ -112,7 +111,7 @@ mod tests {
 
     fn of(run: &Fixture) -> Vec<CostBreakdown> {
         let measured = crate::observations::gather(&run.record);
-        cost_breakdowns(&measured, &Noise::of(&measured))
+        cost_breakdowns(&measured, &Fits::of(&measured))
     }
 
     fn steps(breakdown: &CostBreakdown) -> Vec<(String, Option<String>, String)> {

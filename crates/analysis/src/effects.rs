@@ -5,18 +5,18 @@ use std::collections::BTreeMap;
 use findings::FactorEffect;
 use samples::ResultRecord;
 
-use crate::{compare, noise::Noise, observations::Observations};
+use crate::{fits::Fits, observations::Observations};
 
 /// Measured effects, by factor and in scenario order.
 pub(crate) fn effects(
     results: &[ResultRecord],
     measured: &[Observations<'_>],
-    noise: &Noise,
+    fits: &Fits,
 ) -> Vec<FactorEffect> {
     first_levels(results)
         .into_iter()
         .flat_map(|(factor, reference)| {
-            measured.iter().filter_map(move |result| effect(factor, reference, result, measured, noise))
+            measured.iter().filter_map(move |result| effect(factor, reference, result, measured, fits))
         })
         .collect()
 }
@@ -35,7 +35,7 @@ fn effect(
     reference: &str,
     result: &Observations<'_>,
     all: &[Observations<'_>],
-    noise: &Noise,
+    fits: &Fits,
 ) -> Option<FactorEffect> {
     let record = result.record;
     let level = record.levels.get(factor).filter(|level| *level != reference)?;
@@ -59,7 +59,7 @@ fn effect(
         others,
         reference_result: other.record.id.clone(),
         result: record.id.clone(),
-        change: compare::compare(result, other, noise.floor(&record.workload))?,
+        change: fits.compare(result, other)?,
     })
 }
 
@@ -74,7 +74,7 @@ mod tests {
 
     fn of(run: &Fixture) -> Vec<FactorEffect> {
         let measured = gather(&run.record);
-        effects(&run.record.header.results, &measured, &Noise::of(&measured))
+        effects(&run.record.header.results, &measured, &Fits::of(&measured))
     }
 
     #[test]

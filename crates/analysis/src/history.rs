@@ -4,7 +4,7 @@ use findings::{ResultHistory, RunLevel, RunLevelShift, RunResult, RunResults};
 use samples::RunRecord;
 use stats::levels;
 
-use crate::{compare, observations};
+use crate::{fits::Fits, observations};
 
 /// Minimum number of runs for a level shift: each level needs half of them.
 pub const FEWEST_RUNS: usize = 2 * levels::FEWEST;
@@ -13,6 +13,8 @@ pub const FEWEST_RUNS: usize = 2 * levels::FEWEST;
 #[must_use]
 pub fn run_results(record: &RunRecord) -> RunResults {
     let header = &record.header;
+    let measured = observations::gather(record);
+    let fits = Fits::of(&measured);
     let result = |result: &observations::Observations<'_>| {
         let it = result.record;
         Some(RunResult {
@@ -21,7 +23,7 @@ pub fn run_results(record: &RunRecord) -> RunResults {
             workload: it.workload.clone(),
             levels: it.levels.clone(),
             metric: result.metric,
-            value: compare::value(result)?,
+            value: fits.value(result)?,
         })
     };
     RunResults {
@@ -29,7 +31,7 @@ pub fn run_results(record: &RunRecord) -> RunResults {
         started: header.started,
         tool: header.tool.clone(),
         kernel: header.environment.as_ref().map(|machine| machine.kernel.clone()),
-        results: observations::gather(record).iter().filter_map(result).collect(),
+        results: measured.iter().filter_map(result).collect(),
     }
 }
 

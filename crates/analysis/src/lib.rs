@@ -6,7 +6,6 @@
 #[cfg(test)]
 mod altered;
 mod analyse;
-mod baseline;
 mod commands;
 mod compare;
 mod comparison;
@@ -19,6 +18,7 @@ mod cpu_attribution;
 mod distribution;
 mod disturbance;
 mod effects;
+mod fits;
 #[cfg(test)]
 mod fixtures;
 #[cfg(test)]
@@ -31,7 +31,6 @@ mod kind;
 mod limitations;
 mod matched_pairs;
 mod modality;
-mod noise;
 mod observations;
 mod packets;
 mod pair_matrix;

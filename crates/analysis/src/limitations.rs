@@ -5,18 +5,13 @@ mod disturbed;
 mod imported;
 mod probed;
 
-use std::collections::BTreeSet;
-
 use findings::Findings;
 use samples::{RunRecord, RunState};
-use stats::interval;
-use units::Confidence;
 use workload::{Transport, WorkloadSettings};
 
 use crate::{
-    compare::CONFIDENCE,
-    judged, modality,
-    noise::Noise,
+    fits::Fits,
+    modality,
     observations::Observations,
     single_trial,
     words::{count, list},
@@ -24,6 +19,8 @@ use crate::{
 
 /// Fewer trials than this cannot establish a difference.
 const FEW_TRIALS: usize = 5;
+/// Share by which a value may lie outside its samples by rounding.
+const ROUNDING: f64 = 1e-9;
 /// Runnable tasks per CPU, before the run, above which the machine is not called idle.
 const BUSY_PER_CPU: f64 = 0.5;
 
@@ -31,7 +28,7 @@ const BUSY_PER_CPU: f64 = 0.5;
 pub(crate) fn limitations(
     record: &RunRecord,
     measured: &[Observations<'_>],
-    noise: &Noise,
+    fits: &Fits,
     findings: &Findings,
 ) -> Vec<String> {
     let mut limitations = Vec::new();
@@ -41,15 +38,15 @@ pub(crate) fn limitations(
     limitations.extend(imported::limitations(record, measured));
     limitations.extend(design::limitations(record, findings));
     limitations.extend(few_trials(measured));
-    limitations.extend(no_floor(measured, noise));
-    limitations.extend(two_ratios(findings));
+    limitations.extend(no_floor(measured, fits));
+    limitations.extend(adjusted(findings));
+    limitations.extend(outages(findings));
     limitations.extend(loaded(record));
     limitations.extend(virtual_machine(record));
     limitations.extend(unprivileged(record));
     limitations.extend(congestion(record, measured));
     limitations.extend(unusable(measured));
     limitations.extend(probed::limitations(measured, findings));
-    limitations.extend(nothing_arrived(measured));
     limitations.extend(devices_changed(measured));
     limitations.extend(free_and_two_humped(measured));
     limitations
@@ -87,33 +84,20 @@ fn unmeasured(record: &RunRecord, measured: &[Observations<'_>]) -> Option<Strin
 fn few_trials(measured: &[Observations<'_>]) -> Option<String> {
     let own = || measured.iter().filter(|result| !single_trial::is_told(result));
     let fewest = own().map(|result| result.points.len()).min().filter(|&n| n < FEW_TRIALS)?;
-    let result = own().find(|result| result.points.len() == fewest)?;
-    let reach = match interval::median_interval(&result.values(), CONFIDENCE) {
-        Some(interval) => {
-            format!("the interval of a median reaches at most {} confidence", Confidence(interval.confidence))
-        }
-        None if single_trial::estimate(result).is_some() => {
-            "the interval covers only variation within that trial".into()
-        }
-        None => "a median has no interval".into(),
-    };
     let few = own().filter(|result| result.points.len() < FEW_TRIALS).count();
     Some(format!(
-        "{} of {} {} fewer than {FEW_TRIALS} trials. With {fewest}, {reach}, and no difference within this run can \
-         be significant: that takes {FEW_TRIALS} blocks, whose interval reaches {}. (Comparing two runs takes four \
-         trials of each.)",
+        "{} of {} {} too few trials ({fewest} of {FEW_TRIALS}) for an interval or a significant difference.",
         few,
         count(own().count(), "result"),
         if few == 1 { "has" } else { "have" },
-        Confidence(CONFIDENCE)
     ))
 }
 
-fn no_floor(measured: &[Observations<'_>], noise: &Noise) -> Option<String> {
+fn no_floor(measured: &[Observations<'_>], fits: &Fits) -> Option<String> {
     let mut bare: Vec<&str> = Vec::new();
     let own = measured.iter().filter(|result| !single_trial::is_told(result));
     for workload in own.map(|result| result.record.workload.as_str()) {
-        if noise.floor(workload).is_none() && !bare.contains(&workload) {
+        if fits.floor(workload).is_none() && !bare.contains(&workload) {
             bare.push(workload);
         }
     }
@@ -126,18 +110,32 @@ fn no_floor(measured: &[Observations<'_>], noise: &Noise) -> Option<String> {
     })
 }
 
-/// Dividing the two shown values gives a different ratio than the one shown.
-fn two_ratios(findings: &Findings) -> Option<String> {
-    let apart = judged::all(findings).filter(|judged| judged.comparison.ratio_of_medians.is_some());
-    let results: BTreeSet<&str> = apart.map(|judged| judged.result).collect();
-    let results: Vec<&str> = results.into_iter().collect();
+/// A result that ended early is compared in fewer blocks than the baseline's value rests on.
+fn adjusted(findings: &Findings) -> Option<String> {
+    let is_outside = |values: &[f64], value: f64| {
+        let received = || values.iter().copied().filter(|value| *value > 0.0);
+        let (low, high) = (received().fold(f64::INFINITY, f64::min), received().fold(0.0, f64::max));
+        high > 0.0 && !(low * (1.0 - ROUNDING)..=high * (1.0 + ROUNDING)).contains(&value)
+    };
+    let results = findings.results.iter().filter(|result| is_outside(&result.values, result.value.median));
+    let results: Vec<&str> = results.map(|result| result.id.as_str()).collect();
     (!results.is_empty()).then(|| {
         format!(
-            "For {}, the median of the ratios within blocks differs by more than a tenth from the ratio of the \
-             medians. The first is shown and used for the verdict, the second is printed after it. The machine \
-             changed between blocks, or some blocks lack trials.",
+            "{}: adjusted to the run's average, because its own trials were in blocks in which the baseline differed \
+             from its average.",
             list(&results)
         )
+    })
+}
+
+fn outages(findings: &Findings) -> Option<String> {
+    let results = findings.results.iter().filter(|result| result.value.outages > 0);
+    let results: Vec<String> = results
+        .map(|result| format!("{} ({} of {} trials)", result.id, result.value.outages, result.value.trials))
+        .collect();
+    let results: Vec<&str> = results.iter().map(String::as_str).collect();
+    (!results.is_empty()).then(|| {
+        format!("Nothing arrived in some trials, which are in no value or ratio: {}.", list(&results))
     })
 }
 
@@ -208,17 +206,6 @@ fn unusable(measured: &[Observations<'_>]) -> Option<String> {
             count(trials, "trial"),
             list(&ids),
             if trials == 1 { "was" } else { "were" }
-        )
-    })
-}
-
-fn nothing_arrived(measured: &[Observations<'_>]) -> Option<String> {
-    let ids = ids(measured, |result| result.points.values().any(|point| point.value <= 0.0));
-    (!ids.is_empty()).then(|| {
-        format!(
-            "Nothing arrived in at least one trial of {}. A ratio to zero is meaningless, so {} not compared.",
-            list(&ids),
-            if ids.len() == 1 { "it is" } else { "they are" }
         )
     })
 }

@@ -3,7 +3,7 @@
 use findings::{MatchedPair, MatchedPairs};
 use samples::ResultRecord;
 
-use crate::{compare, noise::Noise, observations::Observations};
+use crate::{fits::Fits, observations::Observations};
 
 /// The word that is known.
 pub(crate) const VHOST: &str = "vhost";
@@ -18,11 +18,11 @@ pub(crate) struct Pair<'a> {
 }
 
 /// Matched pairs by workload. Levels of a factor with that name are handled as its effects.
-pub(crate) fn matched_pairs(measured: &[Observations<'_>], noise: &Noise) -> Vec<MatchedPairs> {
+pub(crate) fn matched_pairs(measured: &[Observations<'_>], fits: &Fits) -> Vec<MatchedPairs> {
     let mut all: Vec<MatchedPairs> = Vec::new();
     for pair in pairs(measured).iter().filter(|pair| !pair.is_factor) {
         let workload = &pair.without.record.workload;
-        let Some(change) = compare::compare(pair.with, pair.without, noise.floor(workload)) else { continue };
+        let Some(change) = fits.compare(pair.with, pair.without) else { continue };
         let found = MatchedPair {
             without: pair.without.record.id.clone(),
             with: pair.with.record.id.clone(),

@@ -5,9 +5,6 @@ use std::collections::{BTreeMap, HashMap};
 use samples::{Arm, PathRecord, ProbeKind, ResultEnd, ResultRecord, RunRecord, Trial, ValidityWarning};
 use workload::{Metric, StreamSettings};
 
-/// Fewer trials establish no difference.
-const FEWEST_ALONE: usize = 5;
-
 /// A trial that can be used.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Point<'a> {
@@ -44,6 +41,11 @@ pub(crate) struct Observations<'a> {
 }
 
 impl<'a> Observations<'a> {
+    /// Values by block.
+    pub(crate) fn blocks(&self) -> stats::Blocks {
+        values(&self.points)
+    }
+
     /// Each trial's value, in order of blocks.
     pub(crate) fn values(&self) -> Vec<f64> {
         self.points.values().map(|point| point.value).collect()
@@ -63,6 +65,11 @@ impl<'a> Observations<'a> {
     pub(crate) fn layers(&self) -> &'a [String] {
         self.path.map_or(&[], |path| &path.layers)
     }
+}
+
+/// The values of points by block.
+pub(crate) fn values(points: &BTreeMap<u32, Point<'_>>) -> stats::Blocks {
+    points.iter().map(|(block, point)| (*block, point.value)).collect()
 }
 
 /// The value pairs of the blocks that have both, first and second.
@@ -110,13 +117,13 @@ fn of<'a>(
         unusable: Vec::new(),
         unusable_probed: 0,
     };
-    // With too few repetitions there would be no noise floor.
+    let made = |arm: Arm| trials.iter().filter(move |trial| trial.arm == arm);
     let enough: Vec<Arm> = [Arm::Measure, Arm::Again, Arm::Alone]
         .into_iter()
-        .filter(|arm| suffices_undisturbed(trials, *arm))
+        .filter(|arm| samples::leaves_out_disturbed(made(*arm).map(|trial| trial.is_flawed())))
         .collect();
     for trial in trials.iter().copied().filter(|trial| !is_unwatched(trial)) {
-        if is_disturbed(trial) && enough.contains(&trial.arm) {
+        if trial.is_flawed() && enough.contains(&trial.arm) {
             measured.left_out.push(trial);
             continue;
         }
@@ -136,13 +143,6 @@ fn of<'a>(
         arm.insert(trial.block, Point { trial, value });
     }
     (!measured.points.is_empty()).then_some(measured)
-}
-
-/// Whether most trials were undisturbed and suffice for an interval, so that the others can be dropped.
-fn suffices_undisturbed(trials: &[&Trial], arm: Arm) -> bool {
-    let made = || trials.iter().filter(|trial| trial.arm == arm);
-    let alone = made().filter(|trial| !is_disturbed(trial)).count();
-    alone >= FEWEST_ALONE && 2 * alone > made().count()
 }
 
 /// A probed trial during which all probes failed.

@@ -6,8 +6,7 @@ use findings::{Contamination, Findings, HostPair, PairMatrix, ResultSummary};
 use samples::PathRecord;
 
 use crate::{
-    compare,
-    noise::Noise,
+    fits::Fits,
     observations::{self, Observations, Point},
 };
 
@@ -15,7 +14,7 @@ use crate::{
 const FEWEST: usize = 3;
 
 /// One matrix for each workload and setting of its factors at which enough hosts were measured.
-pub(crate) fn matrices(findings: &Findings, measured: &[Observations<'_>], noise: &Noise) -> Vec<PairMatrix> {
+pub(crate) fn matrices(findings: &Findings, measured: &[Observations<'_>], fits: &Fits) -> Vec<PairMatrix> {
     let paths: BTreeMap<&str, &PathRecord> =
         findings.run.paths.iter().map(|path| (path.name.as_str(), path)).collect();
     let mut matrices: Vec<PairMatrix> = Vec::new();
@@ -51,13 +50,13 @@ pub(crate) fn matrices(findings: &Findings, measured: &[Observations<'_>], noise
     }
     matrices.retain(|matrix| matrix.hosts.len() >= FEWEST);
     for matrix in &mut matrices {
-        matrix.contamination = contamination(matrix, measured, noise);
+        matrix.contamination = contamination(matrix, measured, fits);
     }
     matrices
 }
 
 /// Effect of measuring pairs at the same time, in the same blocks.
-fn contamination(matrix: &PairMatrix, measured: &[Observations<'_>], noise: &Noise) -> Option<Contamination> {
+fn contamination(matrix: &PairMatrix, measured: &[Observations<'_>], fits: &Fits) -> Option<Contamination> {
     let results =
         measured.iter().filter(|result| matrix.pairs.iter().any(|pair| pair.result == result.record.id));
     let (mut pairs, mut simultaneous) = (Vec::new(), 0);
@@ -75,7 +74,7 @@ fn contamination(matrix: &PairMatrix, measured: &[Observations<'_>], noise: &Noi
     // Where nothing came through there is no ratio.
     pairs.retain(|(alone, accompanied)| *alone > 0.0 && *accompanied > 0.0);
     Some(Contamination {
-        change: compare::of_pairs(&pairs, noise.floor(&matrix.workload))?,
+        change: fits.of_pairs(&matrix.workload, &pairs)?,
         trials: u32::try_from(pairs.len()).unwrap_or(u32::MAX),
         at_once: simultaneous + 1,
     })

@@ -4,7 +4,7 @@ use std::cmp::Ordering;
 
 use findings::{Comparison, Difference, Findings, Rank, Ranking, ResultSummary};
 
-use crate::{compare, noise::Noise, observations::Observations};
+use crate::{fits::Fits, observations::Observations};
 
 /// Two paths are a comparison, not a ranking.
 const FEWEST: usize = 3;
@@ -12,7 +12,7 @@ const FEWEST: usize = 3;
 type Ranked<'a> = (&'a ResultSummary, &'a Observations<'a>);
 
 /// One ranking per workload without a cost breakdown and setting. `findings` and `measured` have the same order.
-pub(crate) fn rankings(findings: &Findings, measured: &[Observations<'_>], noise: &Noise) -> Vec<Ranking> {
+pub(crate) fn rankings(findings: &Findings, measured: &[Observations<'_>], fits: &Fits) -> Vec<Ranking> {
     let laddered = |workload: &str| {
         let is_in_a_matrix = findings.matrices.iter().any(|matrix| matrix.workload == workload);
         is_in_a_matrix || findings.cost_breakdowns.iter().any(|breakdown| breakdown.workload == workload)
@@ -30,10 +30,10 @@ pub(crate) fn rankings(findings: &Findings, measured: &[Observations<'_>], noise
             None => groups.push(vec![result]),
         }
     }
-    groups.into_iter().filter_map(|group| ranking(group, noise)).collect()
+    groups.into_iter().filter_map(|group| ranking(group, fits)).collect()
 }
 
-fn ranking(mut results: Vec<Ranked<'_>>, noise: &Noise) -> Option<Ranking> {
+fn ranking(mut results: Vec<Ranked<'_>>, fits: &Fits) -> Option<Ranking> {
     let (first, _) = results.first().filter(|_| results.len() >= FEWEST)?;
     let (workload, metric, levels) = (first.workload.clone(), first.metric, first.levels.clone());
     let more_is_better = metric.more_is_better()?;
@@ -43,7 +43,7 @@ fn ranking(mut results: Vec<Ranked<'_>>, noise: &Noise) -> Option<Ranking> {
     // Start of the results with this place.
     let (mut first, mut place) = (0, 1);
     for (index, (number, result)) in (1u32..).zip(&results).enumerate() {
-        if results[first..index].iter().any(|other| is_worse(result, other, more_is_better, noise)) {
+        if results[first..index].iter().any(|other| is_worse(result, other, more_is_better, fits)) {
             (first, place) = (index, number);
         }
         ranks.push(Rank {
@@ -51,7 +51,7 @@ fn ranking(mut results: Vec<Ranked<'_>>, noise: &Noise) -> Option<Ranking> {
             result: result.0.id.clone(),
             path: result.0.path.clone(),
             value: result.0.value.median,
-            against_best: if number > 1 { against(result, &best, noise) } else { None },
+            against_best: if number > 1 { against(result, &best, fits) } else { None },
         });
     }
     Some(Ranking { workload, metric, levels, ranks })
@@ -62,14 +62,14 @@ fn better_first(one: &ResultSummary, other: &ResultSummary, more_is_better: bool
     if more_is_better { rising.reverse() } else { rising }
 }
 
-fn against(this: &Ranked<'_>, that: &Ranked<'_>, noise: &Noise) -> Option<Comparison> {
-    compare::compare(this.1, that.1, noise.floor(&this.0.workload))
+fn against(this: &Ranked<'_>, that: &Ranked<'_>, fits: &Fits) -> Option<Comparison> {
+    fits.compare(this.1, that.1)
 }
 
 /// Whether it is established that a result is worse than another one.
-fn is_worse(result: &Ranked<'_>, other: &Ranked<'_>, more_is_better: bool, noise: &Noise) -> bool {
+fn is_worse(result: &Ranked<'_>, other: &Ranked<'_>, more_is_better: bool, fits: &Fits) -> bool {
     let worse = if more_is_better { Difference::Lower } else { Difference::Higher };
-    against(result, other, noise).is_some_and(|change| change.verdict == worse)
+    against(result, other, fits).is_some_and(|change| change.verdict == worse)
 }
 
 #[cfg(test)]

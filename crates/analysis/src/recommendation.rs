@@ -11,12 +11,12 @@ mod sweep;
 
 use findings::{Answer, Finding, Findings};
 
-use crate::{commands::Commands, observations::Observations};
+use crate::{commands::Commands, fits::Fits, observations::Observations};
 
 use sweep::Sweep;
 
 /// One recommendation per swept workload and path, in scenario order.
-pub(crate) fn answers(measured: &[Observations<'_>]) -> Vec<Answer> {
+pub(crate) fn answers(measured: &[Observations<'_>], fits: &Fits) -> Vec<Answer> {
     let mut places: Vec<(&str, &str)> = Vec::new();
     for result in measured {
         let place = (result.record.workload.as_str(), result.record.path.as_str());
@@ -24,7 +24,7 @@ pub(crate) fn answers(measured: &[Observations<'_>]) -> Vec<Answer> {
             places.push(place);
         }
     }
-    let sweep = |(workload, path)| Sweep::of(workload, path, measured);
+    let sweep = |(workload, path)| Sweep::of(workload, path, measured, fits);
     places.into_iter().filter_map(sweep).map(|sweep| answer(&sweep)).collect()
 }
 

@@ -4,20 +4,19 @@ use findings::{ResultShift, ResultSummary};
 use samples::{DeviceState, Trial};
 
 use crate::{
-    baseline, compare, counters, cpu, cpu_attribution, guest_cpu, kind, noise::Noise,
-    observations::Observations, packets, probed, series, sockets, steadiness, syscalls, warnings,
-    workload_summary,
+    counters, cpu, cpu_attribution, fits::Fits, guest_cpu, kind, observations::Observations, packets, probed,
+    series, sockets, steadiness, syscalls, warnings, workload_summary,
 };
 
 /// Every measured result, in the order of the scenario.
-pub(crate) fn summaries(measured: &[Observations<'_>], noise: &Noise) -> Vec<ResultSummary> {
-    measured.iter().filter_map(|result| summary(result, measured, noise)).collect()
+pub(crate) fn summaries(measured: &[Observations<'_>], fits: &Fits) -> Vec<ResultSummary> {
+    measured.iter().filter_map(|result| summary(result, measured, fits)).collect()
 }
 
-fn summary(result: &Observations<'_>, all: &[Observations<'_>], noise: &Noise) -> Option<ResultSummary> {
+fn summary(result: &Observations<'_>, all: &[Observations<'_>], fits: &Fits) -> Option<ResultSummary> {
     let record = result.record;
     let values = result.values();
-    let value = compare::value(result)?;
+    let value = fits.value(result)?;
     let syscalls = syscalls::together(result);
     let counters = counters::together(result);
     let sockets = sockets::ends(result.trials().map(|trial| &trial.measurement));
@@ -32,7 +31,7 @@ fn summary(result: &Observations<'_>, all: &[Observations<'_>], noise: &Noise) -
         metric: result.metric,
         value,
         values,
-        against_baseline: baseline::against(result, all, noise),
+        against_baseline: against_baseline(result, all, fits),
         measured: kind::summary(result, value),
         cpu: cpu::cost(result),
         guests: guest_cpu::medians(result),
@@ -49,6 +48,17 @@ fn summary(result: &Observations<'_>, all: &[Observations<'_>], noise: &Noise) -
         path_mtu: result.trials().filter_map(|trial| trial.path_check.mtu).min(),
         warnings: warnings::strongest(result),
     })
+}
+
+/// Relative to the baseline of its workload; `None` for the baseline itself.
+fn against_baseline(
+    result: &Observations<'_>,
+    all: &[Observations<'_>],
+    fits: &Fits,
+) -> Option<findings::Comparison> {
+    let workload = &result.record.workload;
+    let baseline = all.iter().find(|other| other.record.baseline && other.record.workload == *workload)?;
+    if result.record.baseline { None } else { fits.compare(result, baseline) }
 }
 
 /// Where the rate jumped, trial by trial.
@@ -84,7 +94,7 @@ mod tests {
 
     fn only(run: &Fixture) -> ResultSummary {
         let measured = gather(&run.record);
-        summaries(&measured, &Noise::of(&measured)).remove(0)
+        summaries(&measured, &Fits::of(&measured)).remove(0)
     }
 
     fn plain() -> Fixture {
@@ -306,7 +316,7 @@ mod tests {
             });
         }
         let measured = gather(&run.record);
-        let results = summaries(&measured, &Noise::of(&measured));
+        let results = summaries(&measured, &Fits::of(&measured));
         assert_eq!(results[0].against_baseline, None);
         let share = results[1].against_baseline.expect("both were measured");
         let interval = share.ratio_interval.expect("five blocks");

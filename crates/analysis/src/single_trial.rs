@@ -4,7 +4,7 @@
 //! therefore need an additional margin, and this applies to imported runs only: plumb's own runs can have more trials.
 
 use findings::{Basis, Comparison, Difference, Estimate};
-use stats::{ab, describe, noise, ratio, series as series_of};
+use stats::{Level, ab, describe, noise, series as series_of};
 
 use crate::{
     compare::{self, CONFIDENCE},
@@ -22,6 +22,9 @@ pub(crate) const ALLOWANCE: f64 = 0.25;
 /// With so many trials of other tools, what they scatter by says what to make of a difference.
 pub(crate) const FEWEST_TOLD: usize = 5;
 
+/// The same of plumb's own trials in two runs.
+const FEWEST_OWN: usize = 3;
+
 /// The mean of a value's own intervals may be off it by this share.
 const SAME: f64 = 0.01;
 
@@ -29,7 +32,7 @@ const SAME: f64 = 0.01;
 /// where the series says nothing. Of a series that jumped it is the interval of the mean over what was seen, and wide;
 /// a limitation says that another trial may stay at its levels for other times.
 pub(crate) fn estimate(result: &Observations<'_>) -> Option<Estimate> {
-    let value = only_value(result)?;
+    let value = only_value(result).filter(|_| is_told(result))?;
     let mean = series_of::mean_estimate(&rates(result)?, CONFIDENCE)?;
     // The value counts all bytes over all time, a last short interval's included: the interval is about that.
     let interval = about(mean, value)?;
@@ -39,22 +42,20 @@ pub(crate) fn estimate(result: &Observations<'_>) -> Option<Estimate> {
         deviation: None,
         interval: Some(compare::named(interval)),
         trials: 1,
+        outages: 0,
         basis: Basis::Intervals,
     })
 }
 
-/// `this` against `that` where at least one has a single trial, or another tool made them: no block pairs them.
-pub(crate) fn compare(this: &Observations<'_>, that: &Observations<'_>) -> Option<Comparison> {
+/// `this` relative to `that`, where another tool measured at least one or there are too few trials: no block pairs them.
+pub(crate) fn compare(
+    this: (&Observations<'_>, &Level),
+    that: (&Observations<'_>, &Level),
+) -> Option<Comparison> {
     let (ratio, basis) = ratio_of(this, that)?;
-    let comparison = Comparison {
-        ratio: ratio.value,
-        ratio_of_medians: compare::of_medians(this, that, ratio.value),
-        ratio_interval: ratio.interval.map(compare::named),
-        difference: describe::median(&this.values())? - describe::median(&that.values())?,
-        difference_interval: None,
-        verdict: Difference::Unclear,
-        basis,
-    };
+    let reference = that.1.estimate(CONFIDENCE)?.value;
+    let comparison = Comparison { basis, ..compare::comparison(&ratio, Difference::Unclear, reference) };
+    let (this, that) = (this.0, that.0);
     let verdict = match by_scatter(this, that) {
         Some(verdict) => verdict,
         None if is_told(this) && is_told(that) && is_known(&comparison) => {
@@ -98,12 +99,7 @@ fn by_scatter(this: &Observations<'_>, that: &Observations<'_>) -> Option<Differ
 
 /// Whether a result has too few trials for their scatter to say what another one would give.
 pub(crate) fn is_few(result: &Observations<'_>) -> bool {
-    result.points.len() < if is_told(result) { FEWEST_TOLD } else { 2 }
-}
-
-/// Whether two results are compared by [`compare`].
-pub(crate) fn is_for(this: &Observations<'_>, that: &Observations<'_>) -> bool {
-    is_told(this) || is_told(that) || (this.points.len() == 1 && that.points.len() == 1)
+    result.points.len() < if is_told(result) { FEWEST_TOLD } else { FEWEST_OWN }
 }
 
 /// Whether another tool measured it.
@@ -125,9 +121,12 @@ fn swing(result: &Observations<'_>) -> f64 {
     if shifts.is_empty() { 1.0 } else { high / low.max(f64::MIN_POSITIVE) }
 }
 
-fn ratio_of(this: &Observations<'_>, that: &Observations<'_>) -> Option<(stats::Estimate, Basis)> {
-    let trials = ratio::unpaired_ratio(&that.values(), &this.values(), CONFIDENCE)?;
-    if trials.interval.is_some() {
+fn ratio_of(
+    (this, own): (&Observations<'_>, &Level),
+    (that, other): (&Observations<'_>, &Level),
+) -> Option<(stats::Estimate, Basis)> {
+    let trials = own.ratio(other, CONFIDENCE)?;
+    if trials.interval.is_some() || !is_told(this) || !is_told(that) {
         return Some((trials, Basis::Trials));
     }
     let by_series = || {
@@ -147,7 +146,8 @@ fn only_value(result: &Observations<'_>) -> Option<f64> {
 fn about(estimate: stats::Estimate, value: f64) -> Option<stats::Interval> {
     let by = value / estimate.value;
     let interval = estimate.interval.filter(|_| by.is_finite())?;
-    Some(stats::Interval { low: (interval.low * by).max(0.0), high: interval.high * by, ..interval })
+    Some(stats::Interval { low: interval.low * by, high: interval.high * by, ..interval })
+        .filter(|it| it.low > 0.0)
 }
 
 /// The only trial's rates, where they are those of its value: not what a sender sent of which another amount arrived, nor
@@ -233,15 +233,17 @@ mod tests {
     }
 
     #[test]
-    fn a_run_of_our_own_with_one_block_has_intervals_and_no_verdict() {
+    fn one_block_of_a_run_by_plumb_has_no_interval_and_no_verdict() {
         let mut run = Fixture::new(1);
         run.path("plain", &["wire"]);
         run.stream("plain", &[("offload", "on")], 1e9).stream("plain", &[("offload", "off")], 1e9);
         run.each("plain/bulk/offload=on", |trial| trial.measurement = about(20e9));
         run.each("plain/bulk/offload=off", |trial| trial.measurement = about(4e9));
-        let change = analyse(&run.record).effects[0].change;
-        assert_eq!((change.verdict, change.basis), (Difference::Unclear, Basis::Intervals));
-        assert!(change.ratio_interval.expect("fifty intervals each").high < 0.21, "{change:?}");
+        let findings = analyse(&run.record);
+        let change = findings.effects[0].change;
+        assert_eq!((change.verdict, change.basis), (Difference::Unclear, Basis::Trials));
+        assert_eq!((change.ratio_interval, findings.results[0].value.interval), (None, None));
+        assert!((change.ratio - 0.2).abs() < 0.01, "{change:?}");
     }
 
     #[test]

@@ -17,7 +17,8 @@ pub(crate) fn spread(series: &Series) -> Option<Spread> {
     if !shifts(series).is_empty() {
         return None;
     }
-    let interval = stats::series::mean_estimate(rates, CONFIDENCE)?.interval?;
+    // An interval down to zero says nothing about a rate.
+    let interval = stats::series::mean_estimate(rates, CONFIDENCE)?.interval.filter(|it| it.low > 0.0)?;
     Some(Spread {
         interval: compare::named(interval),
         end: series.of.to_owned(),

@@ -29,15 +29,19 @@ pub enum Basis {
 /// A value estimated from trials.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
 pub struct Estimate {
-    /// Median over the trials.
+    /// The value, by the fit of its workload: values, ratios and differences of a run agree. 0 if nothing arrived.
     pub median: f64,
-    /// Mean over the trials.
+    /// Mean over the trials in which traffic arrived.
     pub mean: f64,
-    /// Standard deviation over the trials (n - 1); `None` for one trial.
+    /// Standard deviation over these trials (n - 1); `None` for one trial.
     pub deviation: Option<f64>,
-    /// Interval of the median; `None` with too few trials.
+    /// Interval of the value; `None` with too few trials.
     pub interval: Option<Interval>,
+    /// Number of trials, outages included.
     pub trials: u32,
+    /// Trials in which nothing arrived; they are not part of the value.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub outages: u32,
     #[serde(default)]
     pub basis: Basis,
 }
@@ -48,6 +52,11 @@ impl Estimate {
     pub fn variation(&self) -> Option<f64> {
         self.deviation.filter(|_| self.mean != 0.0).map(|deviation| deviation / self.mean)
     }
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+const fn is_zero(number: &u32) -> bool {
+    *number == 0
 }
 
 /// Verdict of a comparison.
@@ -67,13 +76,10 @@ pub enum Difference {
 /// A comparison within blocks, or between the intervals of two single trials.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
 pub struct Comparison {
-    /// Ratio: 0.9 is 10 % less. For paired trials, the median of the pairs' ratios.
+    /// Ratio of the two values: 0.9 is 10 % less.
     pub ratio: f64,
-    /// Ratio of the medians, if it differs visibly.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub ratio_of_medians: Option<f64>,
     pub ratio_interval: Option<Interval>,
-    /// Difference in the metric's unit.
+    /// Difference of the two values, in the metric's unit.
     pub difference: f64,
     pub difference_interval: Option<Interval>,
     pub verdict: Difference,
@@ -102,14 +108,12 @@ impl Comparison {
     #[must_use]
     pub fn loss(&self) -> String {
         let lost = |ratio: f64| significant((1.0 - ratio) * 100.0, 3);
-        let medians = self.ratio_of_medians.map(|ratio| format!("; of the medians {} %", lost(ratio)));
-        let medians = medians.unwrap_or_default();
         match self.ratio_interval {
             Some(Interval { low, high, confidence }) => {
                 let (least, most) = (lost(high), lost(low));
-                format!("{} % ({least} to {most}, {}{medians})", lost(self.ratio), Confidence(confidence))
+                format!("{} % ({least} to {most}, {})", lost(self.ratio), Confidence(confidence))
             }
-            None => format!("{} % (too few trials for an interval{medians})", lost(self.ratio)),
+            None => format!("{} % (too few trials for an interval)", lost(self.ratio)),
         }
     }
 }
@@ -118,14 +122,12 @@ impl Comparison {
 impl fmt::Display for Comparison {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let digits = |value: f64| if self.ratio < SEVERAL { percent(value) } else { significant(value, 3) };
-        let medians = self.ratio_of_medians.map(|ratio| format!("; of the medians {}", change(ratio)));
-        let medians = medians.unwrap_or_default();
         write!(f, "{} ", change(self.ratio))?;
         match self.ratio_interval {
             Some(Interval { low, high, confidence }) => {
-                write!(f, "({} to {}, {}{medians})", digits(low), digits(high), Confidence(confidence))
+                write!(f, "({} to {}, {})", digits(low), digits(high), Confidence(confidence))
             }
-            None => write!(f, "(too few trials for an interval{medians})"),
+            None => write!(f, "(too few trials for an interval)"),
         }
     }
 }
@@ -152,7 +154,6 @@ mod tests {
     fn a_ratio_says_what_its_interval_attains() {
         let comparison = Comparison {
             ratio: 0.3123,
-            ratio_of_medians: None,
             ratio_interval: Some(Interval { low: 0.28, high: 0.351, confidence: 0.9375 }),
             difference: -1.0,
             difference_interval: None,
@@ -163,7 +164,5 @@ mod tests {
         assert_eq!(comparison.loss(), "68.8 % (64.9 to 72.0, 94 %)");
         let several = Comparison { ratio: 2.31, ratio_interval: None, ..comparison };
         assert_eq!(several.to_string(), "2.31x (too few trials for an interval)");
-        let apart = Comparison { ratio_interval: None, ratio_of_medians: Some(0.73), ..comparison };
-        assert_eq!(apart.to_string(), "−68.8 % (too few trials for an interval; of the medians −27.0 %)");
     }
 }

@@ -6,8 +6,8 @@
 
 mod forecast;
 mod group;
+mod judged;
 mod observations;
-mod unclear;
 
 #[cfg(test)]
 mod tests;
@@ -17,7 +17,6 @@ use std::collections::{BTreeMap, BTreeSet};
 use protocol::DesignDecision;
 use samples::{Arm, DiscardedAttempt, EndReason, Objective, ResultEnd, Trial};
 use scenario::{Plan, PlannedTrial};
-use stats::interval;
 use units::Nanos;
 
 use crate::measure::ATTEMPTS;
@@ -25,6 +24,7 @@ use crate::measure::ATTEMPTS;
 use forecast::screening_blocks;
 pub use forecast::{Forecast, forecast, trials_lacking};
 use group::{Group, Standing};
+use judged::Judged;
 use observations::Observations;
 
 /// Baseline pairs needed for a noise floor. A baseline gets more only if it competes itself.
@@ -309,12 +309,15 @@ impl<'p> Design<'p> {
             Standing::Settled if self.plan.design.until_clear => EndReason::Clear,
             Standing::Settled => EndReason::Settled,
             Standing::Out => EndReason::Unusable { trials: self.seen.unusable(result) as u32 },
-            Standing::Open if self.spent => {
-                EndReason::Budget { reach: interval::reach_so_far(&self.seen.values(result, u32::MAX)) }
-            }
+            Standing::Open if self.spent => EndReason::Budget { reach: self.reach(result) },
             Standing::Open => return None,
         };
         Some(ResultEnd { result: self.plan.results[result].id.to_string(), reason, trials: trials as u32 })
+    }
+
+    fn reach(&self, result: usize) -> Option<f64> {
+        let workload = self.plan.results[result].workload.as_str();
+        Judged::of(self.plan, &self.seen, workload, u32::MAX).reach(result)
     }
 
     fn is_beyond_budget(&self, next: usize) -> bool {

@@ -47,7 +47,7 @@ pub(crate) fn estimate_with(metric: Metric, estimate: &Estimate, confidence: Con
     match &estimate.interval {
         Some(interval) => {
             let range = scale.range(interval);
-            format!("{value} {}", bracket(&range, interval, (estimate.basis, None), confidence))
+            format!("{value} {}", bracket(&range, interval, estimate.basis, confidence))
         }
         None if confidence == Confidence::Nowhere => value,
         None => {
@@ -103,7 +103,7 @@ pub(crate) fn difference(metric: Metric, comparison: &Comparison, confidence: Co
     match &comparison.difference_interval {
         Some(interval) => {
             let range = scale.signed_range(interval);
-            format!("{value} {}", bracket(&range, interval, (comparison.basis, None), confidence))
+            format!("{value} {}", bracket(&range, interval, comparison.basis, confidence))
         }
         None if confidence == Confidence::Nowhere => value,
         None => format!("{value} {}", glued("(no interval)")),
@@ -252,28 +252,21 @@ fn ratio_in(scale: Scale, comparison: &Comparison, confidence: Confidence) -> St
     match &comparison.ratio_interval {
         Some(interval) => {
             let range = scale.range(interval);
-            let medians = comparison.ratio_of_medians.map(|ratio| scale.quantity(ratio));
-            format!("{value} {}", bracket(&range, interval, (comparison.basis, medians), confidence))
+            format!("{value} {}", bracket(&range, interval, comparison.basis, confidence))
         }
         None if confidence == Confidence::Nowhere => value,
         None => format!("{value} {}", glued("(no interval)")),
     }
 }
 
-/// With the basis of the interval, and the ratio of the medians if it differs.
-fn bracket(
-    range: &str,
-    interval: &Interval,
-    (basis, medians): (Basis, Option<String>),
-    confidence: Confidence,
-) -> String {
+/// With the basis of the interval.
+fn bracket(range: &str, interval: &Interval, basis: Basis, confidence: Confidence) -> String {
     let mark = if basis == Basis::Intervals { WITHIN } else { "" };
-    let medians = medians.map(|phrase| format!("; of the medians {phrase}")).unwrap_or_default();
     glued(&match confidence {
         Confidence::Inline => {
-            format!("({range}, {}{medians}){mark}", units::Confidence(interval.confidence))
+            format!("({range}, {}){mark}", units::Confidence(interval.confidence))
         }
-        Confidence::InHead | Confidence::Nowhere => format!("({range}{medians}){mark}"),
+        Confidence::InHead | Confidence::Nowhere => format!("({range}){mark}"),
     })
 }
 
@@ -297,6 +290,7 @@ mod tests {
             deviation: None,
             interval: interval(9.2e9, 9.6e9),
             trials: 5,
+            outages: 0,
             basis: findings::Basis::Trials,
         };
         let show = |estimate_: &Estimate| plain(&estimate(Metric::Throughput, estimate_));
@@ -309,7 +303,6 @@ mod tests {
     fn a_comparison_is_a_share_or_several_times_with_its_interval() {
         let mut against = Comparison {
             ratio: 0.942,
-            ratio_of_medians: None,
             ratio_interval: interval(0.93, 0.951),
             difference: -0.58e9,
             difference_interval: interval(-0.66e9, -0.49e9),
@@ -322,12 +315,6 @@ mod tests {
             plain(&difference(Metric::Throughput, &against, Confidence::Inline)),
             "−580 Mbit/s (−660 to −490, 94 %)"
         );
-        against.ratio_of_medians = Some(0.73);
-        assert_eq!(
-            plain(&share(&against, Confidence::Inline)),
-            "94.2 % (93.0 to 95.1, 94 %; of the medians 73.0 %)"
-        );
-        against.ratio_of_medians = None;
         (against.ratio, against.ratio_interval) = (4.2, interval(4.0, 4.44));
         assert_eq!(plain(&share(&against, Confidence::InHead)), "4.20x (4.00 to 4.44)");
     }

@@ -13,6 +13,7 @@ mod observed;
 mod origin;
 mod read;
 mod run;
+mod selection;
 mod syscalls;
 mod text;
 mod time;
@@ -39,6 +40,7 @@ pub use run::{
     BootedMachine, MachineChange, PathRecord, RemedyTrial, RemedyTrials, ResultRecord, RunHeader, RunId,
     RunRecord, RunState, SCHEMA, ScenarioRecord, Sink, SkippedResult, UnreadablePart,
 };
+pub use selection::leaves_out_disturbed;
 pub use syscalls::{CallTimes, SyscallCount};
 pub use time::UnixMillis;
 pub use trace::{TRACE_SCHEMA, TargetKind, Trace, TraceEnd, TraceTarget, TracedProcess};

@@ -2,7 +2,8 @@
 
 use crate::{
     interval::{Estimate, Interval},
-    permutation, ratio,
+    location::Level,
+    permutation,
     verdict::{self, Difference},
 };
 
@@ -14,7 +15,7 @@ pub const MOST_P: f64 = 0.05;
 /// What two samples come to.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct AbResult {
-    /// The second over the first ([`ratio::unpaired_ratio`]).
+    /// The second over the first ([`Level::ratio`]).
     pub ratio: Estimate,
     /// Chance of at least as large a difference if there were none ([`permutation::two_sample`]).
     pub p: f64,
@@ -27,8 +28,9 @@ pub struct AbResult {
 ///
 /// `None` for an empty sample or a value that is not finite and positive.
 pub fn judge(a: &[f64], b: &[f64], floor: f64) -> Option<AbResult> {
-    let ratio = ratio::unpaired_ratio(a, b, CONFIDENCE)?;
-    let p = permutation::two_sample(a, b)?.p;
+    let ratio = Level::of(b)?.ratio(&Level::of(a)?, CONFIDENCE)?;
+    let positive = |values: &[f64]| values.iter().copied().filter(|value| *value > 0.0).collect::<Vec<_>>();
+    let p = permutation::two_sample(&positive(a), &positive(b))?.p;
     Some(AbResult { ratio, p, difference: difference(&ratio, p, floor) })
 }
 

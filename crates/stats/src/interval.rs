@@ -3,6 +3,10 @@
 use crate::describe;
 use crate::distribution;
 
+/// Confidence of the interval that ends the trials of a result. Higher than that of reports, because it is computed again after
+/// every trial.
+pub const TO_STOP: f64 = 0.99;
+
 /// A closed interval in the unit of the values.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Interval {
@@ -31,6 +35,17 @@ pub struct Estimate {
     pub interval: Option<Interval>,
 }
 
+impl Estimate {
+    /// Distance of the farther end of the interval, relative to the value: 0.02 if the value is known to within 2 %. `None`
+    /// without an interval, or for a value that is not positive.
+    #[must_use]
+    pub fn reach(&self) -> Option<f64> {
+        let interval = self.interval.filter(|_| self.value > 0.0)?;
+        let reach = (interval.high - self.value).max(self.value - interval.low) / self.value;
+        reach.is_finite().then_some(reach)
+    }
+}
+
 /// Exact, distribution-free interval of the median from two order statistics (David & Nagaraja, Order Statistics,
 /// 3rd ed. 2003, section 7.1), for independent values.
 ///
@@ -48,28 +63,6 @@ pub fn median_interval(values: &[f64], confidence: f64) -> Option<Interval> {
 /// `None` for no values or values that are not finite; the interval is `None` for one value.
 pub fn median_estimate(values: &[f64], confidence: f64) -> Option<Estimate> {
     Some(Estimate { value: describe::median(values)?, interval: median_interval(values, confidence) })
-}
-
-/// How far the median's interval reaches from the median, as a share of it: the farther side, so that `0.02` says that
-/// the median is known to 2 % either way. A cell whose reach is small enough needs no more trials.
-///
-/// `None` when there are too few values for an interval that attains `confidence` (95 % needs six, 90 % five), for
-/// values that are not finite, or for a median that is not positive.
-pub fn reach(values: &[f64], confidence: f64) -> Option<f64> {
-    let median = describe::median(values).filter(|median| *median > 0.0)?;
-    let interval = median_interval(values, confidence).filter(|i| i.confidence >= confidence - 1e-12)?;
-    let reach = (interval.high - median).max(median - interval.low) / median;
-    reach.is_finite().then_some(reach)
-}
-
-/// The fewest values after which a cell may be known well enough.
-pub const FEWEST_TO_STOP: usize = 5;
-
-/// The [`reach`] that decides whether a cell whose trials are looked at one by one needs more: that of the 95 % interval;
-/// with [`FEWEST_TO_STOP`] values, that of what they attain (93.75 %). `None` with fewer, and as `reach`.
-pub fn reach_so_far(values: &[f64]) -> Option<f64> {
-    let confidence = if values.len() == FEWEST_TO_STOP { 0.93 } else { 0.95 };
-    reach(values, confidence)
 }
 
 /// The narrowest pair of mirrored order statistics that reaches `confidence`, when `cdf[k]` is the chance that at most
@@ -108,18 +101,11 @@ mod tests {
     }
 
     #[test]
-    fn the_reach_is_the_farther_side_and_needs_the_confidence() {
-        let values = [9.9, 10.0, 10.0, 10.0, 10.0, 10.3];
-        assert!((reach(&values, 0.95).unwrap() - 0.03).abs() < 1e-12);
-        assert_eq!((reach(&values[..5], 0.95), reach(&[0.0; 6], 0.95), reach(&[], 0.95)), (None, None, None));
-        assert!(reach(&values[..5], 0.9).is_some());
-    }
-
-    #[test]
-    fn five_values_may_be_enough_and_four_are_not() {
-        let values = [9.9, 10.0, 10.0, 10.0, 10.1, 10.3];
-        assert_eq!((reach_so_far(&values[..4]), reach_so_far(&values)), (None, reach(&values, 0.95)));
-        assert!((reach_so_far(&values[..5]).unwrap() - 0.01).abs() < 1e-12);
+    fn reach_is_the_farther_side() {
+        let interval = Some(Interval { low: 9.9, high: 10.3, confidence: 0.95 });
+        let of = |value, interval| Estimate { value, interval }.reach();
+        assert!((of(10.0, interval).unwrap() - 0.03).abs() < 1e-12);
+        assert_eq!((of(10.0, None), of(0.0, interval)), (None, None));
     }
 
     #[test]

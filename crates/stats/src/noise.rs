@@ -2,7 +2,11 @@
 
 use std::f64::consts::{PI, SQRT_2};
 
-use crate::{describe, distribution, paired};
+use crate::{
+    describe, distribution,
+    interval::Estimate,
+    location::{self, FEWEST},
+};
 
 /// A floor that no repeated measurement on a shared machine should go below: 0.5 %.
 pub const USUAL_MINIMUM: f64 = 0.005;
@@ -10,6 +14,9 @@ pub const USUAL_MINIMUM: f64 = 0.005;
 /// A floor that the comparison of two separate runs should not go below: 2 %. A run has placements, addresses and
 /// neighbours of its own, of which its own trials know nothing.
 pub const USUAL_BETWEEN_RUNS: f64 = 0.02;
+
+/// Degrees of freedom of a floor from fewer pairs than a verdict needs.
+const LEAST_FREEDOM: f64 = 2.0;
 
 /// Fewer runs know next to nothing of what runs differ by.
 pub const FEWEST_RUNS: usize = 4;
@@ -21,48 +28,39 @@ pub const FAR: f64 = 20.0;
 /// For so many runs on either side a level has to hold to have changed.
 pub const STAYED: usize = 3;
 
-/// The relative difference up to which nothing is called a difference.
+/// Relative difference up to which nothing is called a difference.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct NoiseFloor {
     /// Relative difference, 0.02 for 2 %.
     pub relative: f64,
-    /// Confidence that the interval behind it attains, 0 to 1.
-    pub confidence: f64,
-    /// Number of baseline pairs it rests on.
+    /// Number of baseline pairs.
     pub pairs: usize,
-    /// What the log ratios of the workload's pairs scatter by ([`paired::scatter`]).
-    pub scatter: f64,
 }
 
-/// Floor from pairs (baseline, baseline again), one a block: the smallest ratio that pairs of this workload could tell from 1
-/// ([`paired::undisturbed_reach`]), or the baseline's ratio to itself ([`paired::ratio`]) where that is larger and excludes
-/// 1; as a relative difference, never below `minimum`. `scatter` is that of all pairs of the workload. With fewer pairs than
-/// [`paired::FEWEST_TO_WEIGH`] half the width of their own interval stands for the first.
+impl NoiseFloor {
+    /// Whether it rests on enough pairs for a verdict.
+    #[must_use]
+    pub fn is_sure(&self) -> bool {
+        self.pairs >= FEWEST
+    }
+}
+
+/// Floor from the baseline's ratio to itself over so many blocks: the smallest ratio that pairs with this scatter (standard
+/// deviation of log ratios) distinguish from 1, or the baseline's ratio to itself if that is larger and excludes 1. At least
+/// [`USUAL_MINIMUM`].
 ///
-/// A baseline that scatters more than its workload does not raise it: what that costs a comparison is in the comparison's own
-/// interval. It is for estimates over about as many blocks.
-/// `None` for fewer than two pairs, values that are not finite and positive, a negative minimum, a scatter that is not
-/// positive, or a confidence outside (0, 1).
-pub fn floor(pairs: &[(f64, f64)], scatter: f64, confidence: f64, minimum: f64) -> Option<NoiseFloor> {
-    let ratio = paired::ratio(pairs, scatter, confidence)?;
-    let interval = ratio.interval.filter(|_| minimum.is_finite() && minimum >= 0.0)?;
-    let told = paired::undisturbed_reach(pairs.len(), scatter, confidence)
-        .unwrap_or_else(|| (interval.high / interval.low).ln() / 2.0);
-    let own = if interval.contains(1.0) { 0.0 } else { ratio.value.ln().abs() };
-    let relative = told.max(own).exp_m1().max(minimum);
-    let floor = NoiseFloor { relative, confidence: interval.confidence, pairs: pairs.len(), scatter };
-    floor.relative.is_finite().then_some(floor)
-}
-
-/// The floor of a workload, from the pairs of its baseline with itself and those of every other cell with the baseline: what all
-/// of them scatter by is what any of them does. At least [`USUAL_MINIMUM`]. `None` as [`floor`] and [`paired::scatter`].
-pub fn of_workload(
-    again: &[(f64, f64)],
-    mut others: Vec<Vec<(f64, f64)>>,
-    confidence: f64,
-) -> Option<NoiseFloor> {
-    others.push(again.to_vec());
-    floor(again, paired::scatter(&others)?, confidence, USUAL_MINIMUM)
+/// A baseline that varies more than its workload does not raise it, because a comparison's own interval includes that. `None` for
+/// fewer than two pairs.
+pub(crate) fn floor(ratio: &Estimate, pairs: usize, scatter: f64, confidence: f64) -> Option<NoiseFloor> {
+    if pairs < 2 {
+        return None;
+    }
+    let freedom = location::freedom(pairs).max(LEAST_FREEDOM);
+    let visible = distribution::student_quantile(confidence, freedom)? * scatter / (pairs as f64).sqrt();
+    let is_apart = ratio.interval.is_some_and(|interval| !interval.contains(1.0));
+    let own = if is_apart { ratio.value.ln().abs() } else { 0.0 };
+    let relative = visible.max(own).exp_m1().max(USUAL_MINIMUM);
+    relative.is_finite().then_some(NoiseFloor { relative, pairs })
 }
 
 /// What runs of one thing differ by, learned from several of them.
@@ -219,36 +217,40 @@ mod tests {
         assert_eq!((got.p(1.0), got.p(1.1), got.p(0.9)), (1.0, 0.0, 0.0));
     }
 
+    fn of(ratios: &[f64], scatter: f64) -> Option<NoiseFloor> {
+        let pairs: Vec<(f64, f64)> = ratios.iter().map(|ratio| (2.0, 2.0 * ratio)).collect();
+        floor(&crate::fit::paired_ratio(&pairs, scatter, 0.95)?, pairs.len(), scatter, 0.95)
+    }
+
     #[test]
-    fn the_floor_is_what_could_be_told_from_nothing_or_what_the_baseline_shows() {
-        let about = |ratio: f64| [1.0, 1.02, 0.98, 1.01, 0.99, 1.0].map(|off| (1.0, ratio * off));
-        let got = floor(&about(1.0), 0.01, 0.95, 0.005).unwrap();
-        let told = paired::undisturbed_reach(6, 0.01, 0.95).unwrap();
-        assert!((got.relative - told.exp_m1()).abs() < 1e-9 && got.pairs == 6, "{got:?} {told}");
-        let shifted = floor(&about(1.1), 0.01, 0.95, 0.005).unwrap();
+    fn floor_is_what_the_workload_distinguishes_or_an_established_shift() {
+        let about = |middle: f64| [0.99, 1.01, 1.0, 0.995, 1.005, 1.0].map(|off| middle * off);
+        let steady = of(&about(1.0), 0.01).unwrap();
+        assert!(steady.is_sure() && (steady.relative - 0.0121).abs() < 1e-3, "{steady:?}");
+        let shifted = of(&about(1.1), 0.01).unwrap();
         assert!((shifted.relative - 0.1).abs() < 0.01, "{shifted:?}");
     }
 
     #[test]
-    fn one_disturbed_pair_leaves_the_floor_nearly_where_it_was() {
-        let mut pairs = [1.0, 1.02, 0.98, 1.01, 0.99, 1.0].map(|off| (1.0, off));
-        let before = floor(&pairs, 0.015, 0.95, 0.005).unwrap().relative;
-        pairs[3].0 = 0.33;
-        let after = floor(&pairs, 0.015, 0.95, 0.005).unwrap().relative;
+    fn one_disturbed_pair_hardly_moves_the_floor() {
+        let mut ratios = [1.0, 1.02, 0.98, 1.01, 0.99, 1.0];
+        let before = of(&ratios, 0.015).unwrap().relative;
+        ratios[3] = 3.0;
+        let after = of(&ratios, 0.015).unwrap().relative;
         assert!(after < 1.3 * before && after > 0.8 * before, "{before} {after}");
     }
 
     #[test]
-    fn a_repetition_that_scatters_on_its_own_hides_nothing_of_others() {
-        let again = [1.0, 0.35, 1.01, 0.33, 1.02, 0.98].map(|off| (1.0, off));
-        let got = floor(&again, 0.015, 0.95, 0.005).unwrap();
+    fn repetitions_that_vary_more_than_the_workload_do_not_raise_the_floor() {
+        let got = of(&[1.0, 0.35, 1.01, 0.33, 1.02, 0.98], 0.015).unwrap();
         assert!(got.relative < 0.02, "{got:?}");
     }
 
     #[test]
-    fn a_silent_baseline_has_the_minimum() {
-        let got = floor(&[(2.0, 2.0), (3.0, 3.0)], 0.001, 0.95, 0.005).unwrap();
-        assert_eq!(got.relative, 0.005);
-        assert_eq!(floor(&[(2.0, 2.0)], 0.001, 0.95, 0.005), None);
+    fn steady_baseline_has_the_minimum() {
+        assert_eq!(of(&[1.0; 6], 0.001).unwrap().relative, USUAL_MINIMUM);
+        assert_eq!(of(&[1.0], 0.001), None);
+        let few = of(&[1.0, 1.01, 0.99], 0.01).unwrap();
+        assert!(!few.is_sure() && few.relative > 0.02, "{few:?}");
     }
 }

@@ -1,7 +1,7 @@
 //! Two runs of many cells: each cell's p, fine enough that one lost cell of many is found with five trials a side, and adjusted
 //! so that many cells of equals seldom raise an alarm.
 
-use crate::{describe, distribution::student_tail, multiple, paired::LEAST_SCATTER, permutation};
+use crate::{describe, distribution::student_tail, location::LEAST_SCATTER, multiple, permutation};
 
 /// The share of the chance of an alarm that Student's test may spend; the ranks have the rest.
 ///

@@ -2,7 +2,6 @@
 
 use crate::interval::{Estimate, Interval};
 use crate::noise::NoiseFloor;
-use crate::paired;
 
 /// Least confidence that the interval and the floor must attain before a difference is called one: 0.9, which five
 /// paired blocks reach.
@@ -37,7 +36,7 @@ pub fn verdict(ratio: &Estimate, floor: &NoiseFloor) -> Difference {
         return Difference::Unclear;
     }
     let size = floor.relative.ln_1p();
-    let sure = is_sure(interval.confidence) && is_sure(floor.confidence);
+    let sure = is_sure(interval.confidence) && floor.is_sure();
     let small = ratio.value.ln().abs() <= size;
     if small || interval.contains(1.0) {
         let tells = is_near(&interval, size) && reach(&interval) <= MOST_OPEN.ln_1p();
@@ -48,13 +47,6 @@ pub fn verdict(ratio: &Estimate, floor: &NoiseFloor) -> Difference {
         (true, false) => Difference::Higher,
         (false, _) => Difference::Unclear,
     }
-}
-
-/// The ratio (second over first) of a workload's pairs, one a block, and what it comes to beside the workload's floor. `None`
-/// as [`paired::ratio`].
-pub fn of_pairs(pairs: &[(f64, f64)], floor: &NoiseFloor, confidence: f64) -> Option<(Estimate, Difference)> {
-    let ratio = paired::ratio(pairs, floor.scatter, confidence)?;
-    Some((ratio, verdict(&ratio, floor)))
 }
 
 /// Whether a confidence is at least [`LEAST_CONFIDENCE`], but for rounding.
@@ -75,12 +67,11 @@ pub(crate) fn is_near(interval: &Interval, size: f64) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::noise;
     use proptest::prelude::*;
 
     #[test]
     fn each_case_has_its_verdict() {
-        let floor = NoiseFloor { relative: 0.02, confidence: 0.95, pairs: 6, scatter: 0.02 };
+        let floor = NoiseFloor { relative: 0.02, pairs: 6 };
         for (value, low, high, confidence, want) in [
             (0.80, 0.75, 0.85, 0.95, Difference::Lower),
             (1.20, 1.10, 1.30, 0.95, Difference::Higher),
@@ -101,19 +92,17 @@ mod tests {
     fn a_large_floor_makes_nothing_the_same() {
         let wide =
             Estimate { value: 1.02, interval: Some(Interval { low: 0.7, high: 1.5, confidence: 0.95 }) };
-        let floor = NoiseFloor { relative: 1.64, confidence: 0.95, pairs: 6, scatter: 0.5 };
+        let floor = NoiseFloor { relative: 1.64, pairs: 6 };
         assert_eq!(verdict(&wide, &floor), Difference::Unclear);
     }
 
     proptest! {
         #[test]
         fn no_input_panics(
-            pairs in prop::collection::vec((prop::num::f64::ANY, prop::num::f64::ANY), 0..6),
+            relative in prop::num::f64::ANY, pairs in 0..9usize,
             value in prop::num::f64::ANY, low in prop::num::f64::ANY, high in prop::num::f64::ANY,
         ) {
-            let floor = noise::floor(&pairs, 0.02, 0.95, 0.005)
-                .unwrap_or(NoiseFloor { relative: value, confidence: low, pairs: 0, scatter: high });
-            prop_assert!(!floor.relative.is_finite() || floor.pairs == 0 || floor.relative >= 0.005);
+            let floor = NoiseFloor { relative, pairs };
             let got = verdict(&Estimate { value, interval: Some(Interval { low, high, confidence: 0.95 }) }, &floor);
             prop_assert!(got != Difference::Higher || low > 1.0);
         }

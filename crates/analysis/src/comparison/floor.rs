@@ -4,7 +4,7 @@
 use stats::{interval, noise};
 
 use super::matching::Pair;
-use crate::{noise::Noise, observations::Observations, single_trial, words::percent};
+use crate::{fits::Fits, observations::Observations, single_trial, words::percent};
 
 /// Limit for the baseline's noise, as a multiple of the result's own noise.
 const MOST_OF_OWN: f64 = 2.0;
@@ -14,7 +14,7 @@ const REACH: f64 = 0.75;
 /// Noise floor of a result; `None` if the precision of its median is unknown. For other tools, only the assumed noise between
 /// runs. The baseline's noise is limited to [`MOST_OF_OWN`] times the result's own, because a noisy baseline says little about
 /// a quiet result.
-pub(super) fn floor(a: &Observations<'_>, b: &Observations<'_>, floors: &[Noise; 2]) -> Option<f64> {
+pub(super) fn floor(a: &Observations<'_>, b: &Observations<'_>, floors: &[Fits; 2]) -> Option<f64> {
     if single_trial::is_told(a) || single_trial::is_told(b) {
         return Some(noise::USUAL_BETWEEN_RUNS);
     }
@@ -23,7 +23,7 @@ pub(super) fn floor(a: &Observations<'_>, b: &Observations<'_>, floors: &[Noise;
 }
 
 /// Limitation if the baseline's noise was limited.
-pub(super) fn limitation(pairs: &[Pair<'_, '_>], noise: &[Noise; 2]) -> Option<String> {
+pub(super) fn limitation(pairs: &[Pair<'_, '_>], noise: &[Fits; 2]) -> Option<String> {
     let shortened = pairs.iter().filter_map(|(a, b)| {
         let (most, baseline) = (MOST_OF_OWN * own(a, b)?, of_baselines(a, noise));
         // Smaller noise is covered by the assumed noise between runs.
@@ -54,7 +54,7 @@ fn own(a: &Observations<'_>, b: &Observations<'_>) -> Option<f64> {
 }
 
 /// Noise floor of the workload's baselines; 0 if unknown.
-fn of_baselines(a: &Observations<'_>, noise: &[Noise; 2]) -> f64 {
+fn of_baselines(a: &Observations<'_>, noise: &[Fits; 2]) -> f64 {
     let known = noise.iter().filter_map(|run| run.floor(&a.record.workload));
     known.map(|floor| floor.relative).fold(0.0, f64::max)
 }

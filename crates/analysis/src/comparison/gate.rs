@@ -55,6 +55,10 @@ impl Loss {
         if let Some(reason) = &result.disturbed {
             return Self::Open(reason.clone());
         }
+        let (a, b) = (&result.a, &result.b);
+        if b.outages > a.outages && b.outages < b.trials {
+            return Self::Open(format!("Nothing arrived in {} of {} trials of B.", b.outages, b.trials));
+        }
         // Complete outages have no ratio.
         if result.verdict == Verdict::Worse && result.comparison.is_none() {
             return Self::Established;

@@ -4,11 +4,12 @@ use std::collections::BTreeMap;
 
 use findings::EnvironmentChange;
 use samples::{RunHeader, RunId, RunRecord};
-use stats::{BetweenRuns, describe, noise};
+use stats::{BetweenRuns, noise};
 
 use super::{environment, matching};
 use crate::{
     compare::CONFIDENCE,
+    fits::Fits,
     observations::{self, Observations},
 };
 
@@ -16,7 +17,7 @@ use crate::{
 const ENOUGH_TRIALS: f64 = 0.5;
 
 /// By A's results.
-type Medians = BTreeMap<String, f64>;
+type Values = BTreeMap<String, f64>;
 
 /// Comparable runs, with their values for A's results.
 #[derive(Debug, Default)]
@@ -36,14 +37,14 @@ impl History {
         others: &[RunRecord],
     ) -> Self {
         let fitting = |other| Some((other, fitting(a, b, other, results)?));
-        let mut known: Vec<(&RunRecord, Medians)> = others.iter().filter_map(fitting).collect();
+        let mut known: Vec<(&RunRecord, Values)> = others.iter().filter_map(fitting).collect();
         known.sort_by_key(|(run, _)| (run.header.started, &run.header.id));
         known.dedup_by_key(|(run, _)| &run.header.id);
         if known.is_empty() {
             return Self::default();
         }
         let place = known.partition_point(|(run, _)| run.header.started <= a.header.started);
-        known.insert(place, (a, medians(matching::matched(results, results).pairs)));
+        known.insert(place, (a, values(matching::matched(results, results).pairs, &Fits::of(results))));
         let of_result = |result: &Observations<'_>| {
             let id = result.record.id.as_str();
             let values: Vec<f64> = known.iter().filter_map(|(_, run)| run.get(id).copied()).collect();
@@ -62,7 +63,7 @@ impl History {
 }
 
 /// A run's values for A's results; `None` if it is not comparable.
-fn fitting(a: &RunRecord, b: &RunRecord, other: &RunRecord, results: &[Observations<'_>]) -> Option<Medians> {
+fn fitting(a: &RunRecord, b: &RunRecord, other: &RunRecord, results: &[Observations<'_>]) -> Option<Values> {
     let (of_a, of_b, of_it) = (&a.header, &b.header, &other.header);
     if [&of_a.id, &of_b.id].contains(&&of_it.id) || !is_of_one_scenario(of_a, of_it) {
         return None;
@@ -72,7 +73,7 @@ fn fitting(a: &RunRecord, b: &RunRecord, other: &RunRecord, results: &[Observati
     // Disturbances are part of the noise between runs.
     let differs =
         |change: &EnvironmentChange| change.important && change.property != environment::LOAD_AVERAGE;
-    (!environment::changes(a, other, &pairs).iter().any(differs)).then(|| medians(pairs))
+    (!environment::changes(a, other, &pairs).iter().any(differs)).then(|| values(pairs, &Fits::of(&gathered)))
 }
 
 /// Both measured by plumb on a known, equal machine, without remedies.
@@ -84,13 +85,13 @@ fn is_of_one_scenario(a: &RunHeader, other: &RunHeader) -> bool {
     !digest.is_empty() && *digest == other.scenario.digest && measured(a) && measured(other)
 }
 
-/// Medians of A's results in a run with enough trials.
-fn medians(pairs: Vec<matching::Pair<'_, '_>>) -> Medians {
-    let median = |(result, other): matching::Pair<'_, '_>| {
+/// Values of A's results in a run with enough trials.
+fn values(pairs: Vec<matching::Pair<'_, '_>>, fits: &Fits) -> Values {
+    let value = |(result, other): matching::Pair<'_, '_>| {
         let values = other.values();
         let enough = values.len() as f64 >= ENOUGH_TRIALS * result.points.len() as f64;
-        let median = describe::median(&values).filter(|_| enough && result.metric == other.metric)?;
-        Some((result.record.id.clone(), median))
+        let value = fits.value(other).filter(|_| enough && result.metric == other.metric)?.median;
+        Some((result.record.id.clone(), value))
     };
-    pairs.into_iter().filter_map(median).collect()
+    pairs.into_iter().filter_map(value).collect()
 }

@@ -1,13 +1,13 @@
 //! Judges the ratio of two runs per result. Trials of different runs are not paired, and common effects within a run
 //! (placement, addresses, neighbours) are not part of the spread of its trials; the noise floor accounts for them.
 
-use findings::{Basis, Comparison, Difference, Interval, ResultComparison, Verdict};
-use stats::{AbResult, BetweenRuns, ab, describe, noise, sweep, verdict};
+use findings::{Comparison, Difference, Estimate, Interval, ResultComparison, Verdict};
+use stats::{AbResult, BetweenRuns, Level, ab, noise, sweep, verdict};
 
 use super::{between_runs, floor::floor, history::History, matching::Pair, outage};
 use crate::{
     compare, disturbance,
-    noise::Noise,
+    fits::Fits,
     observations::Observations,
     single_trial::{self, ALLOWANCE, FEWEST_TOLD, MARGIN},
     words::{count, list, percent},
@@ -22,7 +22,7 @@ const ENOUGH: usize = 4;
 /// Every result of both runs, in the order of A.
 pub(super) fn results(
     pairs: &[Pair<'_, '_>],
-    floors: &[Noise; 2],
+    floors: &[Fits; 2],
     history: &History,
 ) -> Vec<ResultComparison> {
     let looks: Vec<Look<'_>> = pairs.iter().map(|pair| Look::at(*pair, floors, history)).collect();
@@ -75,22 +75,29 @@ struct Look<'m> {
     floor: Option<f64>,
     learned: Option<BetweenRuns>,
     trials: Option<AbResult>,
+    values: [Option<Estimate>; 2],
+    levels: Option<[Level; 2]>,
 }
 
 impl<'m> Look<'m> {
-    fn at<'a: 'm>((a, b): Pair<'m, 'a>, floors: &[Noise; 2], history: &History) -> Self {
+    fn at<'a: 'm>((a, b): Pair<'m, 'a>, floors: &[Fits; 2], history: &History) -> Self {
         let same_metric = a.metric == b.metric;
         let few = single_trial::is_few(a) || single_trial::is_few(b);
         let assumed = if few { Some(ALLOWANCE) } else { floor(a, b, floors) }.filter(|_| same_metric);
         let learned = assumed.filter(|_| !few).and_then(|_| history.learned(a));
         let floor = assumed.map(|floor| floor.max(learned.map_or(0.0, |learned| learned.relative)));
+        let levels = Level::of(&a.values()).zip(Level::of(&b.values())).map(|(a, b)| [a, b]);
         let judged = |floor| ab::judge(&a.values(), &b.values(), floor);
         let trials = floor.filter(|_| !few).and_then(judged);
-        Self { a, b, floor, learned, trials }
+        // A value of the run's fit would bring the noise of its baseline into the comparison.
+        let of = |result| single_trial::estimate(result).or_else(|| compare::estimate(&result.values()));
+        let values = [of(a), of(b)];
+        Self { a, b, floor, learned, trials, values, levels }
     }
 
     fn judged(&self, p: Option<f64>, disturbed: Option<String>) -> Option<ResultComparison> {
-        let (a, b) = (compare::value(self.a)?, compare::value(self.b)?);
+        let [a, b] = self.values;
+        let (a, b) = (a?, b?);
         let record = self.a.record;
         let comparison = self.comparison(p);
         let (verdict, reason) = match &disturbed {
@@ -148,26 +155,22 @@ impl<'m> Look<'m> {
             }
             (other, _) => compare::said(other),
         };
-        Some(Comparison {
-            ratio: judged.ratio.value,
-            ratio_of_medians: compare::of_medians(self.b, self.a, judged.ratio.value),
-            ratio_interval: judged.ratio.interval.map(compare::named),
-            difference: describe::median(&self.b.values())? - describe::median(&self.a.values())?,
-            difference_interval: None,
-            verdict: difference,
-            basis: Basis::Trials,
-        })
+        Some(compare::comparison(&judged.ratio, difference, self.values[0]?.median))
     }
 
     /// Too few trials to know their variation: judged by a tolerance.
     fn of_few(&self) -> Option<Comparison> {
-        let mut comparison = single_trial::compare(self.b, self.a)?;
+        let [of_a, of_b] = self.levels.as_ref()?;
+        let mut comparison = single_trial::compare((self.b, of_b), (self.a, of_a))?;
         let usual = 1.0 + noise::USUAL_BETWEEN_RUNS;
         let is_same = |interval: &Interval| {
             let near = interval.low >= 1.0 / (1.0 + MARGIN) && interval.high <= 1.0 + MARGIN;
             let apart = interval.low > usual || interval.high < 1.0 / usual;
             near && !apart && single_trial::is_known(&comparison)
         };
+        if !single_trial::is_told(self.a) || !single_trial::is_told(self.b) {
+            return Some(comparison);
+        }
         comparison.verdict = match single_trial::beyond(ALLOWANCE, self.b, self.a, &comparison) {
             Difference::Unclear if comparison.ratio_interval.as_ref().is_some_and(is_same) => {
                 Difference::None

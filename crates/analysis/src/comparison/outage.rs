@@ -49,7 +49,7 @@ fn unanswered(result: &Observations<'_>, b: &RunRecord) -> Option<ResultComparis
         workload: record.workload.clone(),
         levels: record.levels.clone(),
         metric: result.metric,
-        a: compare::value(result)?,
+        a: compare::estimate(&values)?,
         b: nothing(trials),
         comparison: None,
         floor: None,
@@ -63,7 +63,15 @@ fn unanswered(result: &Observations<'_>, b: &RunRecord) -> Option<ResultComparis
 
 fn nothing(trials: usize) -> Estimate {
     let trials = u32::try_from(trials).unwrap_or(u32::MAX);
-    Estimate { median: 0.0, mean: 0.0, deviation: None, interval: None, trials, basis: Basis::Trials }
+    Estimate {
+        median: 0.0,
+        mean: 0.0,
+        deviation: None,
+        interval: None,
+        trials,
+        outages: trials,
+        basis: Basis::Trials,
+    }
 }
 
 fn passes(values: &[f64]) -> bool {

@@ -400,7 +400,7 @@ fn a_loss_against_another_machine_is_not_established() {
 }
 
 #[test]
-fn other_metrics_and_silence_have_no_ratio() {
+fn other_metrics_have_no_ratio_and_outages_are_left_out_of_it() {
     let a = run(5, 1, QUIET, 1.0);
     let mut b = run(5, 2, QUIET, 1.0);
     b.each("tunnel/bulk", |trial| {
@@ -415,7 +415,10 @@ fn other_metrics_and_silence_have_no_ratio() {
     let comparison = compare(&a.record, &b.record);
     let reason = |id: &str| result(&comparison, id).reason.clone().unwrap_or_default();
     assert!(reason("plain/bulk").contains("throughput, B by its round trip"), "{comparison:#?}");
-    assert!(reason("tunnel/bulk").contains("Nothing arrived"), "{comparison:#?}");
+    let silent = result(&comparison, "tunnel/bulk");
+    assert!(silent.b.outages == 1 && silent.comparison.is_some(), "{silent:#?}");
+    let open = gate(&comparison, 0.2).undecided;
+    assert!(open.iter().any(|it| it.reason.contains("Nothing arrived in 1 of 5 trials of B")), "{open:#?}");
 }
 
 #[test]

@@ -16,7 +16,7 @@ pub(super) fn recommendations(
 ) -> Vec<Recommendation> {
     let choices = [
         most(sweep),
-        by_cpu(sweep, Objective::Efficient, efficiency),
+        by_cpu(sweep, Objective::Efficient, |setting| setting.efficiency()),
         by_cpu(sweep, Objective::LowCpu, thrift),
     ];
     let told = |choice: Choice| {
@@ -38,7 +38,8 @@ pub(super) fn recommendations(
 
 /// The cheapest setting tied with the best one.
 fn most(sweep: &Sweep<'_>) -> Option<Choice> {
-    let goods: Vec<Vec<f64>> = sweep.settings.iter().map(|setting| setting.goods.clone()).collect();
+    let goods: Vec<(f64, Vec<f64>)> =
+        sweep.settings.iter().map(|setting| (setting.good(), setting.goods.clone())).collect();
     let apart = Apart::of(&goods);
     let best = apart.best()?;
     let alike: Vec<usize> = (0..goods.len()).filter(|place| apart.is_like(*place, best)).collect();
@@ -56,13 +57,18 @@ fn most(sweep: &Sweep<'_>) -> Option<Choice> {
 }
 
 /// The one with the best score by CPU time of those near enough to the best.
-fn by_cpu(sweep: &Sweep<'_>, objective: Objective, score: fn(&Setting<'_>) -> Vec<f64>) -> Option<Choice> {
+fn by_cpu(
+    sweep: &Sweep<'_>,
+    objective: Objective,
+    score: fn(&Setting<'_>) -> Option<(f64, Vec<f64>)>,
+) -> Option<Choice> {
     let best = sweep.settings.iter().map(Setting::good).fold(0.0, f64::max);
     let near =
         |setting: &Setting<'_>| setting.cpu.is_some() && setting.good() >= objective.least_share() * best;
     let considered: Vec<usize> =
         (0..sweep.settings.len()).filter(|place| near(&sweep.settings[*place])).collect();
-    let scores: Vec<Vec<f64>> = considered.iter().map(|place| score(&sweep.settings[*place])).collect();
+    let scores: Vec<(f64, Vec<f64>)> =
+        considered.iter().map(|place| score(&sweep.settings[*place]).unwrap_or_default()).collect();
     let apart = Apart::of(&scores);
     let first = apart.best()?;
     let ties = (0..scores.len()).filter(|other| *other != first && apart.is_like(*other, first));
@@ -75,18 +81,8 @@ fn by_cpu(sweep: &Sweep<'_>, objective: Objective, score: fn(&Setting<'_>) -> Ve
     })
 }
 
-/// The metric for the CPU time spent, trial by trial.
-fn efficiency(setting: &Setting<'_>) -> Vec<f64> {
-    let Some(cpu) = &setting.cpu else { return Vec::new() };
-    if cpu.trials.len() == setting.goods.len() {
-        setting.goods.iter().zip(&cpu.trials).map(|(good, cpu)| good / cpu).collect()
-    } else {
-        vec![setting.good() / cpu.total]
-    }
-}
-
-/// How little CPU time was spent, trial by trial.
-fn thrift(setting: &Setting<'_>) -> Vec<f64> {
-    let Some(cpu) = &setting.cpu else { return Vec::new() };
-    cpu.trials.iter().map(|cpu| cpu.recip()).collect()
+/// The reciprocal of the CPU time, in total and of each trial.
+fn thrift(setting: &Setting<'_>) -> Option<(f64, Vec<f64>)> {
+    let cpu = setting.cpu.as_ref()?;
+    Some((cpu.total.recip(), cpu.trials.iter().map(|cpu| cpu.recip()).collect()))
 }

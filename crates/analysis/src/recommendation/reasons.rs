@@ -91,7 +91,7 @@ impl Reasons<'_, '_> {
     }
 
     fn efficient(&self) -> Vec<String> {
-        let others = self.others_by(|setting| Some(setting.good() / setting.cpu.as_ref()?.total));
+        let others = self.others_by(|setting| Some(setting.efficiency()?.0));
         let next = others
             .first()
             .map(|other| format!("; next: {} with {}", name(&other.result.levels), self.yields(other)));
@@ -250,15 +250,14 @@ impl Reasons<'_, '_> {
         setting.cpu.as_ref().map_or_else(|| "unknown CPU time".to_owned(), |cpu: &Cpu| self.cpu(cpu.total))
     }
 
-    /// Efficiency: value per CPU time.
+    /// Efficiency, the number that settings are ranked by: value per CPU time, or value times CPU time where less is better.
     fn yields(&self, setting: &Setting<'_>) -> String {
-        let Some(cpu) = &setting.cpu else { return "unknown efficiency".to_owned() };
+        let Some((efficiency, _)) = setting.efficiency() else { return "unknown efficiency".to_owned() };
         let (size, unit) = self.unit();
         if self.sweep.more_is_better() {
-            let yields = setting.value / cpu.total * size;
-            return format!("{} per {unit}", words::value(self.sweep.metric, yields));
+            return format!("{} per {unit}", words::value(self.sweep.metric, efficiency * size));
         }
-        format!("{} for {}", self.value(setting), self.cpu(cpu.total))
+        format!("{} times {unit}", words::value(self.sweep.metric, (efficiency * size).recip()))
     }
 
     fn cpu(&self, cpu: f64) -> String {

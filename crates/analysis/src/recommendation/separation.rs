@@ -21,20 +21,20 @@ enum Basis {
 }
 
 impl Apart {
-    /// Scores are positive; a setting without any is below all others.
-    pub(super) fn of(scores: &[Vec<f64>]) -> Self {
+    /// Each setting's score and those of its trials, all positive. A setting without trials is below all others.
+    pub(super) fn of(settings: &[(f64, Vec<f64>)]) -> Self {
         let logs: Vec<Vec<f64>> =
-            scores.iter().map(|trials| trials.iter().map(|score| score.ln()).collect()).collect();
-        let medians: Vec<f64> = scores.iter().map(|trials| describe::median(trials).unwrap_or(0.0)).collect();
-        let by = if scores.iter().any(|trials| trials.len() > 1) {
+            settings.iter().map(|(_, trials)| trials.iter().map(|score| score.ln()).collect()).collect();
+        let scores: Vec<f64> = settings.iter().map(|(score, _)| *score).collect();
+        let by = if settings.iter().any(|(_, trials)| trials.len() > 1) {
             Basis::Trials(Contest::of(&logs))
         } else {
-            Basis::Tolerance(NORMAL_95 * std::f64::consts::SQRT_2 * scatter(&medians))
+            Basis::Tolerance(NORMAL_95 * std::f64::consts::SQRT_2 * scatter(&scores))
         };
-        Self { scores: medians, by }
+        Self { scores, by }
     }
 
-    /// The place of the highest median score; `None` when there is none.
+    /// The place of the highest score; `None` when there is none.
     pub(super) fn best(&self) -> Option<usize> {
         let scored = self.scores.iter().enumerate().filter(|(_, score)| **score > 0.0);
         scored.max_by(|one, other| one.1.total_cmp(other.1)).map(|(place, _)| place)

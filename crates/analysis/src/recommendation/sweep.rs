@@ -4,14 +4,13 @@ use std::collections::BTreeMap;
 
 use findings::{ConsumerUnit, Objective};
 use samples::ResultRecord;
-use stats::describe;
 use workload::Metric;
 
 use super::{
     cpu::{self, Cpu},
     number,
 };
-use crate::observations::Observations;
+use crate::{compare, fits::Fits, observations::Observations};
 
 /// Fewer settings are no sweep.
 const FEWEST: usize = 3;
@@ -42,8 +41,10 @@ pub(super) struct Factor<'a> {
 /// One result of a sweep.
 pub(super) struct Setting<'a> {
     pub(super) result: &'a ResultRecord,
-    /// The median of its trials, in the metric's unit; positive.
+    /// In the metric's unit; positive.
     pub(super) value: f64,
+    /// Whether a higher value is better.
+    more: bool,
     /// Each trial's goodness: its value, or its reciprocal where less is better.
     pub(super) goods: Vec<f64>,
     /// `None` when it is not known of every setting.
@@ -52,7 +53,12 @@ pub(super) struct Setting<'a> {
 
 impl<'a> Sweep<'a> {
     /// `None` without a sweep: too few results, no numeric factor, or a metric without a better direction.
-    pub(super) fn of(workload: &'a str, path: &'a str, measured: &[Observations<'a>]) -> Option<Self> {
+    pub(super) fn of(
+        workload: &'a str,
+        path: &'a str,
+        measured: &[Observations<'a>],
+        fits: &Fits,
+    ) -> Option<Self> {
         let own =
             |result: &&Observations<'_>| result.record.workload == workload && result.record.path == path;
         let results: Vec<&Observations<'a>> = measured.iter().filter(own).collect();
@@ -62,7 +68,7 @@ impl<'a> Sweep<'a> {
             results.into_iter().filter(|result| result.metric == metric).collect();
         let (consumers, unit) = cpu::consumers(&results);
         let settings: Vec<Setting<'a>> =
-            results.iter().filter_map(|result| Setting::of(result, more, &consumers)).collect();
+            results.iter().filter_map(|result| Setting::of(result, more, &consumers, fits)).collect();
         let is_silent = |result: &&&Observations<'_>| result.points.values().any(|point| point.value <= 0.0);
         let silent = results.iter().filter(is_silent).map(|result| result.record.id.as_str()).collect();
         // Results from different files or sections have unknown differences.
@@ -89,20 +95,32 @@ impl<'a> Sweep<'a> {
 }
 
 impl<'a> Setting<'a> {
-    fn of(result: &Observations<'a>, more: bool, consumers: &[String]) -> Option<Self> {
+    fn of(result: &Observations<'a>, more: bool, consumers: &[String], fits: &Fits) -> Option<Self> {
         let values = result.values();
-        let value = describe::median(&values).filter(|_| values.iter().all(|value| *value > 0.0))?;
+        let value = fits.value(result).filter(|_| values.iter().all(|value| *value > 0.0))?.median;
         Some(Self {
             result: result.record,
             value,
+            more,
             goods: if more { values } else { values.iter().map(|value| value.recip()).collect() },
             cpu: cpu::of(result, consumers),
         })
     }
 
-    /// The median of its trials' goodness.
+    /// Its value, or the reciprocal where less is better.
     pub(super) fn good(&self) -> f64 {
-        describe::median(&self.goods).unwrap_or(0.0)
+        if self.more { self.value } else { self.value.recip() }
+    }
+
+    /// Goodness per CPU time of each trial, if its CPU time is known, and the estimate from them.
+    pub(super) fn efficiency(&self) -> Option<(f64, Vec<f64>)> {
+        let cpu = self.cpu.as_ref()?;
+        if cpu.trials.len() != self.goods.len() {
+            let only = self.good() / cpu.total;
+            return Some((only, vec![only]));
+        }
+        let trials: Vec<f64> = self.goods.iter().zip(&cpu.trials).map(|(good, cpu)| good / cpu).collect();
+        Some((compare::estimate(&trials)?.median, trials))
     }
 
     /// Its level's number of a factor.

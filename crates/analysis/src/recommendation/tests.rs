@@ -67,7 +67,7 @@ fn the_published_sweep_is_most_efficient_at_sixteen_queues_one_step_above_eight(
         "71.4 Gbit/s is 7.51 % below the best (77.2 Gbit/s with queues=40, streams=40), for 44.0 % of CPU instead of 106 %",
         "1.62 Gbit/s per 1 % of CPU",
         "queues=8, streams=16, 64.1 Gbit/s (17.0 % off the best) for 36.0 % of CPU",
-        "each additional 1 % of CPU brings 913 Mbit/s",
+        "each additional 1 % of CPU brings 912 Mbit/s",
         "queues=40, streams=40: each additional 1 % of CPU brings 93.5 Mbit/s",
         "each a share of its own CPUs",
         "Each of them alone leads to the same setting",

@@ -60,8 +60,7 @@ use samples::RunHeader;
 
 use crate::{
     commands::Commands,
-    compare,
-    noise::Noise,
+    fits::Fits,
     observations::Observations,
     rule::{self, Subject},
 };
@@ -74,6 +73,8 @@ pub(crate) struct Context<'a> {
     pub(crate) findings: &'a Findings,
     /// The trials behind the results, in the same order.
     pub(crate) measured: &'a [Observations<'a>],
+    /// The source of all comparisons.
+    pub(crate) fits: &'a Fits,
 }
 
 impl<'a> Context<'a> {
@@ -94,7 +95,7 @@ impl<'a> Context<'a> {
 
     /// Compares two results with the same workload or metric.
     fn compare(&self, this: &Observations<'_>, that: &Observations<'_>) -> Option<Comparison> {
-        compare::compare(this, that, Noise::of(self.measured).floor(&this.record.workload))
+        self.fits.compare(this, that)
     }
 }
 

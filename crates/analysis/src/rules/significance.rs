@@ -88,15 +88,7 @@ mod tests {
 
     fn comparison(ratio: f64, interval: Option<(f64, f64)>, verdict: Difference, basis: Basis) -> Comparison {
         let ratio_interval = interval.map(|(low, high)| Interval { low, high, confidence: 0.95 });
-        Comparison {
-            ratio,
-            ratio_of_medians: None,
-            ratio_interval,
-            difference: 0.0,
-            difference_interval: None,
-            verdict,
-            basis,
-        }
+        Comparison { ratio, ratio_interval, difference: 0.0, difference_interval: None, verdict, basis }
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! `stalled`: soon after the start a connection carried nothing more and only retransmitted, as on a path that loses
 //! full-size packets.
 
-use findings::{ResultSummary, Evidence, Finding, Remedy, Severity};
+use findings::{Evidence, Finding, Remedy, ResultSummary, Severity};
 use units::Nanos;
 use workload::{Flow, Interval};
 

@@ -58,10 +58,7 @@ impl VhostPair<'_> {
     /// `−60.2 % in pairs of trials, −59.9 % by these medians`: one side against the other.
     pub(super) fn change(&self, of_on: bool) -> String {
         let side = |ratio: f64| change(if of_on { ratio.recip() } else { ratio });
-        // The paired ratio differs from that of the shown values.
-        let medians = self.change.ratio_of_medians;
-        let medians = medians.map(|ratio| format!(" in pairs of trials, {} by these medians", side(ratio)));
-        format!("{}{}", side(self.change.ratio), medians.unwrap_or_default())
+        side(self.change.ratio)
     }
 
     pub(super) fn evidence(&self) -> Evidence {

@@ -6,7 +6,7 @@ use units::Nanos;
 /// Blocks that measure all results.
 const SCREENING: u32 = 2;
 /// Minimum number of blocks to establish a difference.
-const FEWEST_TO_ESTABLISH: u32 = stats::paired::FEWEST_TO_WEIGH as u32;
+const FEWEST_TO_ESTABLISH: u32 = stats::location::FEWEST as u32;
 /// Maximum share of the budget for screening. If two blocks take more, there is only one.
 const SCREENING_SHARE: f64 = 0.6;
 

@@ -6,17 +6,17 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use samples::Objective;
+use samples::{Arm, Objective};
 use scenario::{FactorName, LEAST_PRECISE, Plan};
-use stats::{Contest, interval};
+use stats::{Contest, location};
 
 use super::{
+    judged::Judged,
     observations::{Observations, Point},
-    unclear,
 };
 
 // Keep the scenario's limits within the statistics' limits.
-const _: () = assert!(LEAST_PRECISE as usize == interval::FEWEST_TO_STOP);
+const _: () = assert!(LEAST_PRECISE as usize == location::FEWEST);
 
 /// Share of the best value that puts a level on the plateau.
 const ON_PLATEAU: f64 = 1.0 - stats::curve::ALIKE;
@@ -61,8 +61,10 @@ impl Group {
         let results = self.results.iter().copied().filter(|result| !skipped.contains(result));
         let (tried, untried): (Vec<usize>, Vec<usize>) =
             results.partition(|result| seen.before(*result, block).next().is_some());
+        let workload = self.results.first().map(|result| plan.results[*result].workload.as_str());
+        let judged = Judged::of(plan, seen, workload.unwrap_or_default(), block);
         if plan.design.until_clear {
-            let unclear = unclear::results(plan, seen, &tried, block);
+            let unclear = judged.unclear(plan);
             let standing =
                 |result: &usize| if unclear.contains(result) { Standing::Open } else { Standing::Settled };
             let judged = tried.iter().map(|result| (*result, standing(result)));
@@ -71,7 +73,7 @@ impl Group {
         let (out, results) = without_the_out(seen, tried, block);
         let open = Field::of(plan, seen, &results, block).open(plan);
         let standing = |(place, result): (usize, &usize)| {
-            let standing = match precise(plan, &seen.values(*result, block)) {
+            let standing = match precise(plan, &judged, *result) {
                 _ if !open.contains(&place) => Standing::Settled,
                 Some(reach) => Standing::Precise(reach),
                 None => Standing::Open,
@@ -93,7 +95,7 @@ impl Group {
 /// Separates unusable results from the others. If all results had failed trials, only those without a value are unusable.
 /// If no result has a value, none is unusable.
 fn without_the_out(seen: &Observations, results: Vec<usize>, block: u32) -> (Vec<usize>, Vec<usize>) {
-    let empty = |result: &usize| seen.values(*result, block).is_empty();
+    let empty = |result: &usize| seen.blocks(*result, Arm::Measure, block).is_empty();
     let silent = |result: &usize| empty(result) || seen.was_silent(*result, block);
     if !results.iter().all(silent) {
         results.into_iter().partition(silent)
@@ -104,9 +106,9 @@ fn without_the_out(seen: &Observations, results: Vec<usize>, block: u32) -> (Vec
     }
 }
 
-fn precise(plan: &Plan, values: &[f64]) -> Option<f64> {
-    let asked = plan.design.precision?;
-    interval::reach_so_far(values).filter(|reach| *reach <= asked)
+fn precise(plan: &Plan, judged: &Judged<'_>, result: usize) -> Option<f64> {
+    let requested = plan.design.precision?;
+    judged.reach(result).filter(|reach| *reach <= requested)
 }
 
 /// The results of a group with their trials before a block.
@@ -123,7 +125,10 @@ struct Field<'a> {
 impl<'a> Field<'a> {
     fn of(plan: &Plan, seen: &Observations, results: &'a [usize], block: u32) -> Self {
         let series = |of: fn(&Point) -> Option<f64>| -> Vec<Vec<f64>> {
-            results.iter().map(|result| seen.before(*result, block).filter_map(of).collect()).collect()
+            results
+                .iter()
+                .map(|result| seen.counted(*result, Arm::Measure, block).filter_map(of).collect())
+                .collect()
         };
         let goodness = series(Point::goodness);
         let of: fn(&Point) -> Option<f64> = match plan.design.objective {

@@ -29,10 +29,10 @@ pub(super) struct Point {
     block: u32,
     arm: Arm,
     metric: Metric,
-    /// In the metric's unit. `None` if nothing arrived or the trial is unusable.
+    /// In the metric's unit. `None` if nothing arrived.
     value: Option<f64>,
-    /// Whether nothing arrived.
-    silent: bool,
+    /// Whether other work, a stall or an early end affected it.
+    flawed: bool,
     /// Average number of busy CPUs. `None` if not recorded.
     cpus: Option<f64>,
 }
@@ -82,8 +82,8 @@ impl Observations {
             block: trial.block,
             arm: trial.arm,
             metric,
-            value: value.filter(|_| !trial.warnings.iter().any(is_void)),
-            silent: value.is_none(),
+            value,
+            flawed: trial.is_flawed(),
             cpus: trial.cpu.own_cpus(),
         };
         let points = self.points.entry(result).or_default();
@@ -102,28 +102,29 @@ impl Observations {
 
     /// Trials of a result in the blocks before `block`.
     pub(super) fn before(&self, result: usize, block: u32) -> impl Iterator<Item = &Point> {
+        self.of_arm(result, Arm::Measure, block)
+    }
+
+    fn of_arm(&self, result: usize, arm: Arm, block: u32) -> impl Iterator<Item = &Point> {
         let points = self.points.get(&result).into_iter().flatten();
-        points.filter(move |point| point.arm == Arm::Measure && point.block < block)
+        points.filter(move |point| point.arm == arm && point.block < block)
     }
 
-    pub(super) fn values(&self, result: usize, block: u32) -> Vec<f64> {
-        self.before(result, block).filter_map(|point| point.value).collect()
+    /// The trials that count, from the blocks before `block`.
+    pub(super) fn counted(&self, result: usize, arm: Arm, block: u32) -> impl Iterator<Item = &Point> {
+        let points = || self.of_arm(result, arm, block);
+        let leaves_out = samples::leaves_out_disturbed(points().map(|point| point.flawed));
+        points().filter(move |point| !(leaves_out && point.flawed))
     }
 
-    /// Pairs of values from blocks before `block` that have both results, the first result's value first.
-    pub(super) fn paired(&self, first: (usize, Arm), second: (usize, Arm), block: u32) -> Vec<(f64, f64)> {
-        let of = |(result, arm): (usize, Arm)| {
-            let points = self.points.get(&result).into_iter().flatten();
-            let points = points.filter(move |point| point.arm == arm && point.block < block);
-            points.filter_map(|point| Some((point.block, point.value?))).collect::<BTreeMap<_, _>>()
-        };
-        let seconds = of(second);
-        of(first).into_iter().filter_map(|(block, value)| Some((value, *seconds.get(&block)?))).collect()
+    /// Their values by block.
+    pub(super) fn blocks(&self, result: usize, arm: Arm, block: u32) -> BTreeMap<u32, f64> {
+        self.counted(result, arm, block).filter_map(|point| Some((point.block, point.value?))).collect()
     }
 
     /// Whether nothing arrived in one of its trials before `block`.
     pub(super) fn was_silent(&self, result: usize, block: u32) -> bool {
-        self.before(result, block).any(|point| point.silent)
+        self.before(result, block).any(|point| point.value.is_none())
     }
 
     /// Number of unusable trials.
@@ -152,16 +153,6 @@ impl Observations {
         let pairs = self.begun.windows(2).filter(|pair| pair[0].1 == result);
         let took = pairs.map(|pair| took(plan, result, pair[0].0, Some(pair[1].0))).max();
         took.unwrap_or_else(|| plan.trial_estimate(result))
-    }
-}
-
-/// Whether a trial is unusable because it stopped early. Disturbed trials are usable: on a busy machine there may be
-/// no others.
-fn is_void(warning: &ValidityWarning) -> bool {
-    match warning {
-        ValidityWarning::OtherDuration { requested, measured } => measured.0 < requested.0 / 2,
-        ValidityWarning::Interrupted { .. } | ValidityWarning::Stalled { .. } => true,
-        _ => false,
     }
 }
 

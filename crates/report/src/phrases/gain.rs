@@ -18,9 +18,8 @@ pub(crate) fn gain(comparison: &Comparison, confidence: Confidence) -> String {
         return if confidence == Confidence::Nowhere { value } else { none };
     };
     let change = Interval { low: interval.low - 1.0, high: interval.high - 1.0, ..interval };
-    let medians = comparison.ratio_of_medians.map(signed);
     let range = scale.signed_range(&change);
-    format!("{value} {}", bracket(&range, &interval, (comparison.basis, medians), confidence))
+    format!("{value} {}", bracket(&range, &interval, comparison.basis, confidence))
 }
 
 /// The same without its interval: `+69.1 %`, `2.31x`.
@@ -46,7 +45,6 @@ mod tests {
         ] {
             let comparison = Comparison {
                 ratio,
-                ratio_of_medians: None,
                 ratio_interval: Some(Interval { low, high, confidence: 0.95 }),
                 difference: 0.0,
                 difference_interval: None,

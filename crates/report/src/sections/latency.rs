@@ -36,8 +36,7 @@ pub(super) fn build(source: &Source<'_>) -> Option<Section> {
     let mut blocks = vec![Block::Table(averages(findings, &results)), Block::Heading("Percentiles".into())];
     let is_timed = |result: &ResultSummary| LatencySummary::of(result).is_some();
     blocks.extend(percentile_pictures(source, is_timed));
-    blocks.extend(percentiles::tables(&named));
-    blocks.push(Block::Paragraph("Full round trips, with the distributions of all trials merged.".into()));
+    blocks.extend(percentiles::pooled_tables(&named));
     if results.iter().any(|(_, latency)| latency.open_loop.is_some()) {
         blocks.push(Block::Paragraph(OPEN_LOOP.into()));
     }

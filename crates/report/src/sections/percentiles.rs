@@ -4,7 +4,7 @@ use findings::Distribution;
 use units::Nanos;
 
 use crate::{
-    page::{Block, Table, left, right},
+    page::{Block, Column, Table, left, right},
     text::{Text, Tone},
 };
 
@@ -15,11 +15,18 @@ const ABREAST: usize = 5;
 pub(crate) type TitledDistribution<'a> = (String, &'a Distribution);
 
 pub(crate) fn tables(named: &[TitledDistribution<'_>]) -> Vec<Block> {
-    named.chunks(ABREAST).map(|named| Block::Table(table(named))).collect()
+    named.chunks(ABREAST).map(|named| Block::Table(table(named, left("Percentile"), |_| true))).collect()
 }
 
-fn table(named: &[TitledDistribution<'_>]) -> Table {
-    let mut columns = vec![left("Percentile")];
+/// Of the round trips of all trials together. Without the median, since the value of a result is another one: it rests on the
+/// median of each trial.
+pub(crate) fn pooled_tables(named: &[TitledDistribution<'_>]) -> Vec<Block> {
+    let column = || left("All round trips pooled");
+    named.chunks(ABREAST).map(|named| Block::Table(table(named, column(), |share| share != 0.5))).collect()
+}
+
+fn table(named: &[TitledDistribution<'_>], first: Column, shown: fn(f64) -> bool) -> Table {
+    let mut columns = vec![first];
     columns.extend(named.iter().map(|(name, _)| right(name)));
     let across = |name: String, time: &dyn Fn(&Distribution) -> Option<Nanos>| {
         let times =
@@ -28,7 +35,8 @@ fn table(named: &[TitledDistribution<'_>]) -> Table {
     };
     let shares = named.first().map(|(_, times)| times.percentiles.as_slice()).unwrap_or_default();
     let mut rows = vec![across("Min".to_owned(), &|times| Some(times.min))];
-    rows.extend(shares.iter().map(|(share, _)| across(self::name(*share), &|times| times.at(*share))));
+    let shares = shares.iter().filter(|(share, _)| shown(*share));
+    rows.extend(shares.map(|(share, _)| across(self::name(*share), &|times| times.at(*share))));
     rows.push(across("Max".to_owned(), &|times| Some(times.max)));
     Table { columns, rows, caption: None }
 }

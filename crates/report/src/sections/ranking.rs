@@ -1,6 +1,7 @@
 //! Paths that are alternatives, the best first, and their round trips side by side.
 
 use findings::{Findings, Rank, Ranking, ResultSummary};
+use workload::Metric;
 
 use super::{
     Source, headline,
@@ -40,7 +41,12 @@ fn of_workload(findings: &Findings, ranking: &Ranking) -> Vec<Block> {
         ranked.filter_map(|result| Some((result.path.clone(), kind::of(result).judged()?))).collect();
     if !named.is_empty() {
         blocks.push(Block::Heading(format!("{}{settings}, percentiles", ranking.workload).into()));
-        blocks.extend(percentiles::tables(&named));
+        let tables = if ranking.metric == Metric::RoundTrip {
+            percentiles::pooled_tables
+        } else {
+            percentiles::tables
+        };
+        blocks.extend(tables(&named));
     }
     blocks
 }

@@ -53,7 +53,6 @@ fn numbered(number: usize, verdict: Difference) -> Comparison {
     let around = |value: f64, by: f64| Some(Interval { low: value - by, high: value + by, confidence: 0.95 });
     Comparison {
         ratio,
-        ratio_of_medians: None,
         ratio_interval: around(ratio, 0.003),
         difference,
         difference_interval: around(difference, 1e6),

@@ -1,7 +1,7 @@
 //! Our numbers beside those of reference implementations: the tables and the scripts that made them lie here too.
 //! Knows no simulation.
 
-use stats::{bimodal, noise, paired, permutation, ratio, series};
+use stats::{bimodal, fit, noise, permutation, ratio, series};
 
 /// The fields of each row, comments left out.
 fn rows(table: &str) -> Vec<Vec<&str>> {
@@ -41,11 +41,8 @@ fn what_runs_differ_by_is_as_r_has_it() {
 fn ratios_have_the_estimates_and_intervals_of_r() {
     for row in rows(include_str!("ratios.tsv")) {
         let (confidence, a, b) = (numbers(row[1])[0], numbers(row[2]), numbers(row[3]));
-        let got = match row[0] {
-            "unpaired" => ratio::unpaired_ratio(&a, &b, confidence),
-            _ => ratio::paired_ratio(&a.into_iter().zip(b).collect::<Vec<_>>(), confidence),
-        };
-        let got = got.expect("positive values");
+        let pairs: Vec<(f64, f64)> = a.into_iter().zip(b).collect();
+        let got = ratio::paired_ratio(&pairs, confidence).expect("positive values");
         let interval = got.interval.expect("enough values");
         for (got, field) in [got.value, interval.low, interval.high].into_iter().zip(&row[4..]) {
             near(got, numbers(field)[0], 1e-9, &row);
@@ -58,7 +55,7 @@ fn ratios_have_the_estimates_and_intervals_of_r() {
 fn biweights_of_pairs_are_the_roots_that_scipy_finds() {
     for row in rows(include_str!("paired.tsv")) {
         let pairs: Vec<(f64, f64)> = numbers(row[1]).iter().map(|log| (2.0, 2.0 * log.exp())).collect();
-        let got = paired::ratio(&pairs, numbers(row[0])[0], 0.95).expect("positive values");
+        let got = fit::paired_ratio(&pairs, numbers(row[0])[0], 0.95).expect("positive values");
         let interval = got.interval.expect("five pairs at least");
         for (got, wanted) in [got.value, interval.low, interval.high].into_iter().zip(numbers(row[2])) {
             near(got.ln(), wanted, 1e-7, &row);

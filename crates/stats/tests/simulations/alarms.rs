@@ -85,8 +85,12 @@ fn verdicts() -> Vec<Case> {
 
 /// The floor that the comparison of two runs takes: what runs differ by, and what their trials know of a median.
 fn whole_floor(a: &[f64], b: &[f64]) -> Option<f64> {
-    let reach = interval::reach(a, 0.75)?.max(interval::reach(b, 0.75)?);
+    let reach = reach(a)?.max(reach(b)?);
     Some(noise::USUAL_BETWEEN_RUNS.hypot(reach))
+}
+
+fn reach(values: &[f64]) -> Option<f64> {
+    interval::median_estimate(values, 0.75)?.reach()
 }
 
 fn whole_floors() -> Vec<Case> {

@@ -2,7 +2,7 @@
 
 use crate::draws::Draws;
 
-type Once = dyn Fn(&mut Draws) -> Option<bool>;
+type Once = dyn Fn(&mut Draws) -> Option<(f64, f64)>;
 
 /// Where the data sets begin, unless another seed is asked for: not where they began when the methods were chosen.
 pub(crate) const SEED: u64 = 7;
@@ -45,7 +45,23 @@ impl Case {
         data: impl Into<String>,
         once: impl Fn(&mut Draws) -> Option<bool> + 'static,
     ) -> Self {
+        let once = move |draws: &mut Draws| Some((f64::from(u8::from(once(draws)?)), 1.0));
         Self { method, data: data.into(), claim: None, answers: 1.0, once: Box::new(once) }
+    }
+
+    /// The mean of the first number over the mean of the second is at most this.
+    pub(crate) fn at_most(
+        method: &'static str,
+        data: impl Into<String>,
+        most: f64,
+        once: impl Fn(&mut Draws) -> Option<(f64, f64)> + 'static,
+    ) -> Self {
+        let claim = Some((-1.0, most));
+        Self { method, data: data.into(), claim, answers: 1.0, once: Box::new(once) }
+    }
+
+    pub(crate) fn claimed_if(self, held: bool) -> Self {
+        Self { claim: self.claim.filter(|_| held), ..self }
     }
 
     pub(crate) fn answering(self, least: f64) -> Self {
@@ -60,17 +76,17 @@ impl Case {
             .chain(self.data.bytes())
             .fold(seed, |seed: u64, byte| seed.wrapping_mul(0x0100_0000_01b3) ^ u64::from(byte));
         let mut draws = Draws::new(seed);
-        let answers: Vec<bool> = (0..sets).filter_map(|_| (self.once)(&mut draws)).collect();
-        let happened = answers.iter().filter(|happened| **happened).count();
+        let answers: Vec<(f64, f64)> = (0..sets).filter_map(|_| (self.once)(&mut draws)).collect();
+        let sum = |of: fn(&(f64, f64)) -> f64| answers.iter().map(of).sum::<f64>();
         Shown {
-            share: happened as f64 / answers.len().max(1) as f64,
+            share: sum(|it| it.0) / sum(|it| it.1).max(f64::MIN_POSITIVE),
             answered: answers.len() as f64 / sets as f64,
         }
     }
 
     /// Whether what was shown fits the claim, when chance may take it `errors` standard errors beyond.
     pub(crate) fn fits(&self, shown: &Shown, sets: usize, errors: f64) -> bool {
-        let slack = |share: f64, of: f64| errors * (share * (1.0 - share) / of).sqrt() + 1e-12;
+        let slack = |share: f64, of: f64| errors * ((share * (1.0 - share)).max(0.0) / of).sqrt() + 1e-12;
         let all = sets as f64;
         let answers = shown.answered >= self.answers - slack(self.answers, all);
         let within = self.claim.is_none_or(|(least, most)| {

@@ -37,6 +37,15 @@ impl Shape {
         }
     }
 
+    /// The mean of [`Draws::error`].
+    pub(crate) fn mean(self) -> f64 {
+        match self {
+            Self::Normal | Self::Heavy => 0.0,
+            Self::Skewed => 0.125f64.exp(),
+            Self::TwoHumps => 0.2,
+        }
+    }
+
     /// The mean of [`Draws::series`], whose humps are of one size.
     pub(crate) fn mean_in_time(self) -> f64 {
         if self == Self::Skewed { 0.125f64.exp() } else { 0.0 }

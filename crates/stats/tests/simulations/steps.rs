@@ -1,37 +1,49 @@
-//! How often the steps of one run are right: what their intervals hold, and what comes of them beside the noise floor, some
-//! trials disturbed. Knows no second run.
+//! How often the values and steps of one run are right: what their intervals hold, and what comes of them next to the noise
+//! floor, some trials disturbed. Independent of other runs.
 
-use stats::{Difference, Estimate, NoiseFloor, ab, noise, paired, verdict};
+use stats::{Blocks, Difference, Estimate, Fit, ab, fit::BASELINE, interval, verdict};
 
 use crate::{
-    alarms::{FALSE_ALARMS, is_alarm, scaled},
+    alarms::{FALSE_ALARMS, is_alarm},
     case::Case,
     coverage::{ASKED, holds},
     draws::{Draws, Shape},
 };
 
-/// Of a disturbed trial a third is left.
+/// What is left of a disturbed trial.
 const LEFT: f64 = 1.0 / 3.0;
+/// Standard deviation of what blocks differ by.
+const OF_BLOCKS: f64 = 0.1;
+/// The examined result, and another one.
+const OWN: usize = 1;
+const OTHER: usize = 2;
+/// Blocks of a result that ends early.
+const EARLY: u32 = 5;
+/// Largest mean width of an interval relative to that of the earlier method.
+const WIDEST: f64 = 1.1;
+/// Largest loss of power relative to a direct comparison.
+const LEAST_POWER: f64 = 0.02;
 
-/// The cells of a workload beside its baseline.
-const CELLS: usize = 3;
-
-/// What the trials of a run are.
+/// Trials of a run.
 #[derive(Clone, Copy)]
 enum Trials {
     Shaped(Shape),
-    /// One in ten of every cell, the baseline's repetition included, is slowed to a third.
+    /// One in ten of every result, the baseline's repetition included, is slowed to a third.
     Disturbed,
-    /// One in ten of the step's own cell.
+    /// One in ten of the examined result.
     OneDisturbed,
-    /// The step's own cell scatters three times as much as all others.
+    /// The examined result varies three times as much as all others.
     Uneven,
-    /// Every third one of the baseline's repetition, slowed to a third.
+    /// Every third one of the baseline's repetition is slowed to a third.
     AgainDisturbed,
+    /// What blocks differ by does not affect the examined result.
+    WithoutBlocks,
+    /// The examined result has no trials after [`EARLY`] blocks.
+    EndsEarly,
 }
 
 impl Trials {
-    const ALL: [Self; 8] = [
+    const ALL: [Self; 10] = [
         Self::Shaped(Shape::Normal),
         Self::Shaped(Shape::Skewed),
         Self::Shaped(Shape::Heavy),
@@ -40,101 +52,171 @@ impl Trials {
         Self::OneDisturbed,
         Self::Uneven,
         Self::AgainDisturbed,
+        Self::WithoutBlocks,
+        Self::EndsEarly,
     ];
 
     fn name(self) -> &'static str {
         match self {
             Self::Shaped(shape) => shape.name(),
             Self::Disturbed => "a tenth slowed to a third",
-            Self::OneDisturbed => "a tenth of the cell slowed to a third",
+            Self::OneDisturbed => "a tenth of the result slowed to a third",
             Self::Uneven => "the result varies three times as much",
             Self::AgainDisturbed => "every third repetition slowed to a third",
+            Self::WithoutBlocks => "a block effect that the result lacks",
+            Self::EndsEarly => "the result ends early",
         }
     }
 
-    /// The trials of the step's own cell, or of another.
+    /// The trials of the examined result, or of another.
     fn draw(self, draws: &mut Draws, n: usize, scatter: f64, own: bool) -> Vec<f64> {
         match (self, own) {
             (Self::Shaped(shape), _) => draws.rates(n, shape, scatter),
             (Self::Disturbed, _) | (Self::OneDisturbed, true) => draws.disturbed(n, scatter, LEFT),
             (Self::Uneven, true) => draws.rates(n, Shape::Normal, 3.0 * scatter),
-            (Self::OneDisturbed | Self::Uneven | Self::AgainDisturbed, _) => {
-                draws.rates(n, Shape::Normal, scatter)
-            }
+            _ => draws.rates(n, Shape::Normal, scatter),
         }
+    }
+
+    /// The value of results at 100 %.
+    fn level(self, scatter: f64) -> f64 {
+        let mean = if let Self::Shaped(shape) = self { shape.mean() } else { 0.0 };
+        10.0 * (scatter * mean).exp()
     }
 }
 
-/// A step that keeps so much, and the floor beside it, from blocks that are 10 % apart.
-fn step(
-    draws: &mut Draws,
-    n: usize,
-    trials: Trials,
-    scatter: f64,
-    kept: f64,
-) -> Option<(Estimate, NoiseFloor)> {
-    let blocks: Vec<f64> = (0..n).map(|_| (0.1 * draws.normal()).exp()).collect();
-    let mut cell = |own: bool| -> Vec<f64> {
-        trials.draw(draws, n, scatter, own).iter().zip(&blocks).map(|(trial, block)| trial * block).collect()
+/// A workload of a baseline and three results, of which [`OWN`] keeps a share.
+fn run(draws: &mut Draws, n: usize, trials: Trials, scatter: f64, kept: f64) -> (Vec<Blocks>, Blocks) {
+    let blocks: Vec<f64> = (0..n).map(|_| (OF_BLOCKS * draws.normal()).exp()).collect();
+    let mut result = |own: bool, kept: f64| -> Blocks {
+        let values = trials.draw(draws, n, scatter, own);
+        let of_block = |(block, value): (u32, f64)| {
+            let lacks = own && matches!(trials, Trials::WithoutBlocks);
+            (block, kept * value * if lacks { 1.0 } else { blocks[block as usize] })
+        };
+        (0..).zip(values).map(of_block).collect()
     };
-    let baseline = cell(false);
-    let against = |values: Vec<f64>| baseline.iter().copied().zip(values).collect::<Vec<_>>();
-    let mut again = against(cell(false));
+    let mut results = vec![result(false, 1.0), result(true, kept), result(false, 1.0), result(false, 1.0)];
+    let mut again = result(false, 1.0);
     if matches!(trials, Trials::AgainDisturbed) {
-        for pair in again.iter_mut().step_by(3) {
-            pair.1 *= LEFT;
-        }
+        again.values_mut().step_by(3).for_each(|value| *value *= LEFT);
     }
-    let mut comparisons = vec![again.clone(), against(scaled(&cell(true), kept))];
-    comparisons.extend((1..CELLS).map(|_| against(cell(false))));
-    let shared = paired::scatter(&comparisons)?;
-    let floor = noise::floor(&again, shared, ab::CONFIDENCE, noise::USUAL_MINIMUM)?;
-    Some((paired::ratio(&comparisons[1], shared, ab::CONFIDENCE)?, floor))
+    if matches!(trials, Trials::EndsEarly) {
+        results[OWN].retain(|block, _| *block < EARLY);
+    }
+    (results, again)
+}
+
+fn fit(draws: &mut Draws, n: usize, trials: Trials, scatter: f64, kept: f64) -> Option<Fit> {
+    let (results, again) = run(draws, n, trials, scatter, kept);
+    Fit::of(&results, &again)
+}
+
+fn ratio(fit: &Fit, reference: usize) -> Option<Estimate> {
+    fit.ratio(OWN, reference, ab::CONFIDENCE)
 }
 
 /// Every case.
 pub(crate) fn cases() -> Vec<Case> {
-    [intervals(), alarms(), found()].into_iter().flatten().collect()
+    [intervals(), widths(), alarms(), found()].into_iter().flatten().collect()
 }
 
-/// What the interval of a step attains. Nothing is asked of few pairs of which one is disturbed: these are shown.
+/// Numbers of blocks with an interval.
+const BLOCKS: [usize; 6] = [5, 6, 8, 10, 12, 20];
+
+/// What the intervals of steps and values attain. Disturbed trials make them wider.
 fn intervals() -> Vec<Case> {
     let mut cases = Vec::new();
-    for n in [3, 4, 5, 6, 8, 10, 12, 20] {
+    for (scatter, n) in [0.02, 0.03].into_iter().flat_map(|scatter| BLOCKS.map(|n| (scatter, n))) {
         for trials in Trials::ALL {
-            let data = format!("{} 3 % n={n}", trials.name());
-            let once = move |draws: &mut Draws| {
-                let (step, _) = step(draws, n, trials, 0.03, 0.8)?;
-                holds(step.interval, 0.8)
-            };
-            cases.push(match (n, trials) {
-                (3 | 4, Trials::OneDisturbed) => Case::figure("interval of a step", data, once),
-                (3, _) => Case::new("interval of a step", data, (0.745, 0.755), once),
-                (4, _) => Case::new("interval of a step", data, (0.87, 0.88), once),
-                // Pairs that were disturbed make it wider, never much narrower.
-                (_, Trials::Disturbed | Trials::Shaped(Shape::Heavy)) => {
-                    Case::new("interval of a step", data, (ASKED.0, 0.99), once)
-                }
-                _ => Case::new("interval of a step", data, (ASKED.0, 0.98), once),
-            });
+            let data = format!("{} {:.0} % n={n}", trials.name(), 100.0 * scatter);
+            let most = (ASKED.0, 0.995);
+            for (method, reference) in
+                [("interval of a step", BASELINE), ("interval of a step between results", OTHER)]
+            {
+                cases.push(Case::new(method, data.clone(), most, move |draws| {
+                    let fit = fit(draws, n, trials, scatter, 0.8)?;
+                    holds(ratio(&fit, reference)?.interval, 0.8)
+                }));
+            }
+            for (method, result, kept) in
+                [("interval of a value", OWN, 0.8), ("interval of the baseline's value", BASELINE, 1.0)]
+            {
+                cases.push(Case::new(method, data.clone(), most, move |draws| {
+                    let fit = fit(draws, n, trials, scatter, 0.8)?;
+                    holds(fit.value(result, ab::CONFIDENCE)?.interval, kept * trials.level(scatter))
+                }));
+            }
         }
     }
     cases
 }
 
+/// Width as a logarithm.
+fn width(estimate: Option<Estimate>) -> Option<f64> {
+    let interval = estimate?.interval?;
+    Some((interval.high / interval.low).ln())
+}
+
+/// The fit anchored at another result, which compares [`OWN`] with that directly.
+fn direct(results: &[Blocks], again: &Blocks) -> Option<Fit> {
+    let mut results = results.to_vec();
+    results.swap(BASELINE, OTHER);
+    Fit::of(&results, again)
+}
+
+/// Relative to the exact interval of the median, and to a direct comparison of two results.
+fn widths() -> Vec<Case> {
+    let mut cases = Vec::new();
+    for (n, trials) in BLOCKS.into_iter().flat_map(|n| Trials::ALL.map(|trials| (n, trials))) {
+        let data = format!("{} 2 % n={n}", trials.name());
+        // Nothing is claimed of few blocks with much disturbance.
+        let held = n > 6 || !matches!(trials, Trials::WithoutBlocks);
+        let of_value = Case::at_most("width of a value", data.clone(), WIDEST, move |draws| {
+            let (results, again) = run(draws, n, trials, 0.02, 0.8);
+            let own: Vec<f64> = results[OWN].values().copied().collect();
+            let exact = interval::median_estimate(&own, ab::CONFIDENCE);
+            Some((width(Fit::of(&results, &again)?.value(OWN, ab::CONFIDENCE))?, width(exact)?))
+        });
+        cases.push(of_value.claimed_if(held));
+        let held = n > 12 || !matches!(trials, Trials::Disturbed);
+        let of_step = Case::at_most("width of a step between results", data, WIDEST, move |draws| {
+            let (results, again) = run(draws, n, trials, 0.02, 0.8);
+            let (ours, theirs) = (Fit::of(&results, &again)?, direct(&results, &again)?);
+            Some((width(ratio(&ours, OTHER))?, width(ratio(&theirs, BASELINE))?))
+        });
+        cases.push(of_step.claimed_if(held));
+        for lost in [0.05, 0.1] {
+            let data = format!("{} 2 % n={n}, {:.0} % lost", trials.name(), 100.0 * lost);
+            cases.push(Case::at_most("step between results: power lost", data, LEAST_POWER, move |draws| {
+                let (results, again) = run(draws, n, trials, 0.02, 1.0 - lost);
+                let (ours, theirs) = (Fit::of(&results, &again)?, direct(&results, &again)?);
+                let floor = ours.floor(ab::CONFIDENCE)?;
+                let found = |ratio: Option<Estimate>| {
+                    Some(f64::from(u8::from(verdict::verdict(&ratio?, &floor) == Difference::Lower)))
+                };
+                Some((found(ratio(&theirs, BASELINE))? - found(ratio(&ours, OTHER))?, 1.0))
+            }));
+        }
+    }
+    cases
+}
+
+fn judged(fit: &Fit, reference: usize) -> Option<Difference> {
+    Some(fit.judge(OWN, reference, ab::CONFIDENCE)?.1)
+}
+
 fn alarms() -> Vec<Case> {
     let mut cases = Vec::new();
-    for n in [3, 4, 5, 6, 8, 10, 12, 20] {
+    for n in BLOCKS {
         for trials in Trials::ALL {
             let data = format!("{} 3 % n={n}", trials.name());
             let most = if matches!(trials, Trials::Uneven) { 0.06 } else { FALSE_ALARMS.1 };
             cases.push(Case::new("step: false alarm", data.clone(), (0.0, most), move |draws| {
-                let (step, floor) = step(draws, n, trials, 0.03, 1.0)?;
-                Some(is_alarm(verdict::verdict(&step, &floor)))
+                Some(is_alarm(judged(&fit(draws, n, trials, 0.03, 1.0)?, BASELINE)?))
             }));
             cases.push(Case::figure("step: within noise", data, move |draws| {
-                let (step, floor) = step(draws, n, trials, 0.03, 1.0)?;
-                Some(verdict::verdict(&step, &floor) == Difference::WithinNoise)
+                Some(judged(&fit(draws, n, trials, 0.03, 1.0)?, BASELINE)? == Difference::WithinNoise)
             }));
         }
     }
@@ -155,8 +237,10 @@ fn found() -> Vec<Case> {
                         100.0 * lost
                     );
                     let once = move |draws: &mut Draws| {
-                        let (step, floor) = step(draws, n, trials, scatter, 1.0 - lost)?;
-                        Some(verdict::verdict(&step, &floor) == Difference::Lower)
+                        Some(
+                            judged(&fit(draws, n, trials, scatter, 1.0 - lost)?, BASELINE)?
+                                == Difference::Lower,
+                        )
                     };
                     let claimed = n >= 6 && scatter < 0.03 && lost >= 0.1;
                     cases.push(if claimed {

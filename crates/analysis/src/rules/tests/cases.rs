@@ -89,7 +89,7 @@ pub(super) const CASES: &[Case] = &[
         // One of the two is slow to everybody, which explains it.
         spares: || made::fleet(|from, _| if from == "c" { 4e9 } else { 10e9 }),
         severity: Serious,
-        says: &["from c to a is slow: 3.99 Gbit/s, 39.9 %", "reverse 10.00 Gbit/s"],
+        says: &["from c to a is slow: 4.00 Gbit/s, 39.9 %", "reverse 10.00 Gbit/s"],
         change: None,
     },
     Case {
@@ -410,7 +410,7 @@ pub(super) const CASES: &[Case] = &[
         says: &[
             "CPU attribution of plain/bulk",
             "less than the kernel's busy time",
-            "10.00 %",
+            "10.0 %",
             "1.20 according to the kernel",
         ],
         change: None,

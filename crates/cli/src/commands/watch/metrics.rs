@@ -134,6 +134,7 @@ mod tests {
                 deviation: None,
                 interval: None,
                 trials: 1,
+                outages: 0,
                 basis: Basis::Trials,
             },
         }

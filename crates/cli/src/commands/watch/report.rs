@@ -228,6 +228,7 @@ mod tests {
                 deviation: None,
                 interval: Some(Interval { low: 9.2e9, high: 9.6e9, confidence: 0.95 }),
                 trials: 8,
+                outages: 0,
                 basis: findings::Basis::Trials,
             },
         };

@@ -1,6 +1,6 @@
 //! Tests which disturbed trials are repeated, and the number of repeats, also after a resume.
 
-use samples::Disturber;
+use samples::{Arm, Disturber};
 
 use super::*;
 
@@ -68,7 +68,7 @@ fn next_attempt_replaces_disturbed_trial() {
         let design = Design::new(&plan, trials);
         let result =
             plan.results.iter().position(|result| result.id.as_str() == best).expect("it is planned");
-        let mut values = design.seen.values(result, u32::MAX);
+        let mut values = design.seen.blocks(result, Arm::Measure, u32::MAX).into_values().collect::<Vec<_>>();
         values.sort_by(f64::total_cmp);
         values
     };

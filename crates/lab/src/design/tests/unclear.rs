@@ -2,7 +2,10 @@
 
 use samples::Arm;
 
-use super::{super::Observations, *};
+use super::{
+    super::{Judged, Observations},
+    *,
+};
 
 const TEXT: &str = "schema = 1\nname = \"t\"\ntitle = \"t\"\n[hosts.a]\n[hosts.b]\n[wires.w]\nbetween = [\"a:eth0\", \"b:eth0\"]\n\
     addresses = [\"198.18.0.1/24\", \"198.18.0.2/24\"]\n[vxlans.vx]\nvni = 1\n[vxlans.vx.members.a]\nover = \"eth0\"\n\
@@ -72,13 +75,8 @@ fn false_alarm_rate_is_at_most_5_percent() {
                 let id = format!("{path}/{workload}");
                 plan.results.iter().position(|result| result.id.as_str() == id).expect("a result of the plan")
             };
-            let arms = |one, other| seen.paired(one, other, u32::MAX);
-            let (base, result) = ((of("p"), Arm::Measure), (of("q"), Arm::Measure));
-            let pairs = arms(base, result);
-            let floor =
-                stats::noise::of_workload(&arms(base, (of("p"), Arm::Again)), vec![pairs.clone()], 0.95);
-            let (_, difference) =
-                stats::verdict::of_pairs(&pairs, &floor.expect("pairs"), 0.95).expect("a ratio");
+            let fit = Judged::of(&plan, &seen, workload, u32::MAX);
+            let difference = fit.judge(of("q"), of("p")).expect("a ratio");
             judged += 1;
             alarms += usize::from(matches!(difference, stats::Difference::Lower | stats::Difference::Higher));
         }

@@ -185,6 +185,7 @@ pub(super) fn estimate(median: f64) -> Estimate {
         deviation: Some(median * 0.0121),
         interval: interval(median * 0.97, median * 1.02),
         trials: 5,
+        outages: 0,
         basis: Basis::Trials,
     }
 }
@@ -193,7 +194,6 @@ pub(super) fn comparison(ratio: f64, difference: f64, verdict: Difference) -> Co
     let ends = |value: f64| interval((value * 0.98).min(value * 1.03), (value * 0.98).max(value * 1.03));
     Comparison {
         ratio,
-        ratio_of_medians: None,
         ratio_interval: ends(ratio),
         difference,
         difference_interval: ends(difference),

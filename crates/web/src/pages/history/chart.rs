@@ -135,7 +135,15 @@ mod tests {
 
     fn value(median: f64) -> Estimate {
         let interval = Some(Interval { low: median * 0.95, high: median * 1.05, confidence: 0.95 });
-        Estimate { median, mean: median, deviation: None, interval, trials: 7, basis: Basis::Trials }
+        Estimate {
+            median,
+            mean: median,
+            deviation: None,
+            interval,
+            trials: 7,
+            outages: 0,
+            basis: Basis::Trials,
+        }
     }
 
     fn picture(medians: &[f64], levels: Vec<RunLevel>) -> String {

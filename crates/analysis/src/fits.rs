@@ -1,0 +1,188 @@
+//! One fit per workload: the source of all values, noise floors and comparisons of a run.
+
+use findings::{Comparison, Difference, Estimate, NoiseFloor};
+use stats::{Fit, Level, fit::BASELINE};
+
+use crate::{
+    compare::{self, CONFIDENCE},
+    observations::{self, Observations},
+    single_trial,
+};
+
+/// The fits of a run.
+#[derive(Debug, Default)]
+pub(crate) struct Fits {
+    workloads: Vec<Workload>,
+}
+
+#[derive(Debug)]
+struct Workload {
+    name: String,
+    /// Identifiers, the baseline first.
+    results: Vec<String>,
+    fit: Fit,
+    floor: Option<stats::NoiseFloor>,
+}
+
+impl Fits {
+    /// Fits the workloads whose baseline was measured by plumb.
+    pub(crate) fn of(measured: &[Observations<'_>]) -> Self {
+        let baselines =
+            measured.iter().filter(|result| result.record.baseline && !single_trial::is_told(result));
+        Self { workloads: baselines.filter_map(|baseline| Workload::of(baseline, measured)).collect() }
+    }
+
+    /// Noise floors of workloads with enough repetitions of the baseline.
+    pub(crate) fn floors(&self) -> Vec<NoiseFloor> {
+        self.workloads.iter().filter_map(Workload::floor).collect()
+    }
+
+    pub(crate) fn floor(&self, workload: &str) -> Option<&stats::NoiseFloor> {
+        self.workloads.iter().find(|it| it.name == workload)?.floor.as_ref()
+    }
+
+    /// A result's value: by the fit of its workload, of its trials alone if there is none, or over the intervals of an imported
+    /// single trial.
+    pub(crate) fn value(&self, result: &Observations<'_>) -> Option<Estimate> {
+        if let Some(estimate) = single_trial::estimate(result) {
+            return Some(estimate);
+        }
+        match self.place(result) {
+            Some((workload, place)) => {
+                compare::of_trials(&result.values(), workload.fit.value(place, CONFIDENCE))
+            }
+            None => compare::estimate(&result.values()),
+        }
+    }
+
+    /// A result's value with its error.
+    fn level(&self, result: &Observations<'_>) -> Option<Level> {
+        match self.place(result) {
+            Some((workload, place)) => workload.fit.level(place),
+            None => Level::of(&result.values()),
+        }
+    }
+
+    /// `this` relative to `that`. `None` if nothing arrived in any trial of either.
+    pub(crate) fn compare(&self, this: &Observations<'_>, that: &Observations<'_>) -> Option<Comparison> {
+        if single_trial::is_told(this) || single_trial::is_told(that) {
+            return single_trial::compare((this, &self.level(this)?), (that, &self.level(that)?));
+        }
+        let reference = self.level(that)?.estimate(CONFIDENCE)?.value;
+        let places = self.place(this).zip(self.place(that));
+        if let Some(((own, place), (_, below))) =
+            places.filter(|((own, _), (other, _))| own.name == other.name)
+        {
+            let (ratio, verdict) = own.fit.judge(place, below, CONFIDENCE)?;
+            return Some(compare::comparison(&ratio, compare::said(verdict), reference));
+        }
+        let ratio = self.level(this)?.ratio(&self.level(that)?, CONFIDENCE)?;
+        Some(compare::comparison(&ratio, Difference::Unclear, reference))
+    }
+
+    /// Second of each pair relative to the first, for other trials of a workload than those of its values.
+    pub(crate) fn of_pairs(&self, workload: &str, pairs: &[(f64, f64)]) -> Option<Comparison> {
+        let fit = &self.workloads.iter().find(|it| it.name == workload)?.fit;
+        let (ratio, verdict) = fit.of_pairs(pairs, CONFIDENCE)?;
+        let reference = compare::estimate(&pairs.iter().map(|(first, _)| *first).collect::<Vec<_>>())?;
+        Some(compare::comparison(&ratio, compare::said(verdict), reference.median))
+    }
+
+    fn place(&self, result: &Observations<'_>) -> Option<(&Workload, usize)> {
+        self.workloads.iter().find_map(|workload| {
+            let place = workload.results.iter().position(|id| *id == result.record.id)?;
+            workload.fit.level(place).map(|_| (workload, place))
+        })
+    }
+}
+
+impl Workload {
+    fn of(baseline: &Observations<'_>, measured: &[Observations<'_>]) -> Option<Self> {
+        let others = measured.iter().filter(|result| {
+            result.record.workload == baseline.record.workload
+                && result.metric == baseline.metric
+                && result.record.id != baseline.record.id
+        });
+        let results: Vec<&Observations<'_>> = [baseline].into_iter().chain(others).collect();
+        let values: Vec<stats::Blocks> = results.iter().map(|result| result.blocks()).collect();
+        let fit = Fit::of(&values, &observations::values(&baseline.again))?;
+        Some(Self {
+            name: baseline.record.workload.clone(),
+            results: results.iter().map(|result| result.record.id.clone()).collect(),
+            floor: fit.floor(CONFIDENCE),
+            fit,
+        })
+    }
+
+    fn floor(&self) -> Option<NoiseFloor> {
+        let floor = self.floor?;
+        Some(NoiseFloor {
+            workload: self.name.clone(),
+            result: self.results.get(BASELINE)?.clone(),
+            floor: floor.relative,
+            ratio: self.fit.again(CONFIDENCE)?.value,
+            pairs: u32::try_from(floor.pairs).unwrap_or(u32::MAX),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        fixtures::{Fixture, egress, stream_of},
+        observations::gather,
+    };
+    use samples::Arm;
+
+    #[test]
+    fn each_workload_has_the_floor_of_its_own_baseline() {
+        let run = egress(6);
+        let floors = Fits::of(&gather(&run.record)).floors();
+        let floors: Vec<_> =
+            floors.iter().map(|floor| (&*floor.workload, &*floor.result, floor.pairs)).collect();
+        assert_eq!(
+            floors,
+            [
+                ("bulk", "node-to-node/bulk/underlay-offload=on", 6),
+                ("ping", "node-to-node/ping/underlay-offload=on", 6)
+            ]
+        );
+    }
+
+    #[test]
+    fn only_blocks_with_both_trials_are_paired() {
+        let mut run = Fixture::new(6);
+        run.path("plain", &["wire"]).stream("plain", &[], 1e9);
+        // The repetitions of the first blocks are far off; their partners are missing.
+        run.each("plain/bulk", |trial| {
+            if trial.arm == Arm::Again && trial.block < 3 {
+                trial.measurement = stream_of(9e9);
+            }
+        });
+        run.record.trials.retain(|trial| trial.arm == Arm::Again || trial.block >= 3);
+        let floors = Fits::of(&gather(&run.record)).floors();
+        let floor = floors.first().expect("three pairs remain");
+        assert!(floor.pairs == 3 && floor.floor < 0.05, "{floor:?}");
+    }
+
+    #[test]
+    fn one_burst_of_other_work_moves_a_floor_by_little() {
+        let floor = |run: &Fixture| Fits::of(&gather(&run.record)).floors()[0].floor;
+        let mut run = Fixture::new(6);
+        run.path("plain", &["wire"]).path("tunnel", &["wire", "vxlan"]);
+        run.stream("plain", &[], 10e9).stream("tunnel", &[], 9e9);
+        let before = floor(&run);
+        run.each("plain/bulk", |trial| {
+            if trial.block == 2 && trial.arm == Arm::Again {
+                trial.measurement = stream_of(3e9);
+            }
+        });
+        assert!(floor(&run) < 1.5 * before, "{before} {}", floor(&run));
+    }
+
+    #[test]
+    fn one_pair_is_no_floor() {
+        assert_eq!(Fits::of(&gather(&egress(1).record)).floors().len(), 0);
+    }
+}

@@ -1,0 +1,65 @@
+//! Values and comparisons of a workload, by the same fit and from the same trials as in the report.
+
+use std::collections::BTreeSet;
+
+use samples::Arm;
+use scenario::{Plan, Step};
+use stats::{Difference, Fit, Level, ab::CONFIDENCE, interval};
+
+use super::observations::Observations;
+
+/// The fit of a workload after the blocks before a given one.
+pub(super) struct Judged<'a> {
+    seen: &'a Observations,
+    block: u32,
+    /// The baseline first, if there is one.
+    results: Vec<usize>,
+    /// `None` without a baseline that was measured.
+    fit: Option<Fit>,
+}
+
+impl<'a> Judged<'a> {
+    pub(super) fn of(plan: &Plan, seen: &'a Observations, workload: &str, block: u32) -> Self {
+        let own = |result: &usize| plan.results[*result].workload.as_str() == workload;
+        let mut results: Vec<usize> = (0..plan.results.len()).filter(own).collect();
+        results.sort_by_key(|result| !plan.results[*result].baseline);
+        let baseline = results.first().copied().filter(|result| plan.results[*result].baseline);
+        let fit = baseline.and_then(|baseline| {
+            let values: Vec<stats::Blocks> =
+                results.iter().map(|result| seen.blocks(*result, Arm::Measure, block)).collect();
+            Fit::of(&values, &seen.blocks(baseline, Arm::Again, block))
+        });
+        Self { seen, block, results, fit }
+    }
+
+    /// How precisely the value of a result is known: the farther end of its interval, relative to the value. `None` with too few
+    /// trials.
+    pub(super) fn reach(&self, result: usize) -> Option<f64> {
+        let place = self.place(result)?;
+        let fitted = self.fit.as_ref().and_then(|fit| fit.value(place, interval::TO_STOP));
+        let alone = || {
+            let values = self.seen.blocks(result, Arm::Measure, self.block);
+            Level::of(&values.into_values().collect::<Vec<_>>())?.estimate(interval::TO_STOP)
+        };
+        fitted.or_else(alone)?.reach()
+    }
+
+    /// Results with an undecided comparison, and the results that they are compared with.
+    pub(super) fn unclear(&self, plan: &Plan) -> BTreeSet<usize> {
+        let steps = plan.steps.iter().filter(|step| self.place(step.result).is_some());
+        steps.filter(|step| self.is_unclear(step)).flat_map(|step| [step.result, step.reference]).collect()
+    }
+
+    fn is_unclear(&self, step: &Step) -> bool {
+        self.judge(step.result, step.reference).is_none_or(|difference| difference == Difference::Unclear)
+    }
+
+    pub(super) fn judge(&self, result: usize, reference: usize) -> Option<Difference> {
+        let (result, reference) = (self.place(result)?, self.place(reference)?);
+        Some(self.fit.as_ref()?.judge(result, reference, CONFIDENCE)?.1)
+    }
+
+    fn place(&self, result: usize) -> Option<usize> {
+        self.results.iter().position(|known| *known == result)
+    }
+}
