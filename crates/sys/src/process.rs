@@ -1,5 +1,6 @@
 //! A process handle: operations never affect a later process with the same PID.
 //! See proc(5), proc_pid_stat(5), pidfd_send_signal(2).
+#![expect(clippy::disallowed_methods, reason = "reads process state from /proc")]
 
 use std::fs::{self, File};
 use std::io::Read;
