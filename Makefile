@@ -13,8 +13,8 @@ PLUMB  := $(BUILT)/release/plumb
 XTASK  := cargo run --quiet --bin xtask --
 
 FUZZ_SECONDS := 15
-# Not optimised, because it runs for a second. Installed from another directory, because this one sets $(TARGET).
-CARGO_DENY := CARGO_PROFILE_RELEASE_OPT_LEVEL=0 CARGO_PROFILE_RELEASE_LTO=off cargo install --quiet --locked cargo-deny@0.20.2
+# Not optimised, because such tools run for a second. Installed from another directory, because this one sets $(TARGET).
+CARGO_TOOL := CARGO_PROFILE_RELEASE_OPT_LEVEL=0 CARGO_PROFILE_RELEASE_LTO=off cargo install --quiet --locked
 # The last file that npm writes.
 NODE := tests/browser/node_modules/.package-lock.json
 
@@ -66,7 +66,7 @@ stats: setup-build ## Test every statistical claim on 1,000 synthetic data sets 
 
 .PHONY: lint
 lint: setup-build $(NODE) ## Check every house rule: fmt, clippy, edges, licences, generated files, ...
-	@command -v cargo-deny >/dev/null || { cd / && $(CARGO_DENY); }
+	@command -v cargo-deny >/dev/null || { cd / && $(CARGO_TOOL) cargo-deny@0.20.2; }
 	@$(XTASK) check
 
 .PHONY: soak
@@ -100,8 +100,16 @@ site: setup-build ## Build the documentation as a web site with offline search i
 	@echo "The documentation: out/site/index.html"
 
 .PHONY: deb
-deb: setup-build ## Build a Debian package into out/
-	@$(XTASK) deb
+deb: setup-build cyclonedx ## Build a Debian package into out/ (needs nfpm or Go)
+	@xtask/package.sh $@ out
+
+.PHONY: rpm
+rpm: setup-build cyclonedx ## Build an RPM package into out/ (needs nfpm or Go)
+	@xtask/package.sh $@ out
+
+.PHONY: cyclonedx
+cyclonedx:
+	@command -v cargo-cyclonedx >/dev/null || { cd / && $(CARGO_TOOL) cargo-cyclonedx@0.5.9; }
 
 $(NODE): tests/browser/package-lock.json
 	@xtask/setup.sh npm:npm

@@ -6,7 +6,7 @@ cd "$(dirname "$0")/.."
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 program=$(find target -maxdepth 3 -path "*/debug/plumb" -type f | head -n 1)
-cargo xtask deb --program "$program" --output "$work"
+xtask/package.sh deb "$work" "$program"
 
 root=$work/root
 mkdir -p "$root/var/lib/dpkg/"{info,updates,triggers} "$root/tmp"

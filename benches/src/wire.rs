@@ -63,7 +63,7 @@ pub(crate) struct Wire {
 
 impl Wire {
     pub(crate) fn create() -> anyhow::Result<Self> {
-        Ok(Self { topology: Topology::raise(&lab()).context("create a wire")? })
+        Ok(Self { topology: Topology::create(&lab()).context("create a wire")? })
     }
 
     /// BIG TCP.

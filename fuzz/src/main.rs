@@ -11,10 +11,10 @@ use std::sync::LazyLock;
 
 /// Each has a corpus of the same name.
 const TARGETS: &[(&str, fn(&[u8]))] = &[
-    ("agent_is_told", protocol::to_agent),
-    ("agent_says", protocol::from_agent),
-    ("conductor_is_told", protocol::to_conductor),
-    ("conductor_says", protocol::from_conductor),
+    ("to_agent", protocol::to_agent),
+    ("from_agent", protocol::from_agent),
+    ("to_nested_run", protocol::to_nested_run),
+    ("from_nested_run", protocol::from_nested_run),
     ("extension", server::exercise::record),
     #[cfg(feature = "whole")]
     ("fleet_message", fleet::exercise::message),

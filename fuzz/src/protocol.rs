@@ -1,6 +1,6 @@
 //! Entry points for fuzzers and property tests: decodes arbitrary bytes and checks invariants.
 
-use protocol::{FromAgent, FromConductor, LineLimit, Receiver, Sender, ToAgent, ToConductor};
+use protocol::{FromAgent, FromNestedRun, LineLimit, Receiver, Sender, ToAgent, ToNestedRun};
 use serde::{Serialize, de::DeserializeOwned};
 
 const LONGEST: usize = 1 << 20;
@@ -13,12 +13,14 @@ pub(crate) fn to_agent(bytes: &[u8]) {
     check_round_trip::<ToAgent>(bytes);
 }
 
-pub(crate) fn from_conductor(bytes: &[u8]) {
-    check_round_trip::<FromConductor>(bytes);
+/// Decodes messages from a nested run.
+pub(crate) fn from_nested_run(bytes: &[u8]) {
+    check_round_trip::<FromNestedRun>(bytes);
 }
 
-pub(crate) fn to_conductor(bytes: &[u8]) {
-    check_round_trip::<ToConductor>(bytes);
+/// Decodes messages to a nested run.
+pub(crate) fn to_nested_run(bytes: &[u8]) {
+    check_round_trip::<ToNestedRun>(bytes);
 }
 
 /// Messages that can be decoded can also be encoded.

@@ -1,15 +1,13 @@
-//! Sandboxes with stored runs, and their numbers in each table.
+//! Sandboxes with stored runs.
 
 use plumb_tests::Sandbox;
 
 use crate::sandbox;
 
-/// A run with every kind of workload and schedule over a wire.
 pub(crate) const KINDS: &str = "tests/cli/records/kinds.run.json.gz";
 /// A run with streams in both directions, in reverse, over UDP in reverse and in limit mode, an open loop over TCP,
 /// several clients, and first-touch memory.
 const DIRECTIONS: &str = "tests/cli/records/directions.run.json.gz";
-/// The run of the golden files.
 pub(crate) const GOLDEN: &str = "crates/analysis/tests/golden/egress.run.json";
 
 /// Logs in crates/import/tests/data.
@@ -25,12 +23,10 @@ const IMPORTS: [&[&str]; 7] = [
 /// A sender's log only.
 const INTERRUPTED: &[&str] = &["iperf3/interrupted.client.txt"];
 
-/// A path relative to the root of the repository.
 fn path(name: &str) -> String {
     format!("{}/../../{name}", env!("CARGO_MANIFEST_DIR"))
 }
 
-/// A sandbox with the run of a record.
 pub(crate) fn with_run(record: &str) -> Sandbox {
     let sandbox = sandbox();
     let _ = sandbox.succeed(&["runs", "import", &path(record)]);
@@ -45,7 +41,6 @@ fn with_import(logs: &[&str]) -> Sandbox {
     sandbox
 }
 
-/// A table with a header.
 struct Csv {
     head: Vec<String>,
     rows: Vec<Vec<String>>,
@@ -61,7 +56,6 @@ impl Csv {
         Self::read(&sandbox.succeed(&["report", "latest", "--format", format]).out)
     }
 
-    /// Empty if the column is missing.
     fn field(&self, row: usize, column: &str) -> &str {
         let place = self.head.iter().position(|name| name == column);
         place.map_or("", |place| &self.rows[row][place])
@@ -82,7 +76,6 @@ fn fields(line: &str) -> Vec<String> {
     fields
 }
 
-/// Covers every kind of workload, schedule and source: the value in a trial's row is the one its result is judged by.
 pub(crate) fn trial_rows_result_rows_and_report_agree() {
     let mut metrics = std::collections::BTreeSet::new();
     let measured = [KINDS, DIRECTIONS, GOLDEN].into_iter().map(with_run);

@@ -88,7 +88,7 @@ pub(crate) fn counts_calls_of_a_known_program_exactly() {
     }
     assert_eq!(many["schema"], 1);
     assert_eq!(many["target"]["kind"], "command");
-    assert_eq!(many["ended"], serde_json::json!({ "reason": "target-ended", "how": "status 0" }));
+    assert_eq!(many["ended"], serde_json::json!({ "reason": "target-ended", "status": "status 0" }));
     assert!(many["observed"]["overflowed"].as_array().is_none_or(Vec::is_empty), "{many}");
 }
 

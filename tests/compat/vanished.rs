@@ -2,7 +2,7 @@
 
 use std::{fs, process::Command, thread, time::Duration};
 
-use plumb_tests::{Case, Need, Sandbox, wait_until};
+use plumb_tests::{Case, Need, Sandbox, path_of, wait_until};
 use sys::netns::NetNs;
 
 use crate::{
@@ -110,9 +110,8 @@ impl Path {
     fn create() -> Self {
         let [router, server, client] =
             ["a router", "a server", "a client"].map(|name| NetNs::create(name).expect("a network"));
-        let of = |ns: &NetNs| ns.proc_path().display().to_string();
-        ip(&router, &format!("link add to-server type veth peer name eth0 netns {}", of(&server)));
-        ip(&router, &format!("link add to-client type veth peer name eth0 netns {}", of(&client)));
+        ip(&router, &format!("link add to-server type veth peer name eth0 netns {}", path_of(&server)));
+        ip(&router, &format!("link add to-client type veth peer name eth0 netns {}", path_of(&client)));
         let ends = [(&server, "to-server", "198.18.0"), (&client, "to-client", "198.18.1")];
         for (end, device, net) in ends {
             ip(&router, &format!("addr add {net}.1/24 dev {device}"));

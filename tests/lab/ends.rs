@@ -86,12 +86,12 @@ pub(crate) fn a_killed_keeper() {
     let sandbox = sandbox();
     let before = Leftovers::of(&sandbox);
     let up = sandbox.succeed(&["lab", "up", "quick"]).out;
-    let keeper = up
+    let holder = up
         .split("process ")
         .nth(1)
         .and_then(|rest| rest.split(')').next()?.parse().ok())
         .expect("it is named");
-    signal(keeper, "KILL");
+    signal(holder, "KILL");
     before.are_gone_within(PATIENCE);
     // The process has no memory or files any more, but may not have exited yet.
     assert!(wait_until(PATIENCE, || sandbox.succeed(&["lab", "list"]).out.contains("gone")));

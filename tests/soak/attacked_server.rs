@@ -73,7 +73,7 @@ pub(crate) fn half_an_hour() {
 
 /// Fifty addresses for hostile clients and one for honest clients.
 fn raise(server: &NetNs, clients: &NetNs) {
-    let there = server.proc_path().display().to_string();
+    let there = plumb_tests::path_of(server);
     let mut script =
         format!("ip link add eth0 type veth peer name eth0 netns {there}; ip link set eth0 up\n");
     script += "ip addr add 198.18.0.2/16 dev eth0\n";

@@ -31,7 +31,7 @@ const FLAGS: [&str; 9] = [
 pub struct Chrome {
     child: Child,
     orders: ChildStdin,
-    heard: Receiver<Value>,
+    messages: Receiver<Value>,
     session: Option<String>,
     number: u64,
     events: Vec<Value>,
@@ -48,7 +48,7 @@ impl Chrome {
         let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().expect("a shell starts");
         let orders = child.stdin.take().expect("piped");
         let mut printed = BufReader::new(child.stdout.take().expect("piped"));
-        let (hear, heard) = channel();
+        let (hear, messages) = channel();
         thread::spawn(move || {
             let mut message = Vec::new();
             while printed.read_until(0, &mut message).is_ok_and(|length| length > 0) {
@@ -61,7 +61,7 @@ impl Chrome {
         });
         let (session, events, requests) = (None, Vec::new(), Vec::new());
         let mut chrome =
-            Self { child, orders, heard, session, number: 0, events, requests, _profile: profile };
+            Self { child, orders, messages, session, number: 0, events, requests, _profile: profile };
         let target = chrome.call("Target.createTarget", &json!({"url": "about:blank"}));
         let attach = json!({"targetId": target["targetId"], "flatten": true});
         let attached = chrome.call("Target.attachToTarget", &attach);
@@ -91,7 +91,7 @@ impl Chrome {
 
     fn hear(&mut self, begun: Instant) -> Value {
         let left = PATIENCE.saturating_sub(begun.elapsed());
-        let message = self.heard.recv_timeout(left).expect("Chromium replies");
+        let message = self.messages.recv_timeout(left).expect("Chromium replies");
         if message.get("method").is_some() {
             if message["method"] == "Network.requestWillBeSent" {
                 self.requests.extend(message["params"]["request"]["url"].as_str().map(str::to_owned));

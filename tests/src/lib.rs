@@ -37,7 +37,7 @@ pub use hostile_relay::{Address, HostileRelay, Liar, Lie};
 pub use hosts_scenario::{by_member, by_ssh, first_two, pair, pairs};
 pub use kills::{Random, kill};
 pub use leftovers::{Leftovers, agents, belongs_to, cpu_time, name, processes, signal, wait_until};
-pub use loopback::{bring_loopback_up, dropped, in_one_of_five, on_loopback};
+pub use loopback::{bring_loopback_up, dropped, in_one_of_five, on_loopback, path_of};
 pub use need::{Case, GUEST_KERNEL_VARIABLE, Need, guest_kernel, guest_kernel_series, in_one_of_three, run};
 pub use other_work::OtherWork;
 pub use postgres_server::PostgresServer;

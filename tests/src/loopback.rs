@@ -2,11 +2,18 @@
 
 use std::{
     fs,
+    os::fd::{AsFd, AsRawFd},
     panic::{AssertUnwindSafe, catch_unwind},
     process::Command,
 };
 
 use sys::netns::NetNs;
+
+/// Other processes can open it if they may trace this one.
+#[must_use]
+pub fn path_of(namespace: &NetNs) -> String {
+    format!("/proc/{}/fd/{}", std::process::id(), namespace.as_fd().as_raw_fd())
+}
 
 /// Passes if one of five attempts does, in case other work disturbs a timing test.
 pub fn in_one_of_five(test: impl Fn()) {

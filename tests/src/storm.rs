@@ -65,13 +65,13 @@ impl Storm {
         (0..HOSTS).for_each(|host| network.limit(host, RATE));
         let before = (Leftovers::of(&network.sandbox), Hosts::of(&network, HOSTS));
         let capture = Capture::on_bridge(&network);
-        let mut course = Course::begin(Fleet::of(network, 0..HOSTS), store, self);
+        let mut fault_run = FaultRun::begin(Fleet::of(network, 0..HOSTS), store, self);
         for (place, fault) in self.faults.iter().enumerate() {
-            let share = (place as f64 + course.random.fraction()) / self.faults.len() as f64;
-            course.meet(*fault, STORMY * share);
+            let share = (place as f64 + fault_run.random.fraction()) / self.faults.len() as f64;
+            fault_run.meet(*fault, STORMY * share);
         }
-        course.until("the run is complete", Course::is_complete);
-        let Course { mut fleet, store, kept, reported, .. } = course;
+        fault_run.until("the run is complete", FaultRun::is_complete);
+        let FaultRun { mut fleet, store, kept, reported, .. } = fault_run;
         fleet.network.agents_are_gone();
         let connections = capture.end();
         let stored = StoredTrials::of(&store);
@@ -94,7 +94,8 @@ impl Storm {
     }
 }
 
-struct Course {
+/// The run in progress.
+struct FaultRun {
     fleet: Fleet,
     store: PostgresServer,
     controllers: Vec<(usize, ProcessGuard)>,
@@ -109,11 +110,11 @@ struct Course {
     reported: BTreeMap<String, usize>,
 }
 
-impl Course {
+impl FaultRun {
     fn begin(fleet: Fleet, store: PostgresServer, storm: &Storm) -> Self {
         let scenario = pairs("pairs = \"all\"", by_member(0..HOSTS), storm.trials, storm.trial);
         let _ = fleet.network.sandbox.file("storm.toml", &scenario);
-        let mut course = Self {
+        let mut fault_run = Self {
             fleet,
             store,
             controllers: Vec::new(),
@@ -127,12 +128,12 @@ impl Course {
             complete: false,
             reported: BTreeMap::new(),
         };
-        course.start();
-        let name = || StoredTrials::run(&course.store);
-        assert!(wait_until(PATIENCE, || !name().is_empty()), "{}", course.printed(0));
-        course.run = name();
-        course.kept = StoredTrials::of(&course.store);
-        course
+        fault_run.start();
+        let name = || StoredTrials::run(&fault_run.store);
+        assert!(wait_until(PATIENCE, || !name().is_empty()), "{}", fault_run.printed(0));
+        fault_run.run = name();
+        fault_run.kept = StoredTrials::of(&fault_run.store);
+        fault_run
     }
 
     fn start(&mut self) {
@@ -209,7 +210,7 @@ impl Course {
 
     fn meet(&mut self, fault: Fault, part: f64) {
         let goal = (self.kept.planned() as f64 * part) as usize;
-        self.until("the next fault", |course| StoredTrials::count(&course.store) >= goal);
+        self.until("the next fault", |fault_run| StoredTrials::count(&fault_run.store) >= goal);
         let beyond = BEYOND.mul_f64(self.random.fraction());
         self.pass(beyond);
         assert!(!self.complete, "the run is complete before all faults were made: {:?}", self.reported);

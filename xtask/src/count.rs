@@ -1,8 +1,6 @@
 //! `cargo xtask count`: prints figures that show whether the code gets simpler.
 
 pub(crate) mod circles;
-mod commits;
-mod echoes;
 mod names;
 
 use std::path::PathBuf;
@@ -25,11 +23,8 @@ pub(crate) struct Request {
     /// Count in this checkout instead, e.g. of an earlier commit
     #[arg(long, value_name = "DIR")]
     repo: Option<PathBuf>,
-    /// Count the product files changed by this commit instead; repeatable
-    #[arg(long, value_name = "REVISION", conflicts_with = "repo")]
-    commit: Vec<String>,
     /// Count only tokens of non-test code by crate, as lines of xtask/src/ceilings.rs
-    #[arg(long, conflicts_with = "commit")]
+    #[arg(long)]
     tokens: bool,
     /// Also list the counted items
     #[arg(long)]
@@ -37,14 +32,6 @@ pub(crate) struct Request {
 }
 
 pub(crate) fn run(workspace: &Workspace, request: &Request) -> Result<ExitCode> {
-    for commit in &request.commit {
-        let files = commits::touched(&workspace.root, commit)?;
-        println!("{commit}: {} files", files.len());
-        list(request, &files);
-    }
-    if !request.commit.is_empty() {
-        return Ok(ExitCode::SUCCESS);
-    }
     if request.tokens {
         let counts = tokens::count(request.repo.as_ref().unwrap_or(&workspace.root))?;
         for (krate, count) in &counts {
@@ -78,9 +65,6 @@ pub(crate) fn run(workspace: &Workspace, request: &Request) -> Result<ExitCode> 
     let circles = circles::find(&source);
     section("Cycles of modules inside crates", circles.len());
     list(request, &circles);
-    let echoes = echoes::find(&source);
-    section("Doc lines that only repeat a name", echoes.len());
-    list(request, &echoes);
     if request.repo.is_none() {
         let rates = plain_words::shown(workspace)?;
         section("Marker phrases per 1,000 words, by area and kind of text", rates.len());

@@ -1,10 +1,10 @@
 //! `cargo xtask generate`: writes the files that `plumb` prints, and builds the script of report pages.
 
+use std::fs;
 use std::path::Path;
 use std::process::{Command, ExitCode, Stdio};
-use std::{fs, str};
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, ensure};
 
 use crate::script;
 use crate::workspace::Workspace;
@@ -15,7 +15,6 @@ pub(crate) struct Generated {
     pub(crate) verb: &'static str,
 }
 
-/// Each is compared with the output of `plumb` once `plumb` has its verb.
 #[rustfmt::skip]
 pub(crate) const GENERATED: &[Generated] = &[
     Generated { path: "docs/reference/scenario.schema.json", verb: "schema scenario" },
@@ -41,10 +40,7 @@ pub(crate) fn run(workspace: &Workspace) -> Result<ExitCode> {
     }
     let plumb = workspace.plumb()?;
     for file in GENERATED {
-        let Some(text) = file.printed_by(&plumb)? else {
-            println!("skip {}: `plumb {}` does not exist yet", file.path, file.verb);
-            continue;
-        };
+        let text = file.printed_by(&plumb)?;
         file.write(&workspace.root, &text).with_context(|| format!("write {}", file.path))?;
         println!("wrote {}", file.path);
     }
@@ -80,19 +76,12 @@ impl Generated {
         }
     }
 
-    pub(crate) fn printed_by(&self, plumb: &Path) -> Result<Option<String>> {
+    pub(crate) fn printed_by(&self, plumb: &Path) -> Result<String> {
         let mut command = Command::new(plumb);
         let output =
             command.args(self.verb.split(' ')).stdin(Stdio::null()).output().context("start plumb")?;
-        let complaint = String::from_utf8_lossy(&output.stderr);
-        if complaint.contains("unrecognized subcommand")
-            || output.status.success() && output.stdout.is_empty()
-        {
-            return Ok(None);
-        }
-        if !output.status.success() {
-            bail!("`plumb {}` failed: {}", self.verb, complaint.trim());
-        }
-        Ok(Some(String::from_utf8(output.stdout).with_context(|| format!("`plumb {}`", self.verb))?))
+        let message = String::from_utf8_lossy(&output.stderr);
+        ensure!(output.status.success(), "`plumb {}` failed: {}", self.verb, message.trim());
+        String::from_utf8(output.stdout).with_context(|| format!("`plumb {}`", self.verb))
     }
 }

@@ -9,7 +9,6 @@ mod captures;
 mod ceilings;
 mod check;
 mod count;
-mod deb;
 mod declared;
 mod edges;
 mod generate;
@@ -17,9 +16,7 @@ mod kinds;
 mod matches;
 mod pictures;
 mod prose;
-mod reproduce;
 mod rules;
-mod sbom;
 mod script;
 mod source;
 mod test;
@@ -41,16 +38,10 @@ enum Verb {
     Check(check::Request),
     /// Print figures that show whether the code gets simpler
     Count(count::Request),
-    /// Write a Debian package
-    Deb(deb::Request),
     /// Write the files that `plumb` generates, such as JSON schemas
     Generate,
     /// Draw the pictures of docs/guide/pictures.md
     Pictures(pictures::Request),
-    /// Build the packed program twice, in two folders, and compare both
-    Reproduce(reproduce::Request),
-    /// Write a software bill of materials (CycloneDX)
-    Sbom(sbom::Request),
     /// Run every test and end with one line: passed, failed, skipped
     Test(test::Request),
 }
@@ -68,11 +59,8 @@ fn run(verb: Verb) -> Result<ExitCode> {
         Verb::Captures(request) => captures::run(&workspace, &request),
         Verb::Check(request) => check::run(&workspace, &request),
         Verb::Count(request) => count::run(&workspace, &request),
-        Verb::Deb(request) => deb::run(&workspace, &request),
         Verb::Generate => generate::run(&workspace),
         Verb::Pictures(request) => pictures::run(&workspace, &request),
-        Verb::Reproduce(request) => reproduce::run(&workspace, &request),
-        Verb::Sbom(request) => sbom::run(&workspace, &request),
         Verb::Test(request) => test::run(&workspace, &request),
     }
 }

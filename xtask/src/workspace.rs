@@ -8,8 +8,6 @@ use std::process::{Command, Stdio};
 use anyhow::{Context, Result, bail, ensure};
 use cargo_metadata::{Artifact, Message, Metadata, MetadataCommand};
 
-pub(crate) const TARGET: &str = "x86_64-unknown-linux-musl";
-
 pub(crate) struct Workspace {
     pub(crate) root: PathBuf,
     pub(crate) metadata: Metadata,
@@ -36,7 +34,15 @@ impl Workspace {
 
     /// All verbs share the dev profile, so that nothing is built twice.
     pub(crate) fn cargo(&self, args: &[&str]) -> Command {
-        cargo_in(&self.root, args)
+        let mut cargo = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+        cargo.args(args).current_dir(&self.root).stdin(Stdio::null());
+        // Variables that `cargo run` sets for this program: with them, build scripts that depend on them (ring's) would
+        // run again whenever another caller runs cargo, and all dependents be rebuilt.
+        let is_own = |name: &str| name.starts_with("CARGO_PKG_") || name.starts_with("CARGO_MANIFEST_");
+        for (name, _) in std::env::vars_os().filter(|(name, _)| name.to_str().is_some_and(is_own)) {
+            cargo.env_remove(name);
+        }
+        cargo
     }
 
     pub(crate) fn cargo_behind_others(&self, args: &[&str]) -> Command {
@@ -61,50 +67,15 @@ impl Workspace {
         executable(self.built_by(&["build", "--bin", "plumb"])?)
     }
 
-    pub(crate) fn packed_plumb(&self) -> Result<PathBuf> {
-        executable(built_by(Self::dist_build(&self.root)?)?)
-    }
-
-    pub(crate) fn dist_build(root: &Path) -> Result<Command> {
-        let home = match std::env::var_os("CARGO_HOME") {
-            Some(home) => home.into(),
-            None => std::env::home_dir().context("no home folder")?.join(".cargo"),
-        };
-        let maps =
-            [(root, "/plumb"), (&*home, "/cargo")].map(|(from, to)| format!("{}={to}", from.display()));
-        // Extends .cargo/config.toml, which the variable would replace.
-        let of_rust = maps.each_ref().map(|map| format!("--remap-path-prefix={map}"));
-        let of_rust = format!("target.{TARGET}.rustflags={of_rust:?}");
-        let of_c = maps.map(|map| format!("-ffile-prefix-map={map}")).join(" ");
-        let args = ["build", "--locked", "--profile", "dist", "--bin", "plumb", "--config", &of_rust];
-        let mut cargo = cargo_in(root, &args);
-        cargo.env("CFLAGS_x86_64_unknown_linux_musl", of_c);
-        Ok(cargo)
-    }
-
+    /// Returns the artifacts.
     fn built_by(&self, args: &[&str]) -> Result<Vec<Artifact>> {
-        built_by(self.cargo(args))
+        let mut built = Vec::new();
+        each_built_by(self.cargo(args), &mut |artifact| built.push(artifact))?;
+        Ok(built)
     }
 }
 
-fn cargo_in(root: &Path, args: &[&str]) -> Command {
-    let mut cargo = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
-    cargo.args(args).current_dir(root).stdin(Stdio::null());
-    // Variables that `cargo run` sets for this program: with them, build scripts that depend on them (ring's) would
-    // run again whenever another caller runs cargo, and all dependents be rebuilt.
-    let told = |name: &str| name.starts_with("CARGO_PKG_") || name.starts_with("CARGO_MANIFEST_");
-    for (name, _) in std::env::vars_os().filter(|(name, _)| name.to_str().is_some_and(told)) {
-        cargo.env_remove(name);
-    }
-    cargo
-}
-
-fn built_by(cargo: Command) -> Result<Vec<Artifact>> {
-    let mut built = Vec::new();
-    each_built_by(cargo, &mut |artifact| built.push(artifact))?;
-    Ok(built)
-}
-
+/// Passes on each artifact as soon as it is built.
 pub(crate) fn each_built_by(mut cargo: Command, hand_over: &mut dyn FnMut(Artifact)) -> Result<()> {
     cargo.arg("--message-format=json-render-diagnostics").stdout(Stdio::piped());
     let mut child = cargo.spawn().context("start cargo")?;

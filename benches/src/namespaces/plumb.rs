@@ -1,4 +1,4 @@
-//! Plumb: [`Topology::raise`], which reads everything back and waits for carrier before it returns.
+//! Plumb: [`Topology::create`], which reads everything back and waits for carrier before it returns.
 
 use std::{
     process::{Command, Stdio},
@@ -37,7 +37,7 @@ impl Contender for Plumb {
 
     fn measure(&mut self) -> anyhow::Result<Measured> {
         let begin = Instant::now();
-        let topology = Topology::raise(&self.lab)?;
+        let topology = Topology::create(&self.lab)?;
         let time = begin.elapsed();
         ensure!(topology.missing().is_empty(), "the kernel lacks {:?}", topology.missing());
         let ports = count(&topology, "switch", "ports br0")?;

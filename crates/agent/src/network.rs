@@ -28,9 +28,9 @@ pub(crate) struct Network {
 }
 
 impl Network {
-    pub(crate) fn dress(&self, lab: &Lab, host: &HostName) -> Result<Reply, Refusal> {
+    pub(crate) fn configure_network(&self, lab: &Lab, host: &HostName) -> Result<Reply, Refusal> {
         has_its_cpus(lab, host)?;
-        let topology = made(lab, host)?;
+        let topology = create_topology(lab, host)?;
         if let Some(missing) = topology.missing().first() {
             return Err(Refusal { reason: missing.to_string(), unsupported: true });
         }
@@ -77,7 +77,7 @@ impl Network {
             Ok(reservation) => {
                 // Without it, the run still measures, but other runs are not notified.
                 *lock(&self.reservation) = Some((reservation, Presence::announce(by)));
-                Ok(Reply::Reserved { beside: Presence::beside(by) })
+                Ok(Reply::Reserved { beside: Presence::others(by) })
             }
             Err(Occupied { by }) => Ok(Reply::Occupied { by }),
         }
@@ -130,7 +130,8 @@ fn unknown() -> Refusal {
     Refusal::new("the devices of this host have not been configured or found")
 }
 
-fn made(lab: &Lab, host: &HostName) -> Result<Topology, Refusal> {
+/// The lab's description of this host.
+fn create_topology(lab: &Lab, host: &HostName) -> Result<Topology, Refusal> {
     Topology::inside(lab, host).map_err(|error| match lab.existing(host) {
         Some(_) if error.is_permission() => Refusal::new(
             "its agent may not make network namespaces and devices there, which takes root (CAP_SYS_ADMIN and CAP_NET_ADMIN): let \

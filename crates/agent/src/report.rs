@@ -5,7 +5,8 @@ use traffic::Outcome;
 
 use crate::{refusal::Refusal, watch::Watch};
 
-pub(crate) fn of(outcome: Outcome, watch: Watch<'_>) -> Result<EndReport, Refusal> {
+/// The report of one end, with the machine's counters.
+pub(crate) fn end_report(outcome: Outcome, watch: Watch<'_>) -> Result<EndReport, Refusal> {
     let Outcome { measured, threads } = outcome;
     let (softnet, stalled) = (watch.softnet(), watch.stalled());
     Ok(EndReport { measured, threads, machine: watch.machine()?, softnet, stalled })

@@ -132,7 +132,7 @@ impl<'scope> Session<'scope, '_> {
                 probes.abandon(token);
                 answer(Ok(Reply::Done));
             }
-            Order::Dress { lab, host } => answer(network.dress(&lab, &host)),
+            Order::ConfigureNetwork { lab, host } => answer(network.configure_network(&lab, &host)),
             Order::FindInterface { host, address, interface } => {
                 answer(self.find(&host, address, interface.as_ref()));
             }

@@ -1,10 +1,8 @@
 //! Reserved amounts per address. Dropping a share on any thread returns its amount to the budget.
 
-use std::{
-    collections::HashMap,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
-};
+use std::{collections::HashMap, sync::Arc};
 
+use parking_lot::Mutex;
 use thiserror::Error;
 
 use crate::source::Source;
@@ -48,8 +46,8 @@ impl Amounts {
 
     /// Reserves nothing. The error names the exceeded budget.
     pub fn check(&self, source: Source, amount: u64) -> Result<(), Exhausted> {
-        let reserved = self.lock();
-        let (address, server) = reserved.left(source);
+        let reserved = self.0.lock();
+        let (address, server) = reserved.remaining(source);
         match () {
             // The total limit takes precedence.
             () if amount > server => Err(Exhausted::Server),
@@ -66,30 +64,30 @@ impl Amounts {
 
     /// Reserves up to half of the remaining budget, but at least `least`.
     pub fn take_part(&self, source: Source, wanted: u64, least: u64) -> Result<Share, Exhausted> {
-        let (address, server) = self.lock().left(source);
+        let (address, server) = self.0.lock().remaining(source);
         self.take(source, wanted.min(address / 2).min(server / 2).max(least.min(wanted)))
     }
 
     #[must_use]
     pub fn total(&self) -> u64 {
-        self.lock().total
+        self.0.lock().total
     }
 
     #[must_use]
     pub fn of(&self, source: Source) -> u64 {
-        self.lock().by_source.get(&source).copied().unwrap_or(0)
+        self.0.lock().by_source.get(&source).copied().unwrap_or(0)
     }
 
     #[must_use]
     pub fn most(&self) -> u64 {
-        self.lock().by_source.values().copied().max().unwrap_or(0)
+        self.0.lock().by_source.values().copied().max().unwrap_or(0)
     }
 
     /// The address to take from when the total is exhausted: the largest holder, if it exceeds its fair share and `source` is
     /// below it. The fair share is the total divided by the number of holders.
     #[must_use]
     pub fn debtor(&self, source: Source) -> Option<Source> {
-        let reserved = self.lock();
+        let reserved = self.0.lock();
         let own = reserved.by_source.get(&source).copied().unwrap_or(0);
         let addresses = reserved.by_source.len() as u64 + u64::from(own == 0);
         let share = (reserved.budget.server / addresses).max(1);
@@ -98,19 +96,16 @@ impl Amounts {
     }
 
     fn give(&self, source: Source, amount: u64) -> Share {
-        let mut reserved = self.lock();
+        let mut reserved = self.0.lock();
         reserved.total += amount;
         *reserved.by_source.entry(source).or_insert(0) += amount;
         Share { of: self.clone(), source, amount }
     }
-
-    fn lock(&self) -> MutexGuard<'_, Reserved> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
 }
 
 impl Reserved {
-    fn left(&self, source: Source) -> (u64, u64) {
+    /// Remaining budget of the address and in total.
+    fn remaining(&self, source: Source) -> (u64, u64) {
         let own = self.by_source.get(&source).copied().unwrap_or(0);
         (self.budget.address.saturating_sub(own), self.budget.server.saturating_sub(self.total))
     }
@@ -125,7 +120,7 @@ impl Share {
 
 impl Drop for Share {
     fn drop(&mut self) {
-        let mut reserved = self.of.lock();
+        let mut reserved = self.of.0.lock();
         reserved.total -= self.amount;
         let left = reserved.by_source.get_mut(&self.source).map_or(0, |own| {
             *own -= self.amount;
@@ -160,7 +155,7 @@ mod tests {
         assert!(amounts.take(source(4), 4).is_ok(), "returned amounts are available");
         drop(others);
         assert_eq!(amounts.total(), 0);
-        assert!(amounts.lock().by_source.is_empty(), "addresses without reservations are removed");
+        assert!(amounts.0.lock().by_source.is_empty(), "addresses without reservations are removed");
     }
 
     #[test]

@@ -147,7 +147,7 @@ fn status(error: &anyhow::Error) -> Exit {
         Some(RunError::Lacks { .. }) => Exit::Unable,
         _ if error.is::<Misuse>() => Exit::Misuse,
         _ if error.is::<CheckFailure>() => Exit::NotChecked,
-        _ if error.is::<NoRights>() || lacks_for_guests(error) => Exit::Unable,
+        _ if error.is::<NoRights>() || missing_for_guests(error) => Exit::Unable,
         _ if matches!(error.downcast_ref(), Some(ProbeError::Unavailable { .. })) => Exit::Unable,
         _ if matches!(error.downcast_ref(), Some(traffic::Error::Setting { .. })) => Exit::Misuse,
         _ if error.downcast_ref::<traffic::Error>().is_some_and(traffic::Error::is_unsupported) => {
@@ -157,7 +157,7 @@ fn status(error: &anyhow::Error) -> Exit {
     }
 }
 
-fn lacks_for_guests(error: &anyhow::Error) -> bool {
+fn missing_for_guests(error: &anyhow::Error) -> bool {
     let started = error.downcast_ref::<RunError>().is_some_and(|error| {
         matches!(error, RunError::Machine(MachineError::Qemu { source: QemuError::NotInstalled, .. }))
     });
@@ -214,7 +214,7 @@ fn of_guest(error: &RunError) -> Option<String> {
                 `plumb doctor` checks this machine"
                 .to_owned(),
         ),
-        RunError::Agent { said, .. } if said.is_empty() => Some(
+        RunError::Agent { output, .. } if output.is_empty() => Some(
             "there was no output: QEMU was probably killed, perhaps by the OOM killer (check `dmesg`)"
                 .to_owned(),
         ),
@@ -280,14 +280,14 @@ mod tests {
     fn escapes_control_characters_of_guests_and_agents() {
         let obeyed = ["\u{1b}[2J", "\u{9b}31m", "\u{1b}[8m", "\u{202e}", "\r"];
         for sequence in obeyed {
-            let said = || format!("panic{sequence} - not syncing");
+            let hostile = || format!("panic{sequence} - not syncing");
             let errors = [
-                RunError::Agent { host: "vm1".into(), source: ChannelError::Closed, said: said() },
-                RunError::Silent { host: said(), what: "greet", seconds: 1.0, said: String::new() },
-                RunError::Refused { host: "vm1".into(), what: "run", reason: said(), unsupported: false },
-                RunError::Inside { reason: said() },
+                RunError::Agent { host: "vm1".into(), source: ChannelError::Closed, output: hostile() },
+                RunError::Silent { host: hostile(), what: "greet", seconds: 1.0, output: String::new() },
+                RunError::Refused { host: "vm1".into(), what: "run", reason: hostile(), unsupported: false },
+                RunError::Inside { reason: hostile() },
             ];
-            let hinted = Misuse::new(said()).hint(said());
+            let hinted = Misuse::new(hostile()).hint(hostile());
             for error in errors.map(anyhow::Error::from).into_iter().chain([hinted.into()]) {
                 let lines = super::lines(&error);
                 let shown = format!("\\u{:04x}", u32::from(sequence.chars().next().expect("contains one")));

@@ -23,7 +23,7 @@ pub(crate) fn open_existing(named: Option<&Path>) -> anyhow::Result<Option<Store
 }
 
 /// For display: without passwords.
-pub(crate) fn shown(place: &Path) -> String {
+pub(crate) fn display(place: &Path) -> String {
     Location::parse(place).map_or_else(|_| "an invalid address".to_owned(), |place| place.to_string())
 }
 

@@ -246,8 +246,8 @@ fn workload(load: &WorkloadSettings) -> String {
 /// The command line of this process. A server address may contain a password.
 fn command_line() -> String {
     let shown = |word: String| match word.strip_prefix("--db=") {
-        Some(place) => format!("--db={}", store_path::shown(Path::new(place))),
-        None if word.contains("://") => store_path::shown(Path::new(&word)),
+        Some(place) => format!("--db={}", store_path::display(Path::new(place))),
+        None if word.contains("://") => store_path::display(Path::new(&word)),
         None => word,
     };
     let words: Vec<String> = env::args().skip(1).map(shown).collect();

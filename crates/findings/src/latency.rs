@@ -27,7 +27,7 @@ pub struct LatencySummary {
 }
 
 impl LatencySummary {
-    /// Times used for verdicts: for an open loop, measured from the intended send times.
+    /// Measured from the intended send times in an open loop.
     #[must_use]
     pub fn judged(&self) -> &Distribution {
         self.open_loop.as_ref().map_or(&self.round_trips, |open| &open.since_intended)

@@ -211,7 +211,6 @@ pub enum WorkloadSummary {
 }
 
 impl ConnectSummary {
-    /// The summary of connections; `None` for other kinds.
     #[must_use]
     pub const fn of(result: &ResultSummary) -> Option<&Self> {
         if let WorkloadSummary::Connect(connect) = &result.measured { Some(connect) } else { None }
@@ -219,7 +218,6 @@ impl ConnectSummary {
 }
 
 impl LatencySummary {
-    /// The latency of ping-pongs; `None` for other kinds.
     #[must_use]
     pub const fn of(result: &ResultSummary) -> Option<&Self> {
         if let WorkloadSummary::PingPong(latency) = &result.measured { Some(latency) } else { None }
@@ -227,7 +225,6 @@ impl LatencySummary {
 }
 
 impl StreamSummary {
-    /// The stream summary of a result; `None` for other kinds.
     #[must_use]
     pub const fn of(result: &ResultSummary) -> Option<&Self> {
         if let WorkloadSummary::Stream(stream) = &result.measured { Some(stream) } else { None }

@@ -7,13 +7,14 @@ use std::{
     future::{Future, pending},
     io,
     sync::{
-        Arc, Mutex, MutexGuard, OnceLock, PoisonError,
+        Arc, OnceLock,
         atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering},
     },
     thread,
     time::Duration,
 };
 
+use parking_lot::Mutex;
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt, ReadHalf, WriteHalf, split},
     runtime, select,
@@ -180,7 +181,7 @@ impl Connection {
         let sid = self.shared.next_sid.fetch_add(1, Ordering::Relaxed);
         let line = wire::subscribe(&subject, sid);
         let (sender, messages) = unbounded_channel();
-        self.shared.subscriptions().insert(sid, Subscribed { subject, sender });
+        self.shared.subscriptions.lock().insert(sid, Subscribed { subject, sender });
         let subscription = Subscription { sid, messages, connection: Arc::clone(self) };
         self.send(line)?;
         Ok(subscription)
@@ -233,7 +234,7 @@ impl Connection {
         let (sender, flushed) = oneshot::channel();
         // If this fails, the receiver notices by its lease.
         let _ = self.outgoing.send(Outgoing::Flushed(sender));
-        let _ = self.within(LAST, flushed);
+        let _ = self.with_timeout(LAST, flushed);
     }
 
     pub(crate) fn away(&self) -> Option<&str> {
@@ -241,18 +242,19 @@ impl Connection {
     }
 
     pub(crate) fn complaint(&self) -> Option<String> {
-        self.shared.complaint.lock().unwrap_or_else(PoisonError::into_inner).take()
+        self.shared.complaint.lock().take()
     }
 
     fn send(&self, line: Vec<u8>) -> Result<(), FleetError> {
         let room = Arc::clone(&self.shared.outgoing).acquire_many_owned(cost(line.len()));
-        let room = self.within(PATIENCE, room).and_then(Result::ok);
+        let room = self.with_timeout(PATIENCE, room).and_then(Result::ok);
         let room = room.ok_or_else(|| self.shared.broken(&"too many queued messages"))?;
         let sent = self.outgoing.send(Outgoing::Line(line, room));
         sent.map_err(|_| self.shared.broken(&"its thread ended"))
     }
 
-    fn within<T>(&self, patience: Duration, work: impl Future<Output = T>) -> Option<T> {
+    /// Waits for `work` up to `patience`, and only briefly after the stop flag is set.
+    fn with_timeout<T>(&self, patience: Duration, work: impl Future<Output = T>) -> Option<T> {
         self.runtime.block_on(async {
             select! {
                 biased;
@@ -287,10 +289,7 @@ impl Shared {
         FleetError::Broken { server: self.access.server.clone(), reason: reason.to_string() }
     }
 
-    fn subscriptions(&self) -> MutexGuard<'_, HashMap<u64, Subscribed>> {
-        self.subscriptions.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
+    /// Prints up to [`MOST_LINES`] lines between two PINGs.
     fn line(&self, text: &str) {
         if self.lines.fetch_add(1, Ordering::Relaxed) < MOST_LINES {
             (self.tell)(&format!("the NATS server {} {text}", self.access.server));
@@ -299,7 +298,7 @@ impl Shared {
 
     fn complain(&self, reason: String) {
         self.line(&format!("reports: {reason}"));
-        *self.complaint.lock().unwrap_or_else(PoisonError::into_inner) = Some(reason);
+        *self.complaint.lock() = Some(reason);
     }
 }
 
@@ -343,7 +342,7 @@ impl Driver {
         let shared = &self.shared;
         shared.pulse.unanswered.store(0, Ordering::Relaxed);
         let again = |(sid, it): (&u64, &Subscribed)| wire::subscribe(&it.subject, *sid);
-        let lines: Vec<u8> = shared.subscriptions().iter().flat_map(again).collect();
+        let lines: Vec<u8> = shared.subscriptions.lock().iter().flat_map(again).collect();
         select! {
             // The driver reconnects after any error.
             _ = write(shared, &lines, &mut self.outgoing, writer) => {}
@@ -415,7 +414,7 @@ async fn read(
 }
 
 async fn deliver(shared: &Shared, Delivery { sid, subject, payload, no_responders }: Delivery) {
-    let sender = shared.subscriptions().get(&sid).map(|subscribed| subscribed.sender.clone());
+    let sender = shared.subscriptions.lock().get(&sid).map(|subscribed| subscribed.sender.clone());
     let Some(sender) = sender else { return };
     let room = Arc::clone(&shared.incoming).acquire_many_owned(cost(subject.len() + payload.len())).await;
     // The semaphore is never closed. The subscription may have been dropped.
@@ -470,13 +469,13 @@ impl Subscription {
 
     /// Waits only briefly once the stop flag is set.
     fn answer(&mut self, within: Duration) -> Option<Message> {
-        self.connection.within(within, self.messages.recv()).flatten()
+        self.connection.with_timeout(within, self.messages.recv()).flatten()
     }
 }
 
 impl Drop for Subscription {
     fn drop(&mut self) {
-        self.connection.shared.subscriptions().remove(&self.sid);
+        self.connection.shared.subscriptions.lock().remove(&self.sid);
         // If this fails, later messages of the subscription are dropped on arrival.
         let _ = self.connection.send(wire::unsubscribe(self.sid));
     }

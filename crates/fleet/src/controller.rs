@@ -1,9 +1,11 @@
 //! The controller's side of a fleet: lists members and starts agents through them.
 
 use std::{
-    sync::{Arc, Mutex, PoisonError, atomic::AtomicBool},
+    sync::{Arc, atomic::AtomicBool},
     time::{Duration, Instant},
 };
+
+use parking_lot::Mutex;
 
 use crate::{
     connection::{Answer, Connection, Tell},
@@ -85,7 +87,7 @@ impl Controller {
     }
 
     fn find(&self, name: &str) -> Result<MemberInfo, FleetError> {
-        let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut seen = self.seen.lock();
         let known = seen.as_ref().filter(|(at, _)| at.elapsed() < FRESH);
         let has = known.is_some_and(|(_, members)| members.iter().any(|member| member.name == name));
         if !has {

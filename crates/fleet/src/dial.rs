@@ -199,25 +199,20 @@ fn encryption(ca: Option<&str>) -> Result<ClientConfig, String> {
     Ok(builder.with_root_certificates(roots).with_no_client_auth())
 }
 
-/// URL schemes with and without TLS.
 pub(crate) const ENCRYPTED: &str = "tls://";
 
 pub(crate) const PLAIN: &str = "nats://";
 
-/// How a server is reached, and as which user.
 #[derive(Debug)]
 pub struct ServerAccess {
     /// `tls://host:4222`, or `nats://` on a trusted network.
     pub server: String,
-    /// The name of this user in subjects.
     pub name: String,
-    /// Authenticates this user to the server, and signs a controller's orders; `None` for a server that lets every user in.
     pub key: Option<NKey>,
-    /// The certificate (PEM) of the authority that signed the server's, in place of the authorities of this system.
+    /// PEM of the authority that signed the server's certificate, instead of the system's authorities.
     pub ca: Option<String>,
 }
 
-/// Whether an address has the scheme `tls://` or `nats://`.
 #[must_use]
 pub fn is_address(server: &str) -> bool {
     [ENCRYPTED, PLAIN].iter().any(|scheme| server.starts_with(scheme))

@@ -16,11 +16,7 @@ pub enum FleetError {
         "the NATS server {server} {reason}; the users of its configuration list those that it takes \
          (`plumb fleet add`), and it reads them again by `nats-server --signal reload`"
     )]
-    NotPermitted {
-        server: String,
-        /// Description of the refused key.
-        reason: String,
-    },
+    NotPermitted { server: String, reason: String },
     #[error(
         "TLS with the NATS server {server} failed: {reason}; check that `ca` is the authority of its certificate"
     )]

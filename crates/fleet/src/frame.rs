@@ -1,18 +1,19 @@
 //! Frames of a session: kind, flow-control counters, and bytes.
 
+use strum::FromRepr;
+
+/// The kind, and two big-endian counters.
 const HEAD: usize = 1 + 8 + 8;
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, FromRepr)]
+#[cfg_attr(test, derive(strum::VariantArray))]
+#[repr(u8)]
 pub(crate) enum FrameKind {
     Chunk,
     Renewal,
     LastChunk,
     End,
     Break,
-}
-
-impl FrameKind {
-    const ALL: [Self; 5] = [Self::Chunk, Self::Renewal, Self::LastChunk, Self::End, Self::Break];
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -35,7 +36,7 @@ impl<'a> Frame<'a> {
 
     pub(crate) fn decode(message: &'a [u8]) -> Option<Self> {
         let (head, bytes) = message.split_at_checked(HEAD)?;
-        let kind = *FrameKind::ALL.get(usize::from(head[0]))?;
+        let kind = FrameKind::from_repr(head[0])?;
         let number = |at: usize| head[at..at + 8].try_into().map(u64::from_be_bytes).ok();
         Some(Self { kind, sent: number(1)?, consumed: number(9)?, bytes })
     }
@@ -47,8 +48,8 @@ mod tests {
 
     #[test]
     fn decodes_only_valid_frames() {
-        for kind in FrameKind::ALL {
-            let frame = Frame { kind, sent: 7, consumed: u64::MAX, bytes: b"bytes" };
+        for kind in <FrameKind as strum::VariantArray>::VARIANTS {
+            let frame = Frame { kind: *kind, sent: 7, consumed: u64::MAX, bytes: b"bytes" };
             assert_eq!(Frame::decode(&frame.encode()), Some(frame));
         }
         for message in [&b""[..], b"\0", &[0; HEAD - 1], &[5; HEAD]] {

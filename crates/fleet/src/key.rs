@@ -1,20 +1,26 @@
 //! NKeys, which identify members and controllers to the server.
 
-use std::sync::Arc;
+use std::fmt;
 
-use nkeys::{KeyPair, KeyPairType};
+use data_encoding::BASE32_NOPAD;
+use ring::signature::{ED25519, Ed25519KeyPair, KeyPair, UnparsedPublicKey};
 use thiserror::Error;
 
-/// Characters.
-const LENGTH: usize = 56;
+/// First bytes of a user's seed and of its public key. 32 bytes and a checksum follow, all in base32
+/// (github.com/nats-io/nkeys).
+const SEED: &[u8] = &[18 << 3 | 20 >> 2, 0];
+const PUBLIC: &[u8] = &[20 << 3];
 
 /// `Debug` shows only the public half.
-pub struct NKey(KeyPair);
+pub struct NKey {
+    seed: [u8; 32],
+    pair: Ed25519KeyPair,
+}
 
 #[derive(Debug, Error)]
 pub enum NKeyError {
     #[error("not the seed of a user NKey ({0}); `plumb fleet add` creates one, which starts with SU")]
-    Seed(String),
+    Seed(&'static str),
     #[error("not the public key of a user, e.g. `UB…` as `plumb fleet add` writes it")]
     Public,
 }
@@ -22,58 +28,80 @@ pub enum NKeyError {
 impl NKey {
     #[must_use]
     pub fn generate() -> Self {
-        Self(KeyPair::new_user())
+        let mut seed = [0; 32];
+        getrandom::fill(&mut seed).expect("the kernel has random numbers once it has booted");
+        Self::of(seed)
     }
 
     /// Other lines, such as comments, are ignored.
     pub fn read(text: &str) -> Result<Self, NKeyError> {
         let seed = text.lines().map(str::trim).find(|line| line.starts_with("SU"));
-        let seed = seed.ok_or_else(|| NKeyError::Seed("no line starts with SU".to_owned()))?;
-        KeyPair::from_seed(seed).map(Self).map_err(|error| NKeyError::Seed(error.to_string()))
+        let seed = seed.ok_or(NKeyError::Seed("no line starts with SU"))?;
+        decode(SEED, seed).map(Self::of).ok_or(NKeyError::Seed("wrong length or checksum"))
+    }
+
+    fn of(seed: [u8; 32]) -> Self {
+        Self { seed, pair: Ed25519KeyPair::from_seed_unchecked(&seed).expect("any 32 bytes are a seed") }
     }
 
     #[must_use]
     pub fn seed(&self) -> String {
-        self.0.seed().expect("a key pair")
+        encode(SEED, &self.seed)
     }
 
-    pub(crate) fn sign(&self, text: &[u8]) -> Vec<u8> {
-        self.0.sign(text).expect("a key pair")
+    #[must_use]
+    pub fn sign(&self, text: &[u8]) -> Vec<u8> {
+        self.pair.sign(text).as_ref().to_vec()
     }
 
     #[must_use]
     pub fn public(&self) -> String {
-        self.0.public_key()
+        encode(PUBLIC, self.pair.public_key().as_ref())
     }
 }
 
-impl std::fmt::Debug for NKey {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+impl fmt::Debug for NKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.public())
     }
 }
 
 #[derive(Clone)]
-pub struct PublicKey(Arc<KeyPair>);
+pub struct PublicKey([u8; 32]);
 
 impl PublicKey {
     pub fn read(text: &str) -> Result<Self, NKeyError> {
-        let is_user = |pair: &KeyPair| pair.key_pair_type() == KeyPairType::User;
-        // `nkeys` panics on shorter texts.
-        let pair = Some(text).filter(|text| text.len() == LENGTH && text.is_ascii());
-        let pair = pair.and_then(|text| KeyPair::from_public_key(text).ok()).filter(is_user);
-        pair.map(|pair| Self(Arc::new(pair))).ok_or(NKeyError::Public)
+        decode(PUBLIC, text).map(Self).ok_or(NKeyError::Public)
     }
 
     pub(crate) fn verifies(&self, text: &[u8], signature: &[u8]) -> bool {
-        self.0.verify(text, signature).is_ok()
+        UnparsedPublicKey::new(&ED25519, self.0).verify(text, signature).is_ok()
     }
 }
 
-impl std::fmt::Debug for PublicKey {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(&self.0.public_key())
+impl fmt::Debug for PublicKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&encode(PUBLIC, &self.0))
     }
+}
+
+fn encode(prefix: &[u8], key: &[u8]) -> String {
+    let body = [prefix, key].concat();
+    BASE32_NOPAD.encode(&[&body[..], &checksum(&body)].concat())
+}
+
+fn decode(prefix: &[u8], text: &str) -> Option<[u8; 32]> {
+    let bytes = BASE32_NOPAD.decode(text.as_bytes()).ok()?;
+    let (body, sum) = bytes.split_last_chunk()?;
+    let key = body.strip_prefix(prefix).filter(|_| checksum(body) == *sum)?;
+    key.try_into().ok()
+}
+
+/// CRC-16/XMODEM, little endian.
+fn checksum(bytes: &[u8]) -> [u8; 2] {
+    let shift = |sum: u16, _| if sum & 0x8000 == 0 { sum << 1 } else { sum << 1 ^ 0x1021 };
+    let sum = bytes.iter().fold(0, |sum, byte| (0..8).fold(sum ^ u16::from(*byte) << 8, shift));
+    sum.to_le_bytes()
 }
 
 #[cfg(test)]
@@ -88,6 +116,22 @@ mod tests {
         assert!(key.public().starts_with('U') && format!("{key:?}") == key.public());
         for wrong in ["", "SUAB", &key.public()] {
             assert!(NKey::read(wrong).is_err(), "{wrong}");
+        }
+    }
+
+    /// A seed with the public key and signature that OpenSSL computes for it.
+    #[test]
+    fn computes_the_same_as_other_implementations() {
+        const SEED: &str = "SUAGMJH5XLGZKQQWAWKRZJIGMOU4HPFUYLXJMXOO5NLFEO2OOQJ5LPRDPM";
+        const PUBLIC: &str = "UBQRQBKW2LPUL5HZSFHZ2ZZ4NYHJB3PSZG5PLFMALMOII3GERMM6BRJT";
+        let key = NKey::read(SEED).expect("a seed");
+        assert_eq!((key.seed(), key.public()), (SEED.to_owned(), PUBLIC.to_owned()));
+        let signature = key.sign(b"nonce").iter().map(|byte| format!("{byte:02x}")).collect::<String>();
+        assert!(signature.starts_with("094ad4747e8a2fe4c54fc633") && signature.ends_with("537213ff66805"));
+        for at in 0..PUBLIC.len() {
+            let mut damaged = PUBLIC.as_bytes().to_vec();
+            damaged[at] = if damaged[at] == b'A' { b'B' } else { b'A' };
+            assert!(PublicKey::read(std::str::from_utf8(&damaged).expect("ASCII")).is_err(), "{at}");
         }
     }
 

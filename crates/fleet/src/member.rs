@@ -6,7 +6,7 @@ use std::{
     iter,
     net::{IpAddr, Ipv4Addr, UdpSocket},
     sync::{
-        Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak,
+        Arc, OnceLock, Weak,
         atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering},
         mpsc,
     },
@@ -14,6 +14,7 @@ use std::{
     time::Duration,
 };
 
+use parking_lot::Mutex;
 use serde::Serialize;
 
 use crate::{
@@ -182,8 +183,8 @@ impl Member<'_> {
         }
     }
 
-    /// The user is the one in its subject. `None` at the end.
-    fn asked(&self, questions: &mut Subscription) -> Option<(Message, String)> {
+    /// The next message and the user in its subject. `None` at the end.
+    fn next_request(&self, questions: &mut Subscription) -> Option<(Message, String)> {
         while !self.is_stopped() {
             match questions.next(GLANCE) {
                 Incoming::Message(message) => {
@@ -200,7 +201,7 @@ impl Member<'_> {
     }
 
     fn answer_rolls(&self, mut roll: Subscription) {
-        while let Some((question, user)) = self.asked(&mut roll) {
+        while let Some((question, user)) = self.next_request(&mut roll) {
             let id = String::from_utf8(question.payload).unwrap_or_default();
             if subject::is_id(&id) {
                 self.answer(&user, &id, &self.info());
@@ -216,7 +217,7 @@ impl Member<'_> {
 
     fn obey<'scope>(&'scope self, scope: &'scope Scope<'scope, '_>, mut orders: Subscription) {
         let mut obeyed = Obeyed::default();
-        while let Some((message, controller)) = self.asked(&mut orders) {
+        while let Some((message, controller)) = self.next_request(&mut orders) {
             let Some((signed, address)) = self.addressed(&message.payload) else { continue };
             let id = address.id.clone();
             match self.accept(&controller, &signed, &address, &mut obeyed) {
@@ -228,7 +229,7 @@ impl Member<'_> {
                 }
                 Ok(Task::Start(order)) => {
                     self.status.agents.fetch_add(1, Ordering::Relaxed);
-                    scope.spawn(move || self.conduct(&controller, &order, &id));
+                    scope.spawn(move || self.run_session(&controller, &order, &id));
                 }
                 Err(reason) => {
                     let refused = self.status.refused.fetch_add(1, Ordering::Relaxed);
@@ -287,7 +288,8 @@ impl Member<'_> {
         Ok(())
     }
 
-    fn conduct(&self, controller: &str, order: &StartOrder, id: &str) {
+    /// Starts an agent and carries its streams until the agent or the session ends.
+    fn run_session(&self, controller: &str, order: &StartOrder, id: &str) {
         let (what, tell) = (format!("agent for {} of {controller}", order.run), &self.tell);
         match self.begin(controller, order, id) {
             Ok(Begun { session, mut agent, reader, writer }) => {
@@ -295,7 +297,7 @@ impl Member<'_> {
                 tell(&format!("{what}: started"));
                 let _open = carry(&mut *agent, &session, reader, writer);
                 session.end(&agent.stop());
-                self.sessions().retain(|other| !Arc::ptr_eq(other, &session));
+                self.sessions.lock().retain(|other| !Arc::ptr_eq(other, &session));
                 let reason = session.end_reason().filter(|reason| !reason.is_empty());
                 tell(&format!(
                     "{what}: ended{}",
@@ -323,7 +325,7 @@ impl Member<'_> {
             Session::begin(&self.connection, incoming, from, (Seal::None, opener))
                 .map_err(|error| error.to_string())?;
         let session = Arc::new(session);
-        self.sessions().push(Arc::clone(&session));
+        self.sessions.lock().push(Arc::clone(&session));
         if self.is_stopped() {
             // May have missed the shutdown of the other sessions.
             self.end_all();
@@ -331,12 +333,8 @@ impl Member<'_> {
         Ok(Begun { session, agent, reader, writer })
     }
 
-    fn sessions(&self) -> MutexGuard<'_, Vec<Arc<Session>>> {
-        self.sessions.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     fn end_all(&self) {
-        let sessions = self.sessions().clone();
+        let sessions = self.sessions.lock().clone();
         for session in &sessions {
             session.abort("the member was stopped");
         }

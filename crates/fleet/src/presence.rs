@@ -18,7 +18,7 @@ impl Presence {
     }
 
     #[must_use]
-    pub fn beside(name: &str) -> Vec<String> {
+    pub fn others(name: &str) -> Vec<String> {
         let own = format!("{name} ");
         abstract_name::holders(PREFIX).into_iter().filter(|other| !other.starts_with(&own)).collect()
     }
@@ -33,7 +33,7 @@ mod tests {
         let [one, two] = ["one", "two"].map(|name| format!("test-{}-{name}", std::process::id()));
         let sees = |own: &str, other: &str| {
             let other = format!("{other} (process {})", std::process::id());
-            Presence::beside(own).contains(&other)
+            Presence::others(own).contains(&other)
         };
         let first = Presence::announce(&one).expect("a socket");
         let _second = Presence::announce(&two).expect("a socket");

@@ -2,10 +2,12 @@
 
 use std::{
     io::{self, Read, Write},
-    sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError},
+    sync::Arc,
     thread,
     time::{Duration, Instant},
 };
+
+use parking_lot::{Condvar, Mutex};
 
 use crate::{
     connection::{Connection, Incoming, Subscription},
@@ -62,7 +64,7 @@ impl Session {
     }
 
     fn finish(&self, kind: FrameKind, end: SessionEnd) {
-        if self.shared.window().end().is_some() {
+        if self.shared.window.lock().end().is_some() {
             return;
         }
         let (SessionEnd::Complete(text) | SessionEnd::Broken(text)) = &end;
@@ -75,7 +77,7 @@ impl Session {
 
     #[must_use]
     pub fn last_output(&self) -> Option<String> {
-        match self.shared.window().end()? {
+        match self.shared.window.lock().end()? {
             SessionEnd::Complete(text) => Some(text.clone()),
             SessionEnd::Broken(_) => None,
         }
@@ -87,7 +89,7 @@ impl Session {
     }
 
     pub(crate) fn end_reason(&self) -> Option<String> {
-        let window = self.shared.window();
+        let window = self.shared.window.lock();
         let (SessionEnd::Complete(text) | SessionEnd::Broken(text)) = window.end()?;
         Some(text.clone())
     }
@@ -100,16 +102,12 @@ impl Drop for Session {
 }
 
 impl Shared {
-    fn window(&self) -> MutexGuard<'_, Window> {
-        self.window.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     fn listen(&self, mut incoming: Subscription, mut opener: Opener) {
-        while self.window().end().is_none() {
-            let within = self.window().due(Instant::now()).min(GLANCE);
+        while self.window.lock().end().is_none() {
+            let within = self.window.lock().due(Instant::now()).min(GLANCE);
             match incoming.next(within) {
                 Incoming::Message(message) => match opener.open(&message.payload) {
-                    Some(frame) => self.window().take(frame, Instant::now()),
+                    Some(frame) => self.window.lock().take(frame, Instant::now()),
                     None => self.finish(SessionEnd::Broken(
                         "received a message that the controller did not sign, or a copy".to_owned(),
                     )),
@@ -119,14 +117,14 @@ impl Shared {
                     self.finish(SessionEnd::Broken("the connection to the NATS server ended".into()));
                 }
             }
-            self.window().expire(Instant::now(), self.connection.away());
+            self.window.lock().expire(Instant::now(), self.connection.away());
             self.changed.notify_all();
-            if self.window().due(Instant::now()).is_zero() {
+            if self.window.lock().due(Instant::now()).is_zero() {
                 self.renew();
             }
         }
         // Notify the peer of a local error. A peer that aborted receives nothing more.
-        let broken = self.window().end().and_then(|end| match end {
+        let broken = self.window.lock().end().and_then(|end| match end {
             SessionEnd::Broken(text) => Some(text.clone()),
             SessionEnd::Complete(_) => None,
         });
@@ -143,18 +141,14 @@ impl Shared {
     }
 
     fn send(&self, kind: FrameKind, bytes: &[u8]) -> io::Result<()> {
-        let mut seal = self.sending.lock().unwrap_or_else(PoisonError::into_inner);
-        let message = seal.seal(self.window().speak(kind, bytes, Instant::now()));
+        let mut seal = self.sending.lock();
+        let message = seal.seal(self.window.lock().speak(kind, bytes, Instant::now()));
         self.connection.publish(&self.outgoing, &message).map_err(io::Error::other)
     }
 
     fn finish(&self, end: SessionEnd) {
-        self.window().finish(end);
+        self.window.lock().finish(end);
         self.changed.notify_all();
-    }
-
-    fn wait<'a>(&self, window: MutexGuard<'a, Window>) -> MutexGuard<'a, Window> {
-        self.changed.wait(window).unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -167,7 +161,7 @@ pub struct StreamReader {
 
 impl StreamReader {
     fn next(&self) -> io::Result<Option<Vec<u8>>> {
-        let mut window = self.shared.window();
+        let mut window = self.shared.window.lock();
         loop {
             if let Some(chunk) = window.next() {
                 let tell = window.should_tell();
@@ -181,7 +175,7 @@ impl StreamReader {
                 _ if window.is_complete() => return Ok(None),
                 Some(SessionEnd::Complete(_)) => return Ok(None),
                 Some(SessionEnd::Broken(text)) => return Err(io::Error::other(text.clone())),
-                None => window = self.shared.wait(window),
+                None => self.shared.changed.wait(&mut window),
             }
         }
     }
@@ -212,14 +206,14 @@ impl Write for StreamWriter {
         if chunk.is_empty() {
             return Ok(0);
         }
-        let mut window = self.shared.window();
+        let mut window = self.shared.window.lock();
         loop {
             match window.end() {
                 Some(SessionEnd::Complete(text) | SessionEnd::Broken(text)) => {
                     return Err(io::Error::new(io::ErrorKind::BrokenPipe, text.clone()));
                 }
                 None if window.has_room() => break,
-                None => window = self.shared.wait(window),
+                None => self.shared.changed.wait(&mut window),
             }
         }
         drop(window);
@@ -234,7 +228,7 @@ impl Write for StreamWriter {
 
 impl Drop for StreamWriter {
     fn drop(&mut self) {
-        if self.shared.window().end().is_none() {
+        if self.shared.window.lock().end().is_none() {
             // The peer notices the lost lease otherwise.
             let _ = self.shared.send(FrameKind::LastChunk, b"");
         }

@@ -236,12 +236,12 @@ impl Agents {
     }
 
     fn lost(&self, host: &HostName, source: ChannelError) -> RunError {
-        RunError::Agent { host: host.to_string(), source, said: self.last_output(host) }
+        RunError::Agent { host: host.to_string(), source, output: self.last_output(host) }
     }
 
     fn silent(&self, host: &HostName, what: &'static str, waited: Duration) -> RunError {
-        let said = self.last_output(host);
-        RunError::Silent { host: host.to_string(), what, seconds: waited.as_secs_f64(), said }
+        let output = self.last_output(host);
+        RunError::Silent { host: host.to_string(), what, seconds: waited.as_secs_f64(), output }
     }
 
     fn last_output(&self, host: &HostName) -> String {

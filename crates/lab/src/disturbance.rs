@@ -19,19 +19,19 @@ const NAMED: f64 = 0.01;
 const MOST_NAMED: usize = 3;
 
 /// The disturbance of a trial on these CPUs.
-pub(crate) fn of(usage: &CpuUsage, cpus: &Cpus) -> Option<ValidityWarning> {
+pub(crate) fn warning(usage: &CpuUsage, cpus: &Cpus) -> Option<ValidityWarning> {
     let around = usage.processes.as_ref().filter(|around| around.elapsed.0 > 0)?;
     let share = match pinned(cpus) {
         Some(pinned) => on_pinned(usage, around, &pinned),
         None => anywhere(around),
     };
-    (share >= BOUND).then(|| ValidityWarning::Disturbed { share, processes: by(around) })
+    (share >= BOUND).then(|| ValidityWarning::Disturbed { share, processes: largest_disturbers(around) })
 }
 
 /// The disturbance of a trial without CPU pinning.
 #[must_use]
 pub fn disturbed(usage: &CpuUsage) -> Option<ValidityWarning> {
-    of(usage, &Cpus::FREE)
+    warning(usage, &Cpus::FREE)
 }
 
 /// The CPUs of both ends, if both are pinned.
@@ -67,7 +67,7 @@ fn others(around: &AttributedCpu) -> f64 {
     cpus_of(around, processes + around.steal)
 }
 
-fn by(around: &AttributedCpu) -> Vec<Disturber> {
+fn largest_disturbers(around: &AttributedCpu) -> Vec<Disturber> {
     let mut times: BTreeMap<Option<&str>, Nanos> = BTreeMap::from([(None, around.steal)]);
     for (process, time) in around.others() {
         let sum = times.entry(process.or(Some("others"))).or_default();
@@ -123,7 +123,7 @@ mod tests {
     }
 
     fn found(usage: &CpuUsage, cpus: &Cpus) -> Option<(u32, Vec<String>)> {
-        of(usage, cpus).map(|warning| match warning {
+        warning(usage, cpus).map(|warning| match warning {
             ValidityWarning::Disturbed { share, processes } => {
                 let names =
                     processes.into_iter().map(|one| one.process.unwrap_or_else(|| "hypervisor".into()));

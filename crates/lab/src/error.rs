@@ -23,16 +23,16 @@ pub enum RunError {
     #[error(transparent)]
     Machine(machine::MachineError),
     /// The agent exited or violated the protocol.
-    #[error("lost the agent of host {host}: {source}{}", last_output(.said))]
+    #[error("lost the agent of host {host}: {source}{}", last_output(.output))]
     Agent {
         host: String,
         #[source]
         source: protocol::ChannelError,
         /// Last lines of its standard error.
-        said: String,
+        output: String,
     },
     /// No reply in time.
-    #[error("the agent of host {host} did not {what} within {seconds:.0} s{}", last_output(.said))]
+    #[error("the agent of host {host} did not {what} within {seconds:.0} s{}", last_output(.output))]
     Silent {
         host: String,
         /// The requested action.
@@ -40,7 +40,7 @@ pub enum RunError {
         /// Time waited, in seconds.
         seconds: f64,
         /// Last lines of its standard error.
-        said: String,
+        output: String,
     },
     /// The agent could not carry out an order.
     #[error("the agent of host {host} could not {what}: {reason}")]

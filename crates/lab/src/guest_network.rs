@@ -31,12 +31,12 @@ impl GuestNetwork {
     ///
     /// # Errors
     /// If the kernel refuses or lacks a feature.
-    pub fn raise(guest: &HostName, vm: &Vm, mtu: u32) -> Result<Self, RunError> {
+    pub fn create(guest: &HostName, vm: &Vm, mtu: u32) -> Result<Self, RunError> {
         if let Some(reason) = Nic::lacks_vhost().filter(|_| vm.vhost) {
             return Err(RunError::Lacks { reason: format!("vhost-net does not work: {reason}") });
         }
         let lab = lab(guest, vm, mtu);
-        let topology = Topology::raise(&lab)?;
+        let topology = Topology::create(&lab)?;
         match topology.missing().first() {
             Some(missing) => Err(RunError::Lacks { reason: missing.to_string() }),
             None => Ok(Self { guest: guest.clone(), lab, topology }),

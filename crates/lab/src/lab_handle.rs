@@ -63,7 +63,7 @@ impl LabHandle<'_> {
 
     fn set_up(&self, agents: &mut Agents, hosts: Vec<HostName>, what: &'static str) -> Result<(), RunError> {
         for host in hosts {
-            let order = Order::Dress { lab: Box::new(self.lab.inside(&host)), host: host.clone() };
+            let order = Order::ConfigureNetwork { lab: Box::new(self.lab.inside(&host)), host: host.clone() };
             agents.ask(&host, what, order, PATIENCE)?;
         }
         Ok(())

@@ -20,7 +20,7 @@ pub(crate) struct Machines {
 }
 
 /// Prepares a machine for each of `hosts`.
-pub(crate) fn of(
+pub(crate) fn prepare(
     hosts: &BTreeSet<&HostName>,
     topology: &Topology,
     request: &Request<'_>,

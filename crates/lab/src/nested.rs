@@ -9,7 +9,7 @@ use std::{
 };
 
 use machine::{Kernel, Machine};
-use protocol::{ChannelError, Commission, FromConductor, Hello, LineLimit, RunEvent, ToConductor};
+use protocol::{ChannelError, Commission, FromNestedRun, Hello, LineLimit, RunEvent, ToNestedRun};
 use samples::{RunHeader, Sink, SkippedResult};
 use scenario::{HostName, Lab, Path, Plan, Scenario};
 use units::Bytes;
@@ -58,18 +58,22 @@ pub fn run_inside<S: Sink>(
     let (guests, firecracker) = (memory_of(&request.scenario.lab), request.firecracker.as_deref());
     let mut machine = machine::hypervisor(host, kernel, &request.agent, guests, firecracker)?;
     let mut hypervisor = Hypervisor::start(&mut machine, request.plan)?;
-    hypervisor.send(&ToConductor::Hello(Hello::new(request.tool)))?;
-    hypervisor.send(&ToConductor::Conduct(Box::new(commission(request, reason))))?;
+    hypervisor.send(&ToNestedRun::Hello(Hello::new(request.tool)))?;
+    hypervisor.send(&ToNestedRun::Start(Box::new(commission(request, reason))))?;
     follow(&mut hypervisor, request, sink, observer, stop)
 }
 
 /// A capability that the plan needs and that only a virtual hypervisor offers here. `firecracker` is the configured
 /// program.
 #[must_use]
-pub fn lacks_for_guests(scenario: &Scenario, plan: &Plan, firecracker: Option<&FilePath>) -> Option<String> {
+pub fn missing_for_guests(
+    scenario: &Scenario,
+    plan: &Plan,
+    firecracker: Option<&FilePath>,
+) -> Option<String> {
     let planned = |path: &&Path| plan.results.iter().any(|result| result.path == path.name);
-    let lacks = MissingCapabilities::of(&scenario.lab, &[], firecracker);
-    scenario.paths.iter().filter(planned).find_map(|path| lacks.of_machine(path))
+    let missing = MissingCapabilities::of(&scenario.lab, &[], firecracker);
+    scenario.paths.iter().filter(planned).find_map(|path| missing.of_machine(path))
 }
 
 fn commission(request: &Request<'_>, reason: &str) -> Commission {
@@ -93,7 +97,7 @@ fn memory_of(lab: &Lab) -> Bytes {
 struct Hypervisor<'a> {
     machine: &'a mut dyn Machine,
     to: protocol::Sender<Box<dyn Write + Send>>,
-    messages: Receiver<Result<FromConductor, ChannelError>>,
+    messages: Receiver<Result<FromNestedRun, ChannelError>>,
     started: Instant,
 }
 
@@ -116,12 +120,12 @@ impl<'a> Hypervisor<'a> {
         Ok(Self { machine, to: protocol::Sender::new(channels.to_agent), messages, started })
     }
 
-    fn send(&mut self, message: &ToConductor) -> Result<(), RunError> {
+    fn send(&mut self, message: &ToNestedRun) -> Result<(), RunError> {
         self.to.send(message).map_err(|source| self.lost(source))
     }
 
     /// The next message, or `None` after one polling interval.
-    fn receive(&self) -> Result<Option<FromConductor>, RunError> {
+    fn receive(&self) -> Result<Option<FromNestedRun>, RunError> {
         match self.messages.recv_timeout(POLL) {
             Ok(message) => message.map(Some).map_err(|source| self.lost(source)),
             Err(RecvTimeoutError::Timeout) => Ok(None),
@@ -140,7 +144,7 @@ impl<'a> Hypervisor<'a> {
     }
 
     fn lost(&self, source: ChannelError) -> RunError {
-        RunError::Agent { host: NAME.to_owned(), source, said: self.machine.condition().last_output }
+        RunError::Agent { host: NAME.to_owned(), source, output: self.machine.condition().last_output }
     }
 
     fn silent(&self, waited: Duration) -> RunError {
@@ -149,7 +153,7 @@ impl<'a> Hypervisor<'a> {
             host: NAME.to_owned(),
             what: "report progress of the run",
             seconds,
-            said: self.machine.condition().last_output,
+            output: self.machine.condition().last_output,
         }
     }
 }
@@ -168,7 +172,7 @@ fn follow<S: Sink>(
     let (mut patience, mut last) = (hypervisor.machine.boot().patience, (Instant::now(), Duration::ZERO));
     loop {
         if stop.is_asked() && !asked {
-            hypervisor.send(&ToConductor::Stop)?;
+            hypervisor.send(&ToNestedRun::Stop)?;
             (patience, asked, last) = (LAST_PATIENCE, true, hypervisor.now());
         }
         let Some(message) = hypervisor.receive()? else {
@@ -183,13 +187,13 @@ fn follow<S: Sink>(
             (patience, last) = (PATIENCE.max(boot * BOOTS), hypervisor.now());
         }
         match message {
-            FromConductor::Hello(hello) => match hello.accept() {
+            FromNestedRun::Hello(hello) => match hello.accept() {
                 Ok(()) => ledger.booted(hypervisor.started.elapsed()),
                 Err(source) => return Err(hypervisor.lost(source)),
             },
-            FromConductor::Over { completed, skipped } => return Ok(ledger.outcome(completed, skipped)),
-            FromConductor::Failed { interrupted: true, .. } => return Err(RunError::Interrupted),
-            FromConductor::Failed { reason, .. } => return Err(RunError::Inside { reason }),
+            FromNestedRun::Over { completed, skipped } => return Ok(ledger.outcome(completed, skipped)),
+            FromNestedRun::Failed { interrupted: true, .. } => return Err(RunError::Interrupted),
+            FromNestedRun::Failed { reason, .. } => return Err(RunError::Inside { reason }),
             message => ledger.take(message)?,
         }
     }
@@ -223,32 +227,32 @@ impl<S: Sink> Ledger<'_, S> {
         self.observer.event(&Event::Notice(&format!("the hypervisor booted in {within:.1?}{whole}")));
     }
 
-    fn take(&mut self, message: FromConductor) -> Result<(), RunError> {
+    fn take(&mut self, message: FromNestedRun) -> Result<(), RunError> {
         let run = &self.request.id;
         match message {
-            FromConductor::Begin(header) if header.id != *run => {
+            FromNestedRun::Begin(header) if header.id != *run => {
                 let reason = format!("started run {} instead of {run}", header.id);
                 return Err(RunError::Inside { reason });
             }
-            FromConductor::Begin(header) => {
+            FromNestedRun::Begin(header) => {
                 self.sink.begin(&header).map_err(RunError::keep)?;
                 self.header = Some(*header);
             }
-            FromConductor::Trial(trial) => {
+            FromNestedRun::Trial(trial) => {
                 self.sink.trial(run, &trial).map_err(RunError::keep)?;
                 self.observer.event(&Event::Kept(&trial));
             }
-            FromConductor::Skip(skip) => {
+            FromNestedRun::Skip(skip) => {
                 self.sink.skipped(run, &skip).map_err(RunError::keep)?;
                 self.observer.event(&Event::Skipped(&skip));
             }
-            FromConductor::End(end) => self.sink.ended(run, &end).map_err(RunError::keep)?,
-            FromConductor::MachineChanged(change) => {
+            FromNestedRun::End(end) => self.sink.ended(run, &end).map_err(RunError::keep)?,
+            FromNestedRun::MachineChanged(change) => {
                 self.sink.machine_changed(run, &change).map_err(RunError::keep)?;
             }
-            FromConductor::Complete => self.sink.complete(run).map_err(RunError::keep)?,
-            FromConductor::Told(event) => self.show(&event),
-            FromConductor::Hello(_) | FromConductor::Over { .. } | FromConductor::Failed { .. } => {}
+            FromNestedRun::Complete => self.sink.complete(run).map_err(RunError::keep)?,
+            FromNestedRun::Event(event) => self.show(&event),
+            FromNestedRun::Hello(_) | FromNestedRun::Over { .. } | FromNestedRun::Failed { .. } => {}
         }
         Ok(())
     }

@@ -7,7 +7,7 @@ use std::{
     thread,
 };
 
-use protocol::{ChannelError, Commission, FromConductor, Hello, Receiver, RunEvent, Sender, ToConductor};
+use protocol::{ChannelError, Commission, FromNestedRun, Hello, Receiver, RunEvent, Sender, ToNestedRun};
 use samples::{MachineChange, ResultEnd, RunHeader, RunId, Sink, SkippedResult, Trial};
 use scenario::Scenario;
 
@@ -30,20 +30,20 @@ where
 {
     let mut from = Receiver::new(from);
     let outside = Outside { to: Mutex::new(Sender::new(to)) };
-    outside.send(&FromConductor::Hello(Hello::new(tool)))?;
+    outside.send(&FromNestedRun::Hello(Hello::new(tool)))?;
     let commission = loop {
         match from.receive()? {
-            ToConductor::Hello(hello) => hello.accept()?,
-            ToConductor::Conduct(commission) => break commission,
-            ToConductor::Stop => return Ok(()),
+            ToNestedRun::Hello(hello) => hello.accept()?,
+            ToNestedRun::Start(commission) => break commission,
+            ToNestedRun::Stop => return Ok(()),
         }
     };
     let stop = Stop::new();
     watch_for_stop(from, stop.clone());
     let last = match carry_out(&commission, agent, tool, &outside, &stop) {
-        Ok(Outcome { completed, skipped, .. }) => FromConductor::Over { completed, skipped },
+        Ok(Outcome { completed, skipped, .. }) => FromNestedRun::Over { completed, skipped },
         Err(error) => {
-            FromConductor::Failed { interrupted: error.is_interrupted(), reason: error.to_string() }
+            FromNestedRun::Failed { interrupted: error.is_interrupted(), reason: error.to_string() }
         }
     };
     outside.send(&last)
@@ -52,8 +52,8 @@ where
 /// Stops the run on request, or when the channel closes.
 fn watch_for_stop<R: Read + Send + 'static>(mut from: Receiver<R>, stop: Stop) {
     thread::spawn(move || {
-        while let Ok(message) = from.receive::<ToConductor>() {
-            if message == ToConductor::Stop {
+        while let Ok(message) = from.receive::<ToNestedRun>() {
+            if message == ToNestedRun::Stop {
                 break;
             }
         }
@@ -95,14 +95,14 @@ struct Outside<W> {
 }
 
 impl<W: Write> Outside<W> {
-    fn send(&self, message: &FromConductor) -> Result<(), ChannelError> {
+    fn send(&self, message: &FromNestedRun) -> Result<(), ChannelError> {
         self.lock().send(message)
     }
 
     /// Ignores errors. A broken channel also fails the sink, which ends the run.
     fn forward(&self, event: &Event<'_>) {
         if let Some(event) = run_event(event) {
-            let _ = self.send(&FromConductor::Told(event));
+            let _ = self.send(&FromNestedRun::Event(event));
         }
     }
 
@@ -134,26 +134,26 @@ impl<W: Write> Sink for &Outside<W> {
     type Error = ChannelError;
 
     fn begin(&mut self, header: &RunHeader) -> Result<(), ChannelError> {
-        self.send(&FromConductor::Begin(Box::new(header.clone())))
+        self.send(&FromNestedRun::Begin(Box::new(header.clone())))
     }
 
     fn trial(&mut self, _: &RunId, trial: &Trial) -> Result<(), ChannelError> {
-        self.send(&FromConductor::Trial(Box::new(trial.clone())))
+        self.send(&FromNestedRun::Trial(Box::new(trial.clone())))
     }
 
     fn skipped(&mut self, _: &RunId, skipped: &SkippedResult) -> Result<(), ChannelError> {
-        self.send(&FromConductor::Skip(skipped.clone()))
+        self.send(&FromNestedRun::Skip(skipped.clone()))
     }
 
     fn ended(&mut self, _: &RunId, end: &ResultEnd) -> Result<(), ChannelError> {
-        self.send(&FromConductor::End(end.clone()))
+        self.send(&FromNestedRun::End(end.clone()))
     }
 
     fn machine_changed(&mut self, _: &RunId, change: &MachineChange) -> Result<(), ChannelError> {
-        self.send(&FromConductor::MachineChanged(Box::new(change.clone())))
+        self.send(&FromNestedRun::MachineChanged(Box::new(change.clone())))
     }
 
     fn complete(&mut self, _: &RunId) -> Result<(), ChannelError> {
-        self.send(&FromConductor::Complete)
+        self.send(&FromNestedRun::Complete)
     }
 }

@@ -155,7 +155,7 @@ impl Registry {
             Some(_) => self.remove(name)?,
             None => {}
         }
-        let topology = Topology::raise(&scenario.lab)?;
+        let topology = Topology::create(&scenario.lab)?;
         let standing = describe(name, scenario, &topology)?;
         self.enter(&standing)?;
         ready(&standing);

@@ -54,11 +54,11 @@ pub fn run<S: Sink>(
     check_plan(request)?;
     observer.event(&Event::Step("creating the lab"));
     let lab = &request.scenario.lab;
-    let topology = Topology::raise(lab)?;
-    let lacks = MissingCapabilities::of(lab, topology.missing(), request.firecracker.as_deref());
+    let topology = Topology::create(lab)?;
+    let capabilities = MissingCapabilities::of(lab, topology.missing(), request.firecracker.as_deref());
     let lab_handle = LabHandle { lab, topology: &topology };
     let Endpoints { mut agents, environment, emulated } =
-        start(request, &lab_handle, &lacks, observer, stop)?;
+        start(request, &lab_handle, &capabilities, observer, stop)?;
     let scenario = existing_hosts::located(request.scenario, request.plan, &mut agents, observer)?;
     let reservation = (request.id.0.as_str(), request.hosts.wait);
     existing_hosts::reserve(&scenario, &mut agents, reservation, observer)?;
@@ -67,7 +67,7 @@ pub fn run<S: Sink>(
     let Watch { watcher, missing, plan } = observer_setup::begin(request, &topology, observer, stop)?;
     let watched = Request { scenario: &scenario, plan: &plan, ..request.clone() };
     observer.event(&Event::Step("checking the paths"));
-    let skipped = missing_results(&watched, &lacks);
+    let skipped = missing_results(&watched, &capabilities);
     let booted = agents.booted();
     let (agents, usable_cpus) = (&mut agents, &environment.usable_cpus);
     let balloons = Balloons::new();
@@ -96,13 +96,13 @@ struct Endpoints {
 fn start(
     request: &Request<'_>,
     lab_handle: &LabHandle<'_>,
-    lacks: &MissingCapabilities<'_>,
+    missing: &MissingCapabilities<'_>,
     observer: &mut dyn Observer,
     stop: &Stop,
 ) -> Result<Endpoints, RunError> {
     observer.event(&Event::Step("starting the agents"));
-    let ends = ends(request, lacks);
-    let machines = machines::of(&ends, lab_handle.topology, request, stop)?;
+    let ends = ends(request, missing);
+    let machines = machines::prepare(&ends, lab_handle.topology, request, stop)?;
     if let Some(reason) = &machines.emulated {
         observer.event(&Event::Notice(&format!("virtual machines are emulated: {reason}")));
     }
@@ -132,8 +132,8 @@ fn check_plan(request: &Request<'_>) -> Result<(), RunError> {
 }
 
 /// Hosts of the ends of measurable paths. A lab device on an existing host counts as that host.
-fn ends<'a>(request: &'a Request<'_>, lacks: &MissingCapabilities<'_>) -> BTreeSet<&'a HostName> {
-    let paths = planned_paths(request).filter(|path| lacks.of_path(path).is_none());
+fn ends<'a>(request: &'a Request<'_>, missing: &MissingCapabilities<'_>) -> BTreeSet<&'a HostName> {
+    let paths = planned_paths(request).filter(|path| missing.of_path(path).is_none());
     let lab = &request.scenario.lab;
     let seats = paths.flat_map(|path| {
         let ends = [&path.from.host, &path.to.host].into_iter().map(|host| lab.seat(host).unwrap_or(host));
@@ -175,10 +175,10 @@ fn describe(
     )
 }
 
-fn missing_results(request: &Request<'_>, lacks: &MissingCapabilities<'_>) -> Skips {
+fn missing_results(request: &Request<'_>, missing: &MissingCapabilities<'_>) -> Skips {
     let paths = paths_of(request);
     let found = request.plan.results.iter().zip(paths).filter_map(|(result, path)| {
-        let skip = lacks.of_result(result, path)?;
+        let skip = missing.of_result(result, path)?;
         Some((skip.result.clone(), skip))
     });
     found.collect()

@@ -21,7 +21,7 @@ impl<'a> MissingCapabilities<'a> {
     pub(crate) fn of(lab: &'a Lab, missing: &'a [Missing], firecracker: Option<&FilePath>) -> Self {
         let any = |wants: fn(&Vm) -> bool| lab.hosts.iter().filter_map(|host| host.vm.as_ref()).any(wants);
         let vhost = any(wants_vhost).then(machine::Nic::lacks_vhost).flatten();
-        let firecracker = any(wants_firecracker).then(|| Firecracker::lacks(firecracker)).flatten();
+        let firecracker = any(wants_firecracker).then(|| Firecracker::unusable(firecracker)).flatten();
         Self { lab, missing, vhost, firecracker }
     }
 
@@ -105,8 +105,8 @@ duration = "1s"
         let of = |text: &str| {
             let scenario = Scenario::parse("test", text).expect("parses");
             let vhost = Some("it is not there".to_owned());
-            let lacks = MissingCapabilities { lab: &scenario.lab, missing: &[], vhost, firecracker: None };
-            lacks.of_path(&scenario.paths[0])
+            let missing = MissingCapabilities { lab: &scenario.lab, missing: &[], vhost, firecracker: None };
+            missing.of_path(&scenario.paths[0])
         };
         assert_eq!(of(text), None);
         let reason =
@@ -118,8 +118,8 @@ duration = "1s"
     fn requires_firecracker_only_for_paths_to_its_guests() {
         let of = |text: &str, program: &str| {
             let scenario = Scenario::parse("test", text).expect("parses");
-            let lacks = MissingCapabilities::of(&scenario.lab, &[], Some(FilePath::new(program)));
-            (lacks.of_path(&scenario.paths[0]), lacks.of_machine(&scenario.paths[0]))
+            let missing = MissingCapabilities::of(&scenario.lab, &[], Some(FilePath::new(program)));
+            (missing.of_path(&scenario.paths[0]), missing.of_machine(&scenario.paths[0]))
         };
         let absent = "/nonexistent/firecracker";
         assert_eq!(of(ONE_GUEST, absent), (None, None));

@@ -91,7 +91,7 @@ impl TrialRunner<'_> {
     /// Processes with disturbing CPU use during `time`.
     pub(crate) fn disturbers(&mut self, time: Duration) -> Result<Option<Vec<Disturber>>, RunError> {
         let usage = self.watcher.as_mut().map_or(Ok(None), |watcher| watcher.idle_for(time))?;
-        Ok(usage.and_then(|usage| disturbance::of(&usage, &Cpus::FREE)).and_then(|found| match found {
+        Ok(usage.and_then(|usage| disturbance::warning(&usage, &Cpus::FREE)).and_then(|found| match found {
             ValidityWarning::Disturbed { processes, .. } => Some(processes),
             _ => None,
         }))
@@ -180,7 +180,7 @@ impl TrialRunner<'_> {
             measured;
         let mut warnings = warnings::warnings(&result.load, &measurement, &cpu);
         warnings.extend(stalled);
-        warnings.extend(disturbance::of(&cpu, &prepared.cpus));
+        warnings.extend(disturbance::warning(&cpu, &prepared.cpus));
         if self.is_emulated(path) {
             warnings.push(ValidityWarning::Emulated);
         }

@@ -1,4 +1,4 @@
-//! Sends orders to an agent over its channel, and receives its messages on a thread.
+//! Sends orders to an agent, and receives its messages on a thread.
 
 use std::{io::Write, thread, time::Duration};
 
@@ -6,7 +6,6 @@ use protocol::{ChannelError, FromAgent, Hello, LineLimit, Order, Receiver, Sende
 
 use crate::channel::Channel;
 
-/// The controller's side of a channel to an agent.
 pub struct AgentClient {
     to_agent: Sender<Box<dyn Write + Send>>,
     /// Current limit for lines from the agent.
@@ -15,8 +14,8 @@ pub struct AgentClient {
 }
 
 impl AgentClient {
-    /// Passes each message, and the error that ends the channel, to `deliver` until that returns false. Lines may have
-    /// up to `limit` bytes.
+    /// Passes each message, and the error that ends the channel, to `deliver` until that returns false. Lines may have up to
+    /// `limit` bytes.
     pub fn new(
         channel: Channel,
         limit: usize,
@@ -36,18 +35,11 @@ impl AgentClient {
         Self { to_agent: Sender::new(channel.to_agent), limit, last_id: 0 }
     }
 
-    /// Sends the greeting.
-    ///
-    /// # Errors
-    /// If the channel is closed.
     pub fn greet(&mut self, tool: &str) -> Result<(), ChannelError> {
         self.to_agent.send(&ToAgent::Hello(Hello::new(tool)))
     }
 
-    /// Sends an order and returns its ID, which the reply repeats.
-    ///
-    /// # Errors
-    /// If the channel is closed.
+    /// Returns the ID, which the reply repeats.
     pub fn request(&mut self, order: Order, deadline: Duration) -> Result<u64, ChannelError> {
         self.last_id += 1;
         let (id, deadline) = (self.last_id, deadline.into());

@@ -7,7 +7,7 @@ mod requests;
 mod tap;
 
 use std::{
-    io::{PipeReader, Read},
+    io::PipeReader,
     os::{fd::OwnedFd, unix::net::UnixListener},
     path::{Path, PathBuf},
     process::{Child, Command, ExitStatus, Stdio},
@@ -16,7 +16,6 @@ use std::{
 };
 
 use command_fds::{CommandFdExt, FdMapping};
-use protocol::guest::FIRST_WORDS;
 use scenario::{HostName, Vm};
 use sys::MemoryFolder;
 use units::Bytes;
@@ -92,7 +91,7 @@ impl Firecracker {
 
     /// Why `program` cannot run guests, e.g. KVM does not work. Takes up to 10 s.
     #[must_use]
-    pub fn lacks(program: Option<&Path>) -> Option<FirecrackerError> {
+    pub fn unusable(program: Option<&Path>) -> Option<FirecrackerError> {
         let installed = Self::version(program).map(drop);
         installed.and_then(|()| sys::kvm::try_run().map_err(FirecrackerError::NoKvm)).err()
     }
@@ -119,9 +118,9 @@ impl Firecracker {
         let listener = UnixListener::bind(folder.path(&requests::host_socket()))?;
         let started = Instant::now();
         let Instance { mut child, ended } = self.spawn(&folder)?;
-        let first_process = Arc::new(OnceLock::new());
         self.words.keep(child.stderr.take().expect("it is a pipe"), |line| !line.is_empty());
-        self.listen(child.stdout.take().expect("it is a pipe"), &first_process);
+        let console = child.stdout.take().expect("it is a pipe");
+        let first_process = self.words.keep_console(console, NO_PCI_MESSAGE);
         let stream = GuestStream::awaited(listener, ended);
         match self.boot(&folder, &mut child) {
             Ok(()) => Ok((Running { child, started, first_process }, stream)),
@@ -162,17 +161,6 @@ impl Firecracker {
             api.put(&path, &body)?;
         }
         Ok(())
-    }
-
-    fn listen(&self, console: impl Read + Send + 'static, first_process: &Arc<OnceLock<Instant>>) {
-        let first_process = Arc::clone(first_process);
-        self.words.keep(console, move |line| {
-            let first = line.contains(FIRST_WORDS);
-            if first {
-                first_process.get_or_init(Instant::now);
-            }
-            !first && !line.is_empty() && !line.contains(NO_PCI_MESSAGE)
-        });
     }
 }
 

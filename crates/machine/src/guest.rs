@@ -15,11 +15,8 @@ pub use kernel::Kernel;
 pub(crate) use program::loadable;
 pub use vmlinux::Vmlinux;
 
-/// A file of this machine to copy into the guest.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ImageFile {
-    /// Path on this machine.
     pub from: PathBuf,
-    /// Absolute path in the guest.
     pub to: PathBuf,
 }

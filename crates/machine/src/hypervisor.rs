@@ -50,7 +50,7 @@ pub fn hypervisor(
     // Decompress the kernel here: it is slow in an emulated machine.
     let vmlinux = kernel.uncompressed()?;
     let of_guests = Kernel { image: vmlinux.path(), modules: kernel.modules.clone() };
-    let files = contents::of(&of_guests, firecracker)
+    let files = contents::files(&of_guests, firecracker)
         .map_err(|source| MachineError::Qemu { host: host.to_string(), source })?;
     let image = Arc::new(Image::build(&kernel, program, &modules, &files)?);
     let most = if guests > Bytes(0) { CPUS_WITH_GUESTS } else { MOST_CPUS };

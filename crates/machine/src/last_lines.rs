@@ -3,10 +3,13 @@
 use std::{
     collections::VecDeque,
     io::{BufRead, BufReader, Read},
-    sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError},
+    sync::{Arc, OnceLock},
     thread,
-    time::Duration,
+    time::{Duration, Instant},
 };
+
+use parking_lot::{Condvar, Mutex};
+use protocol::guest::FIRST_WORDS;
 
 /// A kernel panic prints about 30, the reason first.
 const MAX_LINES: usize = 40;
@@ -40,27 +43,44 @@ impl LastLines {
         self.keep_some(from, LONGEST, move |line| matters(line).then(|| line.to_owned()));
     }
 
-    /// Lines longer than `longest` bytes are split.
+    /// Keeps lines without `noise`. The result is set when the guest's first process starts.
+    pub(crate) fn keep_console(
+        &self,
+        console: impl Read + Send + 'static,
+        noise: &'static str,
+    ) -> Arc<OnceLock<Instant>> {
+        let first_process = Arc::new(OnceLock::new());
+        let started = Arc::clone(&first_process);
+        self.keep(console, move |line| {
+            let is_first = line.contains(FIRST_WORDS);
+            if is_first {
+                started.get_or_init(Instant::now);
+            }
+            !is_first && !line.is_empty() && !line.contains(noise)
+        });
+        first_process
+    }
+
+    /// Keeps the results of `take`, which is called for every line. Lines longer than `longest` bytes are split.
     pub(crate) fn keep_some(
         &self,
         from: impl Read + Send + 'static,
         longest: u64,
         take: impl FnMut(&str) -> Option<String> + Send + 'static,
     ) {
-        self.lock().open += 1;
+        self.shared.lines.lock().open += 1;
         let lines = self.clone();
         thread::spawn(move || {
             lines.read(from, longest, take);
-            lines.lock().open -= 1;
+            lines.shared.lines.lock().open -= 1;
             lines.shared.ended.notify_all();
         });
     }
 
     /// Waits briefly for streams that are still open.
     pub(crate) fn text(&self) -> String {
-        let open = |lines: &mut Lines| lines.open > 0;
-        let waited = self.shared.ended.wait_timeout_while(self.lock(), DRAIN, open);
-        let (lines, _) = waited.unwrap_or_else(PoisonError::into_inner);
+        let mut lines = self.shared.lines.lock();
+        self.shared.ended.wait_while_for(&mut lines, |lines| lines.open > 0, DRAIN);
         lines.lines.iter().map(String::as_str).collect::<Vec<_>>().join("\n")
     }
 
@@ -76,16 +96,17 @@ impl LastLines {
     }
 
     fn push(&self, line: String) {
-        let mut lines = self.lock();
+        let mut lines = self.shared.lines.lock();
         if lines.lines.len() == MAX_LINES {
             lines.lines.pop_front();
         }
         lines.lines.push_back(line);
     }
+}
 
-    fn lock(&self) -> MutexGuard<'_, Lines> {
-        self.shared.lines.lock().unwrap_or_else(PoisonError::into_inner)
-    }
+/// The end of an error message with the last lines, if any.
+pub(crate) fn last_output(words: &str) -> String {
+    if words.is_empty() { String::new() } else { format!("; last console output:\n{words}") }
 }
 
 #[cfg(test)]

@@ -12,15 +12,13 @@ mod qmp;
 mod write_half;
 
 use std::{
-    io::Read,
     os::{fd::OwnedFd, unix::net::UnixStream},
     process::{ExitStatus, Stdio},
-    sync::{Arc, OnceLock},
+    sync::Arc,
     time::{Duration, Instant},
 };
 
 use command_fds::{CommandFdExt, FdMapping};
-use protocol::guest::FIRST_WORDS;
 use scenario::{HostName, Vm};
 use workload::BalloonMethod;
 
@@ -137,16 +135,19 @@ impl Qemu {
         inherited.extend(of_monitor.map(|end| (Descriptor::Memory as i32, end.into())));
         self.inherit_queues(&mut inherited)?;
         let mut command = crate::without_environment(PROGRAM);
-        command.args(arguments::of(self)).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped());
+        command
+            .args(arguments::build(self))
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(Stdio::piped());
         let mappings = inherited.into_iter().map(|(child_fd, parent_fd)| FdMapping { parent_fd, child_fd });
         command.fd_mappings(mappings.collect()).expect("descriptor numbers are unique");
         let started = Instant::now();
-        let confines = confinement::of(self).map_err(QemuError::Start)?;
+        let confines = confinement::prepare(self).map_err(QemuError::Start)?;
         let mut child =
             sys::child::spawn_confined(command, confines, PROGRAM).map_err(QemuError::of_start)?;
-        let first_process = Arc::new(OnceLock::new());
         self.words.keep(child.stderr.take().expect("it is a pipe"), |line| !line.contains(NO_CPU_FEATURE));
-        self.listen(console.0, &first_process);
+        let first_process = self.words.keep_console(console.0, UNSURE);
         match self.connect_monitor(qmp.0, child.id()) {
             Ok(qmp) => {
                 let running = Running::new(child, qmp, started, first_process);
@@ -188,17 +189,6 @@ impl Qemu {
             Some(status) => QemuError::Ended { status, words },
             None => QemuError::Monitor { source, words },
         }
-    }
-
-    fn listen(&self, console: impl Read + Send + 'static, first_process: &Arc<OnceLock<Instant>>) {
-        let first_process = Arc::clone(first_process);
-        self.words.keep(console, move |line| {
-            let first = line.contains(FIRST_WORDS);
-            if first {
-                first_process.get_or_init(Instant::now);
-            }
-            !first && !line.is_empty() && !line.contains(UNSURE)
-        });
     }
 }
 

@@ -22,7 +22,7 @@ const MISUSE: u8 = 64;
 
 fn main() -> ExitCode {
     if process::id() == 1 && env::args_os().next().is_some_and(|name| name == INIT) {
-        return ended(agent::run_as_first_process(if conducts() { conduct } else { obey }));
+        return ended(agent::run_as_first_process(if conducts() { run_nested } else { obey }));
     }
     match env::args_os().nth(1) {
         Some(first) if first == "agent" => {
@@ -38,7 +38,7 @@ fn conducts() -> bool {
     env::args().nth(1).is_some_and(|word| word == protocol::guest::CONDUCT)
 }
 
-fn conduct(input: File, output: File) -> anyhow::Result<()> {
+fn run_nested(input: File, output: File) -> anyhow::Result<()> {
     Ok(lab::nested_run(input, output, PROGRAM.as_ref(), cli::TOOL)?)
 }
 

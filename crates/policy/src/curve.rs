@@ -226,8 +226,8 @@ mod tests {
             for class in sorted {
                 bytes += class.bytes.0 as f64;
                 accesses += class.accesses;
-                let (told, truth) = (curve.share(bytes), accesses / total);
-                prop_assert!(told <= truth + TAIL + 1e-9 && told >= truth - 0.02, "{} {}", told, truth);
+                let (estimated, truth) = (curve.share(bytes), accesses / total);
+                prop_assert!(estimated <= truth + TAIL + 1e-9 && estimated >= truth - 0.02, "{} {}", estimated, truth);
             }
         }
 
@@ -235,8 +235,8 @@ mod tests {
         fn bytes_and_share_are_inverse(classes in classes(), share in 0.0..1.0_f64, weight in 0.0..1.0_f64) {
             let curve = Curve::of(&classes).unwrap().averaged(&Curve::uniform(1e9), weight);
             prop_assert!((curve.share(curve.bytes(share)) - share).abs() < 1e-9);
-            let told: Curve = serde_json::from_str(&serde_json::to_string(&curve).unwrap()).unwrap();
-            prop_assert!((told.bytes(share) / curve.bytes(share).max(1.0) - 1.0).abs() < 1e-6 || share == 0.0);
+            let estimated: Curve = serde_json::from_str(&serde_json::to_string(&curve).unwrap()).unwrap();
+            prop_assert!((estimated.bytes(share) / curve.bytes(share).max(1.0) - 1.0).abs() < 1e-6 || share == 0.0);
         }
     }
 }

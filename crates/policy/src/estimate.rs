@@ -231,9 +231,9 @@ mod tests {
         let curve = Curve::of(&[class(112, 97.0), class(48, 3.0)]).expect("has accesses");
         let mut estimate = Estimate::new(curve, 0.96);
         estimate.learn_placement(176.0 * MIB, 0.9, 60.0 * MIB, 0.96, 0.05);
-        let told = estimate.curve();
-        assert!((170.0..210.0).contains(&(told.bytes(0.96) / MIB)), "{}", told.bytes(0.96) / MIB);
-        assert!((told.share(176.0 * MIB) - 0.9).abs() < 0.01, "{}", told.share(176.0 * MIB));
+        let estimated = estimate.curve();
+        assert!((170.0..210.0).contains(&(estimated.bytes(0.96) / MIB)), "{}", estimated.bytes(0.96) / MIB);
+        assert!((estimated.share(176.0 * MIB) - 0.9).abs() < 0.01, "{}", estimated.share(176.0 * MIB));
         // If the target is met, no more than the existing DRAM is needed.
         for _ in 0..5 {
             estimate.learn_placement(150.0 * MIB, 0.97, 16.0 * MIB, 0.96, 0.05);

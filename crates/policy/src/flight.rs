@@ -22,18 +22,20 @@ pub(crate) enum Direction {
     Rests,
 }
 
-pub(crate) fn direction(has: Tiers, told: Tiers, block: u64) -> Direction {
-    match (has.fast.0, told.fast.0) {
-        (has, told) if has.saturating_add(block) <= told => Direction::Grows,
-        (has, told) if told.saturating_add(block) <= has => Direction::Shrinks,
+/// Compares DRAM to block precision, as smaller amounts are never moved.
+pub(crate) fn direction(has: Tiers, ordered: Tiers, block: u64) -> Direction {
+    match (has.fast.0, ordered.fast.0) {
+        (has, ordered) if has.saturating_add(block) <= ordered => Direction::Grows,
+        (has, ordered) if ordered.saturating_add(block) <= has => Direction::Shrinks,
         _ => Direction::Rests,
     }
 }
 
 impl Flight {
-    pub(crate) fn observe(&mut self, before: Tiers, has: Tiers, told: Tiers, block: u64) -> bool {
+    /// Advances by one decision; returns whether the move is abandoned.
+    pub(crate) fn observe(&mut self, before: Tiers, has: Tiers, ordered: Tiers, block: u64) -> bool {
         self.rest = self.rest.saturating_sub(1);
-        let arrived = direction(has, told, block) == Direction::Rests;
+        let arrived = direction(has, ordered, block) == Direction::Rests;
         let moved = before.fast.0.abs_diff(has.fast.0) >= block;
         self.stalled = if arrived || moved { 0 } else { self.stalled + 1 };
         if self.stalled < PATIENCE {

@@ -101,9 +101,9 @@ fn shared<'a, 'b>(
 }
 
 fn grow(want: &Want<'_>, extra: u64, ledger: &mut Ledger) -> Move {
-    let Candidate { vm, has, told, .. } = want.candidate;
+    let Candidate { vm, has, ordered, .. } = want.candidate;
     let fast = has.fast.0 + extra;
-    let counted = has.slow.max(told.slow).0;
+    let counted = has.slow.max(ordered.slow).0;
     let beside = vm.slow_beside(fast);
     let slow = beside.min(counted + ledger.take_slow(beside.saturating_sub(counted)));
     let to = Tiers { fast: Bytes(fast), slow: Bytes(slow) };
@@ -132,13 +132,13 @@ fn reason(want: &Want<'_>, after: Bytes) -> Reason {
 
 /// Slow memory is missing next to its DRAM after a partial move.
 pub(crate) fn restored(candidate: &Candidate<'_>, settings: &Settings, ledger: &mut Ledger) -> Option<Move> {
-    let Candidate { vm, has, told, .. } = candidate;
-    let counted = has.slow.max(told.slow).0;
+    let Candidate { vm, has, ordered, .. } = candidate;
+    let counted = has.slow.max(ordered.slow).0;
     let lacking = vm.slow_beside(has.fast.0).saturating_sub(counted);
     if candidate.flight != Direction::Rests || lacking < settings.block.0 || ledger.slow < settings.block.0 {
         return None;
     }
     let slow = Bytes(counted + ledger.take_slow(lacking));
-    let to = Tiers { fast: told.fast, slow };
+    let to = Tiers { fast: ordered.fast, slow };
     Some(Move { vm: vm.name.clone(), from: *has, to, reason: Reason::SlowMemory { memory: vm.memory } })
 }

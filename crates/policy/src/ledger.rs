@@ -15,7 +15,8 @@ impl Ledger {
     pub(crate) fn of(settings: &Settings, state: &State) -> Self {
         let mut taken = Tiers::default();
         for vm in &settings.vms {
-            let counted = state.vm(&vm.name).map_or(vm.ceiling, |state| state.has.max(state.told));
+            // A VM never observed may have up to its ceiling.
+            let counted = state.vm(&vm.name).map_or(vm.ceiling, |state| state.has.max(state.ordered));
             taken = Tiers { fast: taken.fast + counted.fast, slow: taken.slow + counted.slow };
         }
         let has: u64 = settings.vms.iter().filter_map(|vm| Some(state.vm(&vm.name)?.has.fast.0)).sum();

@@ -57,7 +57,7 @@ pub enum Reason {
         ceiling: Bytes,
     },
     Stalled {
-        told: Tiers,
+        ordered: Tiers,
     },
     SlowMemory {
         memory: Bytes,
@@ -116,8 +116,8 @@ impl fmt::Display for Reason {
             }
             Self::BelowFloor { floor } => write!(f, "less DRAM than its floor of {floor}"),
             Self::AboveCeiling { ceiling } => write!(f, "more DRAM than its ceiling of {ceiling}"),
-            Self::Stalled { told } => {
-                write!(f, "no progress towards {told}; move abandoned, pausing this VM")
+            Self::Stalled { ordered } => {
+                write!(f, "no progress towards {ordered}; move abandoned, pausing this VM")
             }
             Self::SlowMemory { memory } => {
                 write!(f, "both tiers together are smaller than its memory of {memory}")
@@ -135,14 +135,14 @@ mod tests {
     #[test]
     fn move_is_described_in_one_sentence() {
         let gib = |fast: u64, slow: u64| Tiers { fast: Bytes(fast * GIB), slow: Bytes(slow * GIB) };
-        let told = |reason| Move { vm: "db".into(), from: gib(2, 6), to: gib(3, 5), reason }.to_string();
+        let text = |reason| Move { vm: "db".into(), from: gib(2, 6), to: gib(3, 5), reason }.to_string();
         let below = Reason::BelowTarget { served: Share(0.713), after: Share(0.84), target: Share(0.9) };
         assert_eq!(
-            told(below),
+            text(below),
             "db: DRAM 2.00 GiB to 3.00 GiB: DRAM serves 71.3 % of its accesses, 84.0 % with this move; target 90.0 %"
         );
         assert_eq!(
-            told(Reason::Brake { keeps: Bytes(3 * GIB) }),
+            text(Reason::Brake { keeps: Bytes(3 * GIB) }),
             "db: DRAM 2.00 GiB to 3.00 GiB: memory pressure after giving DRAM; it keeps 3.00 GiB for now"
         );
     }

@@ -89,7 +89,7 @@ impl GuestReport {
 mod tests {
     use super::*;
 
-    fn told(guest: GuestReport) -> String {
+    fn refusal(guest: GuestReport) -> String {
         let observation = Observation { vm: "a".into(), has: Tiers::default(), guest: Some(guest) };
         observation.check().unwrap_err().to_string()
     }
@@ -100,10 +100,10 @@ mod tests {
         let accesses = GuestReport { accesses: Some(vec![class]), ..GuestReport::default() };
         let psi = GuestReport { psi: Some(Share(7.0)), ..GuestReport::default() };
         assert_eq!(
-            told(accesses),
+            refusal(accesses),
             "VM `a`: accesses is inf, not a finite number of at least 0; check its source"
         );
-        assert_eq!(told(psi), "VM `a`: psi is 7, not a share from 0 to 1; check its source");
+        assert_eq!(refusal(psi), "VM `a`: psi is 7, not a share from 0 to 1; check its source");
     }
 
     #[test]

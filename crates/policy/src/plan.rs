@@ -28,7 +28,7 @@ pub(crate) type Reports<'a> = BTreeMap<&'a str, Report<'a>>;
 pub(crate) struct Candidate<'a> {
     pub(crate) vm: &'a VmSettings,
     pub(crate) has: Tiers,
-    pub(crate) told: Tiers,
+    pub(crate) ordered: Tiers,
     curve: Curve,
     pub(crate) claim: Claim,
     pub(crate) basis: Basis,
@@ -57,7 +57,7 @@ impl<'a> Plan<'a> {
             let guest = reports.get(vm.name.as_str()).and_then(|seen| seen.guest);
             match (state.vm(&vm.name), guest) {
                 (Some(known), Some(guest)) => candidates.push(Candidate::new(vm, known, guest, settings)),
-                (known, _) => silent.push((vm, known.map(|known| known.has.max(known.told)))),
+                (known, _) => silent.push((vm, known.map(|known| known.has.max(known.ordered)))),
             }
         }
         let held: Bytes = silent.iter().map(|(vm, has)| has.unwrap_or(vm.ceiling).fast).sum();
@@ -99,12 +99,12 @@ impl<'a> Candidate<'a> {
         let (curve, basis) = known.unwrap_or((Curve::uniform(1.0), Basis::Nothing));
         let need = curve.bytes(vm.target.0);
         let claim = Claim { need, weight: vm.weight, floor: floor as f64, ceiling: ceiling as f64 };
-        let flight = flight::direction(state.has, state.told, settings.block.0);
-        let (has, told) = (state.has, state.told);
+        let flight = flight::direction(state.has, state.ordered, settings.block.0);
+        let (has, ordered) = (state.has, state.ordered);
         Self {
             vm,
             has,
-            told,
+            ordered,
             curve,
             claim,
             basis,

@@ -48,7 +48,7 @@ impl Rebalancer {
     pub fn withdraw(&mut self, moves: &[Move]) {
         for order in moves {
             if let Some(state) = self.state.vm_mut(&order.vm) {
-                (state.told, state.last) = (order.from, None);
+                (state.ordered, state.last) = (order.from, None);
                 state.guard.spare();
             }
         }
@@ -117,8 +117,8 @@ fn observe(settings: &Settings, state: &mut State, reports: &Reports<'_>) -> Vec
     let mut given_up = Vec::new();
     for vm in &settings.vms {
         let Some(&seen) = reports.get(vm.name.as_str()) else { continue };
-        if let Some(told) = state.observe(seen, vm, settings) {
-            let reason = Reason::Stalled { told };
+        if let Some(ordered) = state.observe(seen, vm, settings) {
+            let reason = Reason::Stalled { ordered };
             given_up.push(Move { vm: vm.name.clone(), from: seen.has, to: seen.has, reason });
         }
     }
@@ -141,7 +141,7 @@ fn remember(plan: &Plan<'_>, settings: &Settings, state: &mut State, moves: &[Mo
     }
     for order in moves {
         let Some(state) = state.vm_mut(&order.vm) else { continue };
-        state.told = order.to;
+        state.ordered = order.to;
         match flight::direction(order.from, order.to, settings.block.0) {
             Direction::Rests => {}
             moved => state.last = Some(moved),

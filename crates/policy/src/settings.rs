@@ -192,7 +192,7 @@ mod tests {
 
     #[test]
     fn rejects_invalid_settings_with_advice() {
-        let told = [
+        let messages = [
             refused(|s| s.vms[1].name = "a".into()),
             refused(|s| s.vms[1].name = String::new()),
             refused(|s| s.vms[1].weight = f64::NAN),
@@ -225,8 +225,8 @@ mod tests {
             "step is 4 KiB, less than one block of 2 MiB; raise the step or lower the block",
             "brake.refaults is NaN; use a rate per second above 0",
         ];
-        for (told, expected) in told.iter().zip(expected) {
-            assert_eq!(told.replace(".00 ", " ").replace(".0 ", " "), expected);
+        for (messages, expected) in messages.iter().zip(expected) {
+            assert_eq!(messages.replace(".00 ", " ").replace(".0 ", " "), expected);
         }
     }
 }

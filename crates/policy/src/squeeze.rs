@@ -70,7 +70,7 @@ fn excess(candidate: &Candidate<'_>) -> f64 {
 }
 
 fn in_flight(candidate: &Candidate<'_>) -> u64 {
-    candidate.has.fast.0.saturating_sub(candidate.told.fast.0)
+    candidate.has.fast.0.saturating_sub(candidate.ordered.fast.0)
 }
 
 fn may_give(candidate: &&Candidate<'_>) -> bool {
@@ -88,20 +88,20 @@ fn squeeze(
     ledger: &mut Ledger,
     lacking: u64,
 ) -> Option<Move> {
-    let Candidate { vm, has, told, .. } = candidate;
+    let Candidate { vm, has, ordered, .. } = candidate;
     let block = settings.block.0;
     let excess = has.fast.0.saturating_sub(candidate.keeps).min(settings.step_of(vm));
     let blocks = (excess / block).min(lacking.div_ceil(block));
     let aim = has.fast.0 - blocks * block;
-    let growth = vm.slow_beside(aim).saturating_sub(has.slow.max(told.slow).0);
+    let growth = vm.slow_beside(aim).saturating_sub(has.slow.max(ordered.slow).0);
     // The rest stays in DRAM if slow memory is full.
     let left = growth.saturating_sub(ledger.slow).div_ceil(block) * block;
     let fast = aim.saturating_add(left);
     if fast.saturating_add(block) > has.fast.0 {
         return None;
     }
-    let growth = vm.slow_beside(fast).saturating_sub(has.slow.max(told.slow).0);
-    let slow = has.slow.max(told.slow).0 + ledger.take_slow(growth);
+    let growth = vm.slow_beside(fast).saturating_sub(has.slow.max(ordered.slow).0);
+    let slow = has.slow.max(ordered.slow).0 + ledger.take_slow(growth);
     let to = Tiers { fast: Bytes(fast), slow: Bytes(slow.min(vm.slow_beside(fast).max(has.slow.0))) };
     Some(Move { vm: vm.name.clone(), from: *has, to, reason: reason(candidate, to.fast) })
 }

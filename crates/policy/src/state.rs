@@ -24,7 +24,8 @@ pub struct State {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct VmState {
     pub(crate) has: Tiers,
-    pub(crate) told: Tiers,
+    /// Last ordered memory.
+    pub(crate) ordered: Tiers,
     pub(crate) estimate: Option<Estimate>,
     pub(crate) guard: Guard,
     pub(crate) flight: Flight,
@@ -68,10 +69,10 @@ impl State {
         let guest = seen.guest?;
         state.learn(guest, vm, settings);
         state.brake(guest, vm, settings);
-        let asked = state.told;
+        let asked = state.ordered;
         let given_up = state.flight.observe(before, seen.has, asked, settings.block.0);
         if given_up {
-            (state.told, state.growing) = (seen.has, false);
+            (state.ordered, state.growing) = (seen.has, false);
         }
         given_up.then_some(asked)
     }
@@ -80,7 +81,7 @@ impl State {
 impl VmState {
     fn new(has: Tiers) -> Self {
         let (guard, flight) = (Guard::default(), Flight::default());
-        Self { has, told: has, estimate: None, guard, flight, growing: false, last: None }
+        Self { has, ordered: has, estimate: None, guard, flight, growing: false, last: None }
     }
 
     fn learn(&mut self, guest: &GuestReport, vm: &VmSettings, settings: &Settings) {

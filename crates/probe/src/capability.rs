@@ -73,18 +73,18 @@ struct Subject {
 
 impl Subject {
     fn works(&self, detail: impl Into<String>) -> Capability {
-        self.found(State::Works, detail.into(), None)
+        self.capability(State::Works, detail.into(), None)
     }
 
     fn limited(&self, detail: impl Into<String>, remedy: impl Into<String>) -> Capability {
-        self.found(State::Limited, detail.into(), Some(remedy.into()))
+        self.capability(State::Limited, detail.into(), Some(remedy.into()))
     }
 
     fn missing(&self, detail: impl Into<String>, remedy: impl Into<String>) -> Capability {
-        self.found(State::Missing, detail.into(), Some(remedy.into()))
+        self.capability(State::Missing, detail.into(), Some(remedy.into()))
     }
 
-    fn found(&self, state: State, detail: String, remedy: Option<String>) -> Capability {
+    fn capability(&self, state: State, detail: String, remedy: Option<String>) -> Capability {
         let Self { id, title, needed_for, area, required } = *self;
         Capability { id, title, needed_for, area, state, detail, remedy, required }
     }

@@ -1,14 +1,14 @@
 //! Device counters of a process's network namespace, from /proc/PID/net/dev (proc_pid_net(5)).
 
-use procfs::process::Process;
 use samples::DeviceCounters;
 use units::Bytes;
+
+use crate::target::open;
 
 /// Counters since the creation of each device; empty if unreadable.
 #[must_use]
 pub fn namespace_devices(pid: u32) -> Vec<DeviceCounters> {
-    let process = i32::try_from(pid).ok().and_then(|pid| Process::new(pid).ok());
-    let Some(status) = process.and_then(|process| process.dev_status().ok()) else { return Vec::new() };
+    let Some(status) = open(pid).and_then(|process| process.dev_status().ok()) else { return Vec::new() };
     let mut devices: Vec<DeviceCounters> = status
         .into_values()
         .map(|device| DeviceCounters {

@@ -4,8 +4,7 @@ use protocol::{BreakdownOrder, Subject};
 use samples::{ProbeKind, ProbeResults};
 use thiserror::Error;
 
-/// Observes from the kernel. Created once, which loads its programs, then started and stopped as needed. The kernel
-/// unloads everything on drop or when the process ends.
+/// Loads its programs once, then starts and stops as needed. The kernel unloads everything on drop or when the process ends.
 pub trait Probe: Send {
     fn kind(&self) -> ProbeKind;
 
@@ -27,12 +26,7 @@ pub struct Watch {
 pub enum ProbeError {
     /// Not possible on this machine.
     #[error("{reason}; {remedy}")]
-    Unavailable {
-        /// Reason.
-        reason: String,
-        remedy: String,
-    },
-    /// An operation failed unexpectedly.
+    Unavailable { reason: String, remedy: String },
     #[error("cannot {operation}: {reason}")]
     Failed { operation: String, reason: String },
 }

@@ -15,7 +15,7 @@ pub(crate) use control_group::mounted as control_groups;
 pub use control_group::{control_group, in_control_group};
 pub use machine::{is_machine, machine};
 pub(crate) use machine::{is_vcpu, is_vhost, vhost_workers};
-pub use namespace::{in_namespace, namespace, of as namespace_of};
+pub use namespace::{in_namespace, namespace, namespace_of};
 pub use qemu::{Qemu, qemu, qemus};
 
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
@@ -23,18 +23,9 @@ pub enum TargetError {
     #[error("no process with PID {0}")]
     NoProcess(u32),
     #[error("no network namespace `{named}`: {reason}")]
-    NoNamespace {
-        named: String,
-        /// Reason.
-        reason: String,
-    },
+    NoNamespace { named: String, reason: String },
     #[error("no control group `{named}`: {reason}")]
-    NoControlGroup {
-        named: String,
-        /// Reason.
-        reason: String,
-    },
-    /// Virtual machine not found.
+    NoControlGroup { named: String, reason: String },
     #[error("no QEMU virtual machine `{named}`")]
     NoQemu { named: String, running: Vec<String> },
     #[error("{} QEMU virtual machines match `{named}`", pids.len())]
@@ -55,7 +46,6 @@ pub fn called(names: &[&str]) -> Vec<u32> {
     all().filter(is_called).filter_map(|process| number(&process)).collect()
 }
 
-/// A process with an environment variable.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LabelledProcess {
     pub process: TracedProcess,
@@ -64,7 +54,6 @@ pub struct LabelledProcess {
     pub value: String,
 }
 
-/// Processes of this user that were started with an environment variable, except this process.
 #[must_use]
 pub fn labelled(variable: &str) -> Vec<LabelledProcess> {
     let label = |process: &Process| {
@@ -80,7 +69,7 @@ pub fn labelled(variable: &str) -> Vec<LabelledProcess> {
         .collect()
 }
 
-/// Whether it is running; false for zombies.
+/// False for zombies.
 #[must_use]
 pub fn is_alive(pid: u32) -> bool {
     open(pid).and_then(|process| process.stat().ok()).is_some_and(|stat| !matches!(stat.state, 'Z' | 'X'))
@@ -90,7 +79,7 @@ fn all() -> impl Iterator<Item = Process> {
     process::all_processes().into_iter().flatten().filter_map(Result::ok)
 }
 
-fn open(pid: u32) -> Option<Process> {
+pub(crate) fn open(pid: u32) -> Option<Process> {
     Process::new(i32::try_from(pid).ok()?).ok()
 }
 

@@ -5,7 +5,6 @@ mod control_group;
 mod descriptors;
 mod threads;
 
-use procfs::process::Process;
 use samples::{Unread, VmAccelerator, VmDevice, VmFacts};
 use units::{Bytes, Nanos};
 
@@ -14,7 +13,7 @@ use self::{
     control_group::ControlGroup,
     descriptors::Descriptors,
 };
-use crate::target::{Qemu, TargetError, is_alive};
+use crate::target::{Qemu, TargetError, is_alive, open};
 
 #[derive(Debug)]
 pub struct VmReading {
@@ -36,8 +35,7 @@ pub struct VmQueue {
 impl VmReading {
     pub fn of(qemu: &Qemu) -> Result<Self, TargetError> {
         let gone = || TargetError::NoProcess(qemu.pid);
-        let process = i32::try_from(qemu.pid).ok().and_then(|pid| Process::new(pid).ok());
-        let process = process.filter(|_| is_alive(qemu.pid)).ok_or_else(gone)?;
+        let process = open(qemu.pid).filter(|_| is_alive(qemu.pid)).ok_or_else(gone)?;
         let words = process.cmdline().map_err(|_| gone())?;
         let mut unread = Vec::new();
         let descriptors = Descriptors::of(qemu.pid).unwrap_or_else(|error| {
@@ -49,7 +47,7 @@ impl VmReading {
             qemu: qemu.clone(),
             line: command_line::read(&words),
             descriptors,
-            group: control_group::of(&process),
+            group: control_group::read(&process),
             resident: process.status().ok().and_then(|status| status.vmrss).map(|kib| Bytes(kib * 1024)),
             threads: threads::read(&process),
             unread,

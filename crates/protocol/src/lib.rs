@@ -14,6 +14,6 @@ pub use message::{
     ClientOrder, EndReport, FromAgent, Hello, MtuProbe, MtuResult, Order, Progress, Reply, ServerOrder,
     ToAgent, VERSION,
 };
-pub use nested_run::{Commission, DesignDecision, FromConductor, RunEvent, ToConductor};
+pub use nested_run::{Commission, DesignDecision, FromNestedRun, RunEvent, ToNestedRun};
 pub use observe::{BreakdownOrder, HostCpu, Observation, ObserveOrder, Observing, Subject, WatchedDevice};
 pub use token::Token;

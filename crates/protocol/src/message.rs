@@ -42,8 +42,14 @@ pub enum ToAgent {
 pub enum Order {
     /// Describe this machine. Reply: [`Reply::Environment`].
     Describe,
-    /// Configure this guest's devices, or create the part of the lab on this existing host.
-    Dress { lab: Box<Lab>, host: HostName },
+    /// Configure this guest's devices according to the lab, or create the part of the lab on this existing host, whose
+    /// interface has been found. Reply: [`Reply::Done`].
+    ConfigureNetwork {
+        /// The part of the lab for this host.
+        lab: Box<Lab>,
+        /// The guest, or the existing host.
+        host: HostName,
+    },
     /// Find the interface of this existing host. Reply: [`Reply::Interface`].
     FindInterface {
         host: HostName,
@@ -170,6 +176,7 @@ pub enum Reply {
     Memory {
         done: MemoryReply,
     },
+    /// To `abandon`, `configure-network`, `configure` and `release`.
     Done,
 }
 

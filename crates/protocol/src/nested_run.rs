@@ -9,9 +9,10 @@ use crate::message::Hello;
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum ToConductor {
+pub enum ToNestedRun {
     Hello(Hello),
-    Conduct(Box<Commission>),
+    /// The run to conduct; sent once.
+    Start(Box<Commission>),
     Stop,
 }
 
@@ -29,10 +30,10 @@ pub struct Commission {
     pub reason: String,
 }
 
-/// Records to store and events, in order.
+/// Messages from a nested run: records to store and events, in order.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum FromConductor {
+pub enum FromNestedRun {
     Hello(Hello),
     Begin(Box<RunHeader>),
     Trial(Box<Trial>),
@@ -42,7 +43,8 @@ pub enum FromConductor {
     End(ResultEnd),
     MachineChanged(Box<MachineChange>),
     Complete,
-    Told(RunEvent),
+    /// An event for display.
+    Event(RunEvent),
     /// Last message of a successful run.
     Over {
         completed: u32,
@@ -55,7 +57,7 @@ pub enum FromConductor {
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(tag = "what", rename_all = "kebab-case")]
+#[serde(tag = "kind", rename_all = "kebab-case")]
 pub enum RunEvent {
     Step { text: String },
     Boots { host: String },

@@ -77,7 +77,7 @@ proptest! {
     fn decodes_arbitrary_bytes_without_panic(bytes in proptest::collection::vec(any::<u8>(), 0..300)) {
         exercise::to_agent(&bytes);
         exercise::from_agent(&bytes);
-        exercise::to_conductor(&bytes);
-        exercise::from_conductor(&bytes);
+        exercise::to_nested_run(&bytes);
+        exercise::from_nested_run(&bytes);
     }
 }

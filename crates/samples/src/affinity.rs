@@ -18,7 +18,7 @@ pub struct CpuAffinity {
 
 impl CpuAffinity {
     #[must_use]
-    pub fn is_told(&self) -> bool {
+    pub fn is_known(&self) -> bool {
         !self.interrupts.is_empty() || self.rps.iter().chain(&self.xps).any(|cpus| !cpus.is_empty())
     }
 }

@@ -8,7 +8,6 @@ use crate::{
     trial::Trial,
 };
 
-/// Why a text cannot be read as a record.
 #[derive(Debug, Error)]
 pub enum ReadError {
     #[error(
@@ -19,7 +18,7 @@ pub enum ReadError {
     Malformed(#[from] serde_json::Error),
 }
 
-/// The part of a record that is readable in all versions: the schema and the version of plumb.
+/// Readable in all versions.
 #[derive(Debug, Deserialize)]
 struct Writer {
     schema: u32,
@@ -32,8 +31,7 @@ struct Head {
 }
 
 impl RunHeader {
-    /// # Errors
-    /// If it has another schema version, or is not a header.
+    /// Fails for another schema version.
     pub fn read(text: &str) -> Result<Self, ReadError> {
         refuse_other_schema(serde_json::from_str(text)?)?;
         Ok(serde_json::from_str(text)?)
@@ -41,16 +39,13 @@ impl RunHeader {
 }
 
 impl Trial {
-    /// # Errors
-    /// If it is not a trial.
     pub fn read(text: &str) -> Result<Self, serde_json::Error> {
         serde_json::from_str(text)
     }
 }
 
 impl RunRecord {
-    /// # Errors
-    /// If it has another schema version, or is not a record.
+    /// Fails for another schema version.
     pub fn read(text: &str) -> Result<Self, ReadError> {
         let Head { header } = serde_json::from_str(text)?;
         refuse_other_schema(header)?;

@@ -19,7 +19,7 @@ use crate::{
     trial::Trial,
 };
 
-/// Schema version of [`RunRecord`]. Other versions are rejected.
+/// Other versions are rejected.
 pub const SCHEMA: u32 = 1;
 
 /// The run's ID: scenario name and start time, such as `quick-20261121-113015`.

@@ -119,7 +119,7 @@ impl<'l> World<'l> {
     }
 
     pub(crate) fn is_one_segment(&self, out: &DeviceRef, to: &DeviceRef) -> bool {
-        self.segments.way(out, |device| device == to).is_some()
+        self.segments.route(out, |device| device == to).is_some()
     }
 
     pub(crate) fn there(&self, from: &PathEnd, to: &PathEnd) -> Result<Trip, Stop> {
@@ -254,7 +254,7 @@ impl<'l> World<'l> {
         };
         let way = self
             .segments
-            .way(&hop.device, |device| self.answers_arp(device, hop.next))
+            .route(&hop.device, |device| self.answers_arp(device, hop.next))
             .ok_or_else(no_such_address)?;
         let mut last = hop.device.host.clone();
         for step in way {

@@ -16,7 +16,7 @@ use crate::{
     vm::Vm,
 };
 pub(crate) use device::device_settings;
-pub(crate) use existing_host::of as existing_host;
+pub(crate) use existing_host::existing_host;
 pub(crate) use mtu::Mtus;
 pub(crate) use vm::vm;
 

@@ -12,7 +12,7 @@ pub(crate) fn rounds(scenario: &Scenario, results: &[PlannedResult]) -> Vec<Vec<
     }
     let resources = resources(scenario);
     let ways: BTreeMap<&str, [&str; 2]> =
-        scenario.paths.iter().filter_map(|path| way(&resources, path)).collect();
+        scenario.paths.iter().filter_map(|path| resource_path(&resources, path)).collect();
     let mut same_load: BTreeMap<_, Vec<(usize, [&str; 2])>> = BTreeMap::new();
     for (place, result) in results.iter().enumerate() {
         if let Some(way) = ways.get(result.path.as_str()) {
@@ -28,7 +28,11 @@ fn resources(scenario: &Scenario) -> BTreeMap<&HostName, &str> {
     lab.hosts.iter().filter_map(|host| Some((&host.name, of(&host.name)?))).collect()
 }
 
-fn way<'s>(resources: &BTreeMap<&HostName, &'s str>, path: &'s Path) -> Option<(&'s str, [&'s str; 2])> {
+/// A path between two such hosts, with their resources.
+fn resource_path<'s>(
+    resources: &BTreeMap<&HostName, &'s str>,
+    path: &'s Path,
+) -> Option<(&'s str, [&'s str; 2])> {
     let of = |host: &HostName| resources.get(host).copied();
     (!path.is_host()).then_some((path.name.as_str(), [of(&path.from.host)?, of(&path.to.host)?]))
 }

@@ -62,7 +62,6 @@ pub(super) fn confine(user: Option<User>) -> Result<Confinement> {
         confine::become_user(user)?;
     }
     confine::keep_capabilities(false)?;
-    confine::forbid_new_privileges()?;
     let landlock = confine::restrict_files(&READ.map(Path::new))?;
     confine::filter_calls(SERVER, DENIED)?;
     Ok(Confinement { user, landlock })

@@ -1,4 +1,4 @@
-//! What the server remembers between datagrams of peers without a connected socket.
+//! Peers without a connected socket, remembered between datagrams.
 
 use std::net::SocketAddr;
 
@@ -7,21 +7,20 @@ use units::Nanos;
 
 use super::ingress::Conversation;
 
-/// Maximum datagram size.
+/// Bytes.
 pub(super) const LONGEST: usize = 65_535;
 
-/// Sockperf peers with a remembered first message,
+/// Sockperf peers with a remembered first message.
 const KNOWN: usize = 256;
 
-/// and how long they are remembered.
+/// The time for which they are remembered.
 const REMEMBERED: Nanos = Nanos::from_secs(10);
 
-/// Sockperf peers that have sent a message but have no connected socket.
+/// They have sent a message but have no connected socket.
 #[derive(Default)]
 pub(super) struct KnownPeers(Vec<(Conversation, u64)>);
 
 impl KnownPeers {
-    /// Remembers a peer, removing the oldest at the limit.
     pub(super) fn remember(&mut self, new: Conversation, now: u64) {
         self.0.retain(|(known, since)| known.peer != new.peer && now.saturating_sub(*since) < REMEMBERED.0);
         if self.0.len() >= KNOWN {
@@ -41,7 +40,6 @@ impl KnownPeers {
     }
 }
 
-/// State across datagrams.
 pub(super) struct UdpDemux {
     pub(super) known: KnownPeers,
     pub(super) cookies: Cookies,

@@ -5,7 +5,7 @@ use std::{
     io,
     net::IpAddr,
     sync::{
-        Arc, Mutex, PoisonError,
+        Arc,
         atomic::{AtomicU64, AtomicUsize, Ordering},
         mpsc::{Receiver, RecvTimeoutError, SyncSender, channel, sync_channel},
     },
@@ -13,6 +13,7 @@ use std::{
     time::Duration,
 };
 
+use parking_lot::Mutex;
 use sys::clock::monotonic;
 
 use super::{
@@ -73,14 +74,14 @@ impl EventLog {
 
     pub fn write_some(&self, to: LogTarget, line: String) {
         let now = Duration::from_nanos(monotonic() - self.started);
-        let allowed = self.limiter.lock().unwrap_or_else(PoisonError::into_inner).allows(now);
+        let allowed = self.limiter.lock().allows(now);
         if allowed { self.write(to, line) } else { self.miss() }
     }
 
     /// Skipped if the address has exceeded its rate limit; skipped documents are counted.
     pub fn write_document(&self, peer: IpAddr, document: String) {
         let length = document.len() as u64 + 1;
-        let mut documents = self.documents.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut documents = self.documents.lock();
         let allowed = documents.spend(peer.into(), length, monotonic());
         drop(documents);
         if allowed { self.write(LogTarget::Stdout, document) } else { self.miss() }
@@ -105,7 +106,7 @@ impl Drop for EventLog {
     fn drop(&mut self) {
         self.lines = None;
         let mut written = self.state.written.load(Ordering::Relaxed);
-        let over = self.over.get_mut().unwrap_or_else(PoisonError::into_inner);
+        let over = self.over.get_mut();
         while let Err(RecvTimeoutError::Timeout) = over.recv_timeout(PATIENCE) {
             let now = self.state.written.load(Ordering::Relaxed);
             if now == written {
@@ -145,13 +146,13 @@ mod tests {
         let log = EventLog::start(move |_, line| {
             // Continues on a message or when the sender is dropped.
             let _ = wait.recv();
-            written.lock().unwrap_or_else(PoisonError::into_inner).push(line.to_owned());
+            written.lock().push(line.to_owned());
         });
         (log.expect("a thread"), go, lines)
     }
 
     fn written(lines: &Lines) -> Vec<String> {
-        lines.lock().expect("no panic").clone()
+        lines.lock().clone()
     }
 
     #[test]

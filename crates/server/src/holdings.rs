@@ -1,6 +1,8 @@
 //! Reservations of a client in the ledger: its slot, which may pass to another client early, and the resources of its thread.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
+
+use parking_lot::Mutex;
 
 use super::ledger::Share;
 
@@ -19,16 +21,12 @@ impl Holdings {
     }
 
     pub(super) fn give_up_place(&self) {
-        self.lock().place = None;
+        self.0.lock().place = None;
     }
 
     pub(super) fn release(&self) -> bool {
-        let had_place = self.lock().place.is_some();
-        *self.lock() = Reservations { place: None, _streams: None };
-        had_place
-    }
-
-    fn lock(&self) -> MutexGuard<'_, Reservations> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        let reservations =
+            std::mem::replace(&mut *self.0.lock(), Reservations { place: None, _streams: None });
+        reservations.place.is_some()
     }
 }

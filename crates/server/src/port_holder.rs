@@ -59,7 +59,6 @@ pub(super) fn ended() -> Error {
 fn confine(low_ports: bool) -> sys::Result<()> {
     confine::drop_bounds();
     confine::keep_capabilities(low_ports)?;
-    confine::forbid_new_privileges()?;
     confine::restrict_files(&[])?;
     confine::filter_calls(CALLS, DENIED)
 }

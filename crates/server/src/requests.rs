@@ -4,7 +4,6 @@ use std::{
     io::Read,
     net::TcpStream,
     sync::{
-        Mutex, PoisonError,
         atomic::{AtomicBool, AtomicU64, Ordering},
         mpsc::{Receiver, RecvTimeoutError},
     },
@@ -12,6 +11,7 @@ use std::{
 };
 
 use codecs::sockperf::Counts;
+use parking_lot::Mutex;
 use samples::{ThreadCpu, ThreadRole};
 use sys::clock::monotonic;
 use traffic::{
@@ -68,7 +68,7 @@ impl Work {
         let spent = CpuMeter::from_now();
         let goes_on = || !self.over.load(Ordering::Relaxed) && !stop.is_asked();
         while goes_on() {
-            let next = self.arriving.lock().unwrap_or_else(PoisonError::into_inner).recv_timeout(TICK);
+            let next = self.arriving.lock().recv_timeout(TICK);
             match next {
                 Ok((socket, handshake)) => {
                     self.connections.fetch_add(1, Ordering::Relaxed);

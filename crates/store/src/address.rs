@@ -17,7 +17,7 @@ use crate::{
 };
 
 const SCHEMES: [&str; 2] = ["postgres://", "postgresql://"];
-/// Setting names at the start of a libpq or ODBC connection string
+/// Keys of libpq and ODBC connection strings
 /// (<https://www.postgresql.org/docs/current/libpq-connect.html#LIBPQ-PARAMKEYWORDS>).
 const SETTINGS: [&str; 13] = [
     "host",
@@ -34,21 +34,17 @@ const SETTINGS: [&str; 13] = [
     "sslmode",
     "data source",
 ];
-/// Settings with a secret value.
 const SECRETS: [&str; 5] = ["password", "passwd", "sslpassword", "pgpassword", "pwd"];
 /// Default socket directory on Debian.
 const SOCKETS: &str = "/var/run/postgresql";
 const PORT: u16 = 5432;
-/// Connection timeout for a silent peer; the system default is hours.
+/// The system default is hours.
 const SILENCE: Duration = Duration::from_secs(30);
 const PROBES: (Duration, u32) = (Duration::from_secs(10), 3);
 
 impl Location {
-    /// Parses a file name, or an address with `postgres://` or `postgresql://`. Rejects addresses in other forms: they
-    /// may contain a password, which would become part of a file name.
-    ///
-    /// # Errors
-    /// When the address is invalid.
+    /// Rejects addresses in other forms than `postgres://` or `postgresql://`: a password in them would become part of a file
+    /// name.
     pub fn parse(place: &Path) -> Result<Self, StoreError> {
         let strip =
             |text: &str| SCHEMES.iter().find_map(|scheme| text.strip_prefix(scheme)).map(str::to_owned);
@@ -69,13 +65,12 @@ struct Parameters<'a> {
     sslrootcert: Option<PathBuf>,
     hosts: Vec<&'a str>,
     port: u16,
-    /// Passed to the client library.
     others: Vec<&'a str>,
 }
 
 impl ServerAddress {
-    /// Format: `USER:PASSWORD@HOST:PORT,HOST:PORT/DATABASE?KEY=VALUE&KEY=VALUE`. All parts except the slash are
-    /// optional, like in libpq (<https://www.postgresql.org/docs/current/libpq-connect.html#LIBPQ-CONNSTRING-URIS>).
+    /// `USER:PASSWORD@HOST:PORT,HOST:PORT/DATABASE?KEY=VALUE&KEY=VALUE`. All parts except the slash are optional, like in
+    /// libpq (<https://www.postgresql.org/docs/current/libpq-connect.html#LIBPQ-CONNSTRING-URIS>).
     fn parse(address: &str) -> Result<Self, String> {
         let (head, query) = address.split_once('?').unwrap_or((address, ""));
         let (authority, database) = head.split_once('/').unwrap_or((head, ""));
@@ -117,7 +112,6 @@ impl<'a> Parameters<'a> {
         Ok(parameters)
     }
 
-    /// Hosts of an address, including those in its parameters.
     fn hosts(&self, written: &str) -> Result<Vec<(String, u16)>, String> {
         let written = written.split(',').filter(|host| !host.is_empty()).map(|host| self.host(host));
         let named = self.hosts.iter().map(|host| Ok((decoded(host)?, self.port)));
@@ -128,7 +122,6 @@ impl<'a> Parameters<'a> {
         Ok(hosts)
     }
 
-    /// `HOST`, `HOST:PORT`, or with an IPv6 address `[HOST]:PORT`.
     fn host(&self, written: &str) -> Result<(String, u16), String> {
         let (host, behind) = match written.strip_prefix('[') {
             Some(rest) => rest.split_once(']').ok_or("an IPv6 address has no closing bracket")?,
@@ -160,8 +153,7 @@ impl<'a> Parameters<'a> {
     }
 }
 
-/// Returns why a text is rejected as a file name: it resembles a database address in another form, which may contain a
-/// password.
+/// A file name that resembles a database address in another form may contain a password.
 fn mistaken_address(text: &str) -> Option<&'static str> {
     let is_around = |c: char| c.is_whitespace() || c == '\'' || c == '"';
     let text = text.trim_start_matches(is_around).to_lowercase();
@@ -184,7 +176,7 @@ fn mistaken_address(text: &str) -> Option<&'static str> {
     (has_password && !is_path).then_some("`postgres://` is missing before the user")
 }
 
-/// Everything except the hosts, which are tried one by one.
+/// Hosts are omitted: they are tried one by one.
 fn settings(user: Option<&str>, database: &str, others: &[&str]) -> Result<Config, String> {
     let user = user.map(|user| format!("{user}@")).unwrap_or_default();
     let address = format!("postgresql://{user}/{database}?{}", others.join("&"));
@@ -201,7 +193,7 @@ fn settings(user: Option<&str>, database: &str, others: &[&str]) -> Result<Confi
     Ok(settings)
 }
 
-/// Application name of the connection, for other users of the database: `plumb 4711 on h1`.
+/// `plumb 4711 on h1`, for other users of the database.
 fn own_name() -> String {
     let host = fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
     match host.trim() {

@@ -15,10 +15,9 @@ use crate::{
 /// Minimum timeout for connecting.
 pub(crate) const LEAST_PATIENCE: Duration = Duration::from_secs(1);
 
-/// Timeout for replies, in addition to the lock timeout.
+/// Applies to replies, in addition to the lock timeout.
 const ANSWER: Duration = Duration::from_secs(30);
 
-/// Connects to the first host that replies.
 pub(crate) fn connected(address: &ServerAddress, patience: Duration) -> Result<Client, DatabaseError> {
     let reach = address.settings.get_connect_timeout().copied().unwrap_or(patience.max(LEAST_PATIENCE));
     let limits = (reach, patience + ANSWER);
@@ -35,8 +34,7 @@ pub(crate) fn connected(address: &ServerAddress, patience: Duration) -> Result<C
     Ok(client)
 }
 
-/// Resolves names here, because the client library would start a thread, and a multithreaded process cannot enter a
-/// user namespace.
+/// The client library would start a thread to resolve names, and a multithreaded process cannot enter a user namespace.
 fn connected_to(
     settings: &Config,
     host: &str,
@@ -56,7 +54,6 @@ fn connected_to(
     }))
 }
 
-/// The first attempt that does not time out or fail to connect.
 fn first(attempts: impl Iterator<Item = Result<Client, DatabaseError>>) -> Result<Client, DatabaseError> {
     let mut last = DatabaseError::Away("the host has no address".to_owned());
     for attempt in attempts {
@@ -68,7 +65,6 @@ fn first(attempts: impl Iterator<Item = Result<Client, DatabaseError>>) -> Resul
     Err(last)
 }
 
-/// `limits` are the timeouts for connecting and for each reply.
 fn connect<T>(
     settings: &Config,
     tls: T,
@@ -85,8 +81,8 @@ where
     })
 }
 
-/// Sets the same lock timeout as for files, detects dead clients within a minute, and permits idle connections during
-/// measurements. Statement timeouts are set here and not by the role. Settings unknown to older servers are omitted.
+/// Detects dead clients within a minute, and permits idle connections during measurements. Settings unknown to older servers
+/// are omitted.
 fn session_settings(patience: Duration) -> String {
     let patience = patience.as_millis().clamp(1, i32::MAX as u128);
     format!(

@@ -1,4 +1,4 @@
-//! Errors of SQLite and PostgreSQL, and their translation to errors of the store.
+//! Errors of SQLite and PostgreSQL.
 
 use std::{error::Error, io, iter, path::PathBuf, time::Duration};
 
@@ -24,7 +24,6 @@ pub(crate) enum DatabaseError {
 }
 
 impl DatabaseError {
-    /// Whether the server is unreachable, possibly temporarily.
     pub(crate) fn is_away(&self) -> bool {
         match self {
             Self::Away(_) => true,
@@ -34,7 +33,6 @@ impl DatabaseError {
     }
 }
 
-/// An error message with its causes; for errors sent by the server, only the server's message.
 pub(crate) fn message(error: &tokio_postgres::Error) -> String {
     if let Some(reply) = error.as_db_error() {
         let detail = reply.detail().map(|detail| format!(" ({detail})")).unwrap_or_default();
@@ -44,7 +42,6 @@ pub(crate) fn message(error: &tokio_postgres::Error) -> String {
     iter::once(error.to_string()).chain(reasons.map(ToString::to_string)).collect::<Vec<_>>().join(": ")
 }
 
-/// Whether the server is unreachable, possibly temporarily.
 pub(crate) fn is_away(error: &tokio_postgres::Error) -> bool {
     if let Some(code) = error.code().map(|code| code.code()) {
         return code.starts_with("08") || matches!(code, "57P01" | "57P02" | "57P03" | "57P05" | "53300");
@@ -56,10 +53,9 @@ pub(crate) fn is_away(error: &tokio_postgres::Error) -> bool {
     error.is_closed() || reason.is_some_and(|error| !is_refused(error))
 }
 
-/// Operation name while an import is copied from the connection's temporary table.
+/// The operation while an import is copied from the connection's temporary table.
 pub(crate) const IMPORT: &str = "import into";
 
-/// Location and timeout, for error messages.
 #[derive(Debug, Clone)]
 pub(crate) struct Place {
     pub(crate) location: Location,
@@ -67,7 +63,6 @@ pub(crate) struct Place {
 }
 
 impl Place {
-    /// Translates an error for this location.
     pub(crate) fn explain(&self, doing: &'static str) -> impl Fn(DatabaseError) -> StoreError + '_ {
         move |error| {
             let place = self.location.clone();
@@ -112,7 +107,7 @@ impl Place {
         }
     }
 
-    /// By error code (<https://www.postgresql.org/docs/current/errcodes-appendix.html>).
+    /// Source of the codes: <https://www.postgresql.org/docs/current/errcodes-appendix.html>.
     fn of_server(&self, doing: &'static str, error: &tokio_postgres::Error) -> StoreError {
         let (place, reason) = (self.location.clone(), message(error));
         match error.code().map(|code| code.code()) {

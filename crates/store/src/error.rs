@@ -52,14 +52,7 @@ pub enum StoreError {
          {} for this version",
         place.kind()
     )]
-    Unsupported {
-        place: Location,
-        found: u32,
-        /// The supported format.
-        known: u32,
-        /// The program that wrote it, e.g. `plumb 0.3.0`.
-        writer: String,
-    },
+    Unsupported { place: Location, found: u32, known: u32, writer: String },
     #[error(
         "cannot read {what} of run {run} in {place}: {reason}; to continue without the run, remove it with `plumb runs remove {run}`"
     )]

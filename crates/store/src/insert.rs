@@ -10,7 +10,6 @@ use crate::{
     value::{Value, values},
 };
 
-/// Why a transaction failed: a database error, or an invalid record.
 pub(crate) enum WriteError {
     Database(DatabaseError),
     Refused(StoreError),
@@ -31,7 +30,6 @@ impl From<DatabaseError> for WriteError {
     }
 }
 
-/// Inserts a run and returns its row number.
 pub(crate) fn insert_run(
     transaction: &Transaction<'_>,
     header: &RunHeader,
@@ -58,7 +56,6 @@ pub(crate) fn insert_run(
     Ok(number)
 }
 
-/// Inserts a trial into the run of this row number.
 pub(crate) fn insert_trial(
     transaction: &Transaction<'_>,
     run: &RunId,
@@ -108,7 +105,6 @@ pub(crate) fn insert_change(
     Ok(())
 }
 
-/// Inserts all parts of a run except its row.
 pub(crate) fn insert_parts(
     transaction: &Transaction<'_>,
     number: i64,
@@ -134,7 +130,7 @@ pub(crate) fn insert_parts(
     Ok(())
 }
 
-/// Inserts a row, or returns the error if its key exists. The SQL must ignore conflicts.
+/// Fails if the key exists. The SQL must ignore conflicts.
 pub(crate) fn insert(
     transaction: &Transaction<'_>,
     sql: &str,
@@ -147,7 +143,7 @@ pub(crate) fn insert(
     }
 }
 
-/// Inserts a run, appending a number to its name if it is taken. Returns the row number.
+/// Appends a number to the name if it is taken. Returns the row number.
 pub(crate) fn insert_under_free_name(
     transaction: &Transaction<'_>,
     header: &mut RunHeader,

@@ -16,7 +16,6 @@ pub struct ServerAddress {
     /// Hosts and ports in connection order; a path is a socket directory.
     pub(crate) hosts: Vec<(String, u16)>,
     pub(crate) certificate: Certificate,
-    /// Without the password.
     pub(crate) shown: String,
 }
 
@@ -30,7 +29,6 @@ pub(crate) enum Certificate {
 }
 
 impl Location {
-    /// The noun for messages.
     pub(crate) const fn kind(&self) -> &'static str {
         match self {
             Self::File(_) => "file",

@@ -69,7 +69,7 @@ impl Store {
         };
         let path = path.clone();
         self.refuse_under_way()?;
-        let new_path = beside(&path, "repaired");
+        let new_path = sibling(&path, "repaired");
         // Left by an interrupted repair.
         let _ = fs::remove_file(&new_path);
         // Creating it safely: SQLite would follow a symlink planted by another user.
@@ -185,14 +185,14 @@ impl Store {
     }
 }
 
-fn beside(path: &Path, ending: &str) -> PathBuf {
+fn sibling(path: &Path, ending: &str) -> PathBuf {
     let mut name: OsString = path.to_owned().into();
     name.push(format!(".{ending}"));
     name.into()
 }
 
 fn free_name(path: &Path) -> PathBuf {
-    let numbered = (2..).map(|number| beside(path, &format!("before-repair-{number}")));
-    let mut names = [beside(path, "before-repair")].into_iter().chain(numbered);
+    let numbered = (2..).map(|number| sibling(path, &format!("before-repair-{number}")));
+    let mut names = [sibling(path, "before-repair")].into_iter().chain(numbered);
     names.find(|name| !name.exists()).expect("some number is free")
 }

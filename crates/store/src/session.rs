@@ -16,7 +16,7 @@ use crate::{
     value::{Row, Value},
 };
 
-/// A server connection. Outside of transactions it reconnects after a failure and renews its claims.
+/// Reconnects outside of transactions, and renews its claims.
 pub(crate) struct Session {
     pub(crate) address: ServerAddress,
     pub(crate) patience: Duration,

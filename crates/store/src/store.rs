@@ -154,7 +154,7 @@ pub(crate) fn number_of(database: &Database, run: &RunId) -> Result<i64, WriteEr
         .ok_or_else(|| WriteError::Refused(StoreError::no_such_run(run)))
 }
 
-/// Inserts a trial. An identical existing trial was stored before, and the reply was lost.
+/// An identical existing trial was stored before, and the reply was lost.
 fn store_trial(
     transaction: &Transaction<'_>,
     run: &RunId,

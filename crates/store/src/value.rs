@@ -20,7 +20,6 @@ pub(crate) enum Row<'a> {
 }
 
 impl Value<'_> {
-    /// Conversion for PostgreSQL.
     pub(crate) fn typed(&self) -> (&(dyn ToSql + Sync), Type) {
         match self {
             Self::Integer(number) => (number, Type::INT8),
@@ -82,7 +81,6 @@ impl Row<'_> {
         }
     }
 
-    /// A borrowed text.
     pub(crate) fn text(&self, column: usize) -> Result<&str, DatabaseError> {
         match self {
             Self::File(row) => Ok(row.get_ref(column)?.as_str().map_err(rusqlite::Error::from)?),
@@ -90,7 +88,6 @@ impl Row<'_> {
         }
     }
 
-    /// A small non-negative number.
     pub(crate) fn count(&self, column: usize) -> Result<u32, DatabaseError> {
         small(self.get(column)?)
     }
@@ -100,7 +97,6 @@ fn small(number: i64) -> Result<u32, DatabaseError> {
     u32::try_from(number).map_err(|_| DatabaseError::OutOfRange(number))
 }
 
-/// Query parameters of mixed types.
 macro_rules! values {
     ($($value:expr),* $(,)?) => { [$($crate::value::Value::from($value)),*] };
 }

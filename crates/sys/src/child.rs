@@ -5,13 +5,13 @@
 use std::convert::Infallible;
 use std::ffi::CStr;
 use std::io;
-use std::ops::{Deref, DerefMut};
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::process::CommandExt;
 use std::process::{Child, Command};
 use std::sync::mpsc::{self, Sender};
 use std::thread;
 
+use derive_more::{Deref, DerefMut};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 use rustix::mount::{MountFlags, MountPropagationFlags, mount, mount_change};
@@ -56,25 +56,13 @@ pub fn spawn_confined(mut command: Command, confines: Confines, label: &str) -> 
     Ok(ConfinedChild { child, _keep: keep })
 }
 
-#[derive(Debug)]
+#[derive(Debug, Deref, DerefMut)]
 pub struct ConfinedChild {
+    #[deref]
+    #[deref_mut]
     child: Child,
     /// Dropping this ends the starting thread, so the kernel kills the child.
     _keep: Sender<Infallible>,
-}
-
-impl Deref for ConfinedChild {
-    type Target = Child;
-
-    fn deref(&self) -> &Child {
-        &self.child
-    }
-}
-
-impl DerefMut for ConfinedChild {
-    fn deref_mut(&mut self) -> &mut Child {
-        &mut self.child
-    }
 }
 
 #[derive(Debug)]
@@ -144,8 +132,8 @@ pub fn kill_group(child: &Child) -> Result<()> {
     }
 }
 
-/// Names the calling thread and unnamed threads that it starts. On the first thread this sets the process name
-/// (/proc/PID/comm). The kernel truncates it to 15 bytes.
+/// Also names unnamed threads that it starts; the first thread names the process (/proc/PID/comm). The kernel truncates to 15
+/// bytes.
 pub fn name_own(name: &CStr) -> Result<()> {
     rustix::thread::set_name(name).named("name", || "the calling thread")
 }

@@ -9,10 +9,7 @@ use std::fs;
 
 pub use landlock::{Landlock, restrict_files};
 pub use seccomp::{Call, filter_calls};
-pub use user::{
-    User, become_user, drop_bounds, forbid_new_privileges, groups_that_open, is_mapped, is_root,
-    keep_capabilities,
-};
+pub use user::{User, become_user, drop_bounds, groups_that_open, is_mapped, is_root, keep_capabilities};
 pub(crate) use user::{change_user, groups};
 
 use crate::error::{Context, Result};

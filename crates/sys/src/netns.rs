@@ -4,7 +4,7 @@
 
 use std::fs::File;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::thread;
 
 use rustix::thread::{LinkNameSpaceType, UnshareFlags};
@@ -99,12 +99,6 @@ impl NetNs {
         let fd = rustix::io::fcntl_dupfd_cloexec(&self.fd, Self::ABOVE_INHERITED);
         let fd = fd.named("duplicate descriptor of network namespace", || self.to_string())?;
         Ok(Self { fd, inode: self.inode })
-    }
-
-    /// Other processes can open it if they may trace this one.
-    #[must_use]
-    pub fn proc_path(&self) -> PathBuf {
-        format!("/proc/{}/fd/{}", std::process::id(), self.fd.as_raw_fd()).into()
     }
 }
 
@@ -235,7 +229,7 @@ mod tests {
     #[test]
     fn reopens_namespace_by_path() {
         let Some(ns) = testing::namespace() else { return };
-        let again = NetNs::open(ns.proc_path()).expect("open by path");
+        let again = NetNs::open(format!("/proc/self/fd/{}", ns.fd.as_raw_fd())).expect("open by path");
         let inode = ns.inode();
         drop(ns);
         assert_eq!(again.run_in(NetNs::current).expect("still alive").expect("readable").inode(), inode);

@@ -59,19 +59,13 @@ pub fn open_append(path: &Path) -> Result<File> {
     open_regular(&found, OFlags::RDWR | OFlags::APPEND | OFlags::CREATE)
 }
 
-/// Appends everything that this process prints to a file, instead of writing to standard output.
-///
-/// # Errors
-/// Like [`open_append`].
+/// Redirects standard output of this process.
 pub fn append_stdout(path: &Path) -> Result<()> {
     let file = open_append(path)?;
     rustix::stdio::dup2_stdout(&file).named("redirect standard output to", || path.display().to_string())
 }
 
-/// Opens a lock file for flock(2), creating it if necessary. Never blocks.
-///
-/// # Errors
-/// When it is a symlink or not a regular file, a path component is another user's symlink, or it cannot be opened.
+/// Makes a file for flock(2). Never blocks. Fails for symlinks and special files.
 pub fn open_lock(path: &Path) -> Result<File> {
     open_regular(&find(path, false)?, OFlags::RDWR | OFlags::CREATE)
 }

@@ -1,5 +1,5 @@
-//! A process handle: operations never affect a later process with the same PID.
-//! See proc(5), proc_pid_stat(5), pidfd_send_signal(2).
+//! A process handle: operations never affect a later process with the same PID. See proc(5), proc_pid_stat(5),
+//! pidfd_send_signal(2).
 #![expect(clippy::disallowed_methods, reason = "reads process state from /proc")]
 
 use std::fs::{self, File};
@@ -87,12 +87,12 @@ impl std::fmt::Display for Process {
     }
 }
 
-/// Start time of a process, in clock ticks (1/100 s) since boot; identifies a process together with its PID.
+/// Clock ticks (1/100 s) since boot; identifies a process together with its PID.
 pub fn start_time(pid: u32) -> Result<u64> {
     Ok(stat(pid)?.start_time)
 }
 
-/// Whether `pid` is still the process started at `start_time` and has not ended (zombies have).
+/// False for zombies.
 #[must_use]
 pub fn is_alive(pid: u32, start_time: u64) -> bool {
     stat(pid).is_ok_and(|stat| stat.is_alive_since(start_time))
@@ -116,8 +116,7 @@ fn stat(pid: u32) -> Result<Stat> {
     parse_stat(&text).ok_or_else(|| Error::new("read state of", format!("process {pid}"), libc::EPROTO))
 }
 
-/// Field 2 is the name in parentheses, which may contain spaces and parentheses, so the fields start after the last
-/// one.
+/// The name in field 2 may contain spaces and parentheses, so the fields start after the last parenthesis.
 fn parse_stat(text: &str) -> Option<Stat> {
     let mut fields = text[text.rfind(')')? + 1..].split_whitespace();
     let state = fields.next()?.chars().next()?;

@@ -52,7 +52,7 @@ fn cpus_of_list(text: &str) -> Option<Vec<u32>> {
     Some(parts.collect::<Option<Vec<_>>>()?.into_iter().flatten().collect())
 }
 
-/// A virtio device has those of its parent device.
+/// Virtio devices have interrupts at their parent device.
 fn interrupts(device: &Path) -> Vec<Interrupt> {
     let hardware = device.join("device");
     let found =

@@ -1,6 +1,6 @@
 //! Creates a lab, one batch of messages per namespace and step.
 //!
-//! Elements that the kernel does not support are missing, along with what depends on them. Any other error ends the creation.
+//! Elements that the kernel does not support are missing, along with what depends on them. Further errors end the creation.
 
 mod verdict;
 mod verify;
@@ -29,16 +29,15 @@ use crate::{
 impl Topology {
     /// Creates `lab` in new namespaces and verifies it by reading back. Unsupported parts are left out and listed in
     /// [`Topology::missing`].
-    pub fn raise(lab: &Lab) -> Result<Self, CreateError> {
+    pub fn create(lab: &Lab) -> Result<Self, CreateError> {
         let outside = lab.outside();
         let mut creator = Creator::outside(&outside)?;
         creator.site.by_name = link::opened_by_name(lab);
         creator.run()
     }
 
-    /// In a guest, configures the devices of `host`, found by their MAC addresses, and verifies them by reading back.
-    /// On an existing host, in whose own namespace the calling thread is, creates the part of the lab on it, in
-    /// namespaces removed with this value.
+    /// On an existing host, the calling thread is in the host's own namespace, and the part of the lab is removed with this
+    /// value.
     pub fn inside(lab: &Lab, host: &HostName) -> Result<Self, CreateError> {
         let lab = lab.inside(host);
         match lab.existing(host) {

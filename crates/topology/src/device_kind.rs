@@ -2,12 +2,9 @@
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum DeviceKind {
-    /// One end of a veth pair.
     Veth,
     Macvlan,
-    /// A VLAN device.
     Vlan,
-    /// A VXLAN device.
     Vxlan,
     Bridge,
     /// The host's side of a virtual machine's network device.
@@ -30,9 +27,7 @@ impl DeviceKind {
         Self::Other,
     ];
 
-    /// The word in records and reports, the kernel's word (empty for network cards and virtio), and whether the
-    /// operational state reflects the carrier: that of a tunnel is "unknown", and a bridge without ports has no
-    /// carrier.
+    /// The operational state of a tunnel is "unknown", and a bridge without ports has no carrier.
     const fn facts(self) -> (&'static str, &'static str, bool) {
         match self {
             Self::Veth => ("veth", "veth", true),
@@ -46,24 +41,20 @@ impl DeviceKind {
         }
     }
 
-    /// The kind with this kernel word, which is empty for network cards.
     pub(crate) fn of_word(word: &str) -> Self {
         let known = Self::ALL.into_iter().filter(|_| !word.is_empty());
         known.into_iter().find(|kind| kind.kernel_word() == word).unwrap_or(Self::Other)
     }
 
-    /// The word used in records and reports.
     #[must_use]
     pub fn word(self) -> &'static str {
         self.facts().0
     }
 
-    /// Empty for network cards.
     pub(crate) fn kernel_word(self) -> &'static str {
         self.facts().1
     }
 
-    /// Whether the operational state reflects the carrier.
     pub(crate) fn reports_carrier(self) -> bool {
         self.facts().2
     }

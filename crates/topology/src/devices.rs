@@ -22,12 +22,10 @@ pub(crate) struct Device {
 #[derive(Debug, Default)]
 pub(crate) struct Devices {
     pub(crate) by_ref: BTreeMap<DeviceRef, Device>,
-    /// The peers of devices, where known.
     pub(crate) behind: BTreeMap<DeviceRef, Peer>,
 }
 
 impl Devices {
-    /// A single device.
     pub(crate) fn of_one(device: Device) -> Self {
         Self { by_ref: BTreeMap::from([(device.at.clone(), device)]), behind: BTreeMap::new() }
     }

@@ -29,8 +29,7 @@ pub struct FoundInterface {
 }
 
 impl Topology {
-    /// Finds the device of the existing host `host`, where this process runs, by address or name. Uses the first
-    /// address of an interface with several. Read-only.
+    /// Uses the first address of an interface with several.
     pub fn existing(
         host: &HostName,
         address: Option<Ipv4Addr>,

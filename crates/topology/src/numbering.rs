@@ -12,15 +12,13 @@ use crate::{
     missing_capabilities::Element,
 };
 
-/// `lo` is 1. Indexes are unique in a lab: the kernel treats a pair with equal indexes in two namespaces like a single
-/// device, and delays its carrier event by up to a second.
+/// `lo` is 1. Unique in a lab: the kernel treats a pair with equal indexes in two namespaces like a single device, and delays
+/// its carrier event by up to a second.
 const FIRST_INDEX: u32 = 2;
-/// On existing hosts, above the indexes of their own devices. Until Linux 6.15 the index of a device created in another
-/// namespace must also be free in the namespace of the request.
+/// Above the host's own devices. Until Linux 6.15 an index must also be free in the namespace of the request.
 const FIRST_ON_EXISTING: u32 = 1 << 30;
 
 impl Devices {
-    /// Numbers the devices of `lab`. Reports duplicate and unknown names.
     pub(crate) fn of(lab: &Lab) -> Result<Self, CreateError> {
         let mut devices = Self::default();
         let mut under = BTreeMap::new();

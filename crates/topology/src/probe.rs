@@ -54,9 +54,8 @@ fn run(trial: &Trial) -> Capability {
     Capability { name, available, detail, needed_for, remedy, required }
 }
 
-/// Checks that all of `lab` can be created.
 fn check_lab(lab: &Lab) -> Result<(), String> {
-    let topology = Topology::raise(lab).map_err(|error| error.to_string())?;
+    let topology = Topology::create(lab).map_err(|error| error.to_string())?;
     match topology.missing() {
         [] => Ok(()),
         [first, ..] => Err(first.to_string()),

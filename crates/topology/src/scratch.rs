@@ -31,7 +31,7 @@ pub(crate) fn wire_with(change: impl FnOnce(&mut Wire)) -> Lab {
     Lab { hosts: vec![named("near"), named("far")], links: vec![wire.into()], ..Lab::default() }
 }
 
-/// Two hosts with a wire, whose near end has these settings.
+/// The near end has these settings.
 pub(crate) fn configured_wire(settings: DeviceSettings) -> Lab {
     Lab { devices: [(near(), settings)].into(), ..wire() }
 }

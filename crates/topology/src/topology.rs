@@ -54,7 +54,7 @@ pub struct PresentDevice {
 }
 
 impl Topology {
-    /// The tap device of a guest, for its monitor; `None` if the lab has no such guest.
+    /// `None` if the lab has no such guest.
     pub fn tap(&self, guest: &HostName) -> Option<std::io::Result<Tap>> {
         let nic = link::nic_of(&self.links, guest)?;
         let queues = self.taps.get(&nic.port)?.iter().map(std::fs::File::try_clone).collect();

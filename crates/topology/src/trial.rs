@@ -2,7 +2,6 @@
 
 use scenario::Lab;
 
-/// A test of a capability.
 pub(crate) struct Trial {
     pub(crate) name: &'static str,
     pub(crate) done: &'static str,
@@ -12,10 +11,8 @@ pub(crate) struct Trial {
     pub(crate) attempt: Attempt,
 }
 
-/// How a capability is tested.
 #[derive(Clone, Copy)]
 pub(crate) enum Attempt {
-    /// By creating all of a lab.
     Lab(fn() -> Lab),
     Call(fn() -> Result<(), String>),
 }

@@ -15,7 +15,7 @@ fn dropping_a_lab_releases_all_namespaces() {
     }
     let (descriptors, devices) = (own_descriptors(), visible_devices());
     for lab in [bridge_with_guests(100), egress_gateway()] {
-        let topology = Topology::raise(&lab).unwrap();
+        let topology = Topology::create(&lab).unwrap();
         let inodes: BTreeSet<u64> = topology.namespaces().map(|(_, namespace)| namespace.inode()).collect();
         assert_eq!(inodes.len(), lab.hosts.len());
         assert_eq!(visible_devices(), devices, "a lab device is visible outside the lab");

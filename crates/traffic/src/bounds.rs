@@ -38,7 +38,7 @@ pub struct Guard<'a> {
     stop: &'a Stop,
     begun: u64,
     wake: u64,
-    heard: (u64, u64),
+    last_received: (u64, u64),
     second: (u64, u64),
     last: (u64, u64),
     cpus: BTreeSet<u32>,
@@ -46,8 +46,8 @@ pub struct Guard<'a> {
 
 impl<'a> Guard<'a> {
     pub const fn new(bounds: Bounds, stop: &'a Stop, now: u64) -> Self {
-        let (heard, second, last) = ((now, 0), (now, 0), (now, 0));
-        Self { bounds, stop, begun: now, wake: now, heard, second, last, cpus: BTreeSet::new() }
+        let (last_received, second, last) = ((now, 0), (now, 0), (now, 0));
+        Self { bounds, stop, begun: now, wake: now, last_received, second, last, cpus: BTreeSet::new() }
     }
 
     /// Usually costs two comparisons. Fails on a stop request.
@@ -77,9 +77,9 @@ impl<'a> Guard<'a> {
 
     fn judge(&mut self, counts: Counts, now: u64) -> Option<EndReason> {
         let Bounds { idle, duration, bytes, rate } = self.bounds;
-        if counts.received - self.heard.1 >= LEAST {
-            self.heard = (now, counts.received);
-        } else if now - self.heard.0 >= idle.0 {
+        if counts.received - self.last_received.1 >= LEAST {
+            self.last_received = (now, counts.received);
+        } else if now - self.last_received.0 >= idle.0 {
             return Some(EndReason::Silent);
         }
         if bytes.is_some_and(|bytes| counts.bytes > bytes.0) {

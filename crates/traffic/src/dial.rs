@@ -139,16 +139,16 @@ fn refused(socket: &TcpStream, first: u8, name: &str) -> Error {
 
 fn refusal(mut socket: &TcpStream, name: &str) -> Option<Error> {
     let mut byte = [0];
-    let said = socket.read(&mut byte).is_ok_and(|read| read == 1);
-    said.then(|| refused(socket, byte[0], name))
+    let is_refused = socket.read(&mut byte).is_ok_and(|read| read == 1);
+    is_refused.then(|| refused(socket, byte[0], name))
 }
 
 pub(crate) fn check_stands(control: &TcpStream, name: &str) -> Result<()> {
     let mut word = [0; refused::LONGEST];
     let reason = match sys::socket::recv_nonblocking(control, &mut word) {
         Err(error) if is_wait(&error) => return Ok(()),
-        Ok(length) => RefusalCode::decode(&word[..length]).unwrap_or(RefusalCode::Unsaid),
-        Err(_) => RefusalCode::Unsaid,
+        Ok(length) => RefusalCode::decode(&word[..length]).unwrap_or(RefusalCode::Unspecified),
+        Err(_) => RefusalCode::Unspecified,
     };
     Err(Error::Ended { object: name.to_owned(), reason })
 }

@@ -24,28 +24,11 @@ pub enum Error {
     #[error(
         "{object} does not end: {got} received, and the end is overdue; check that the other end has the same version"
     )]
-    Endless {
-        /// Connection.
-        object: String,
-        got: Bytes,
-    },
-    /// The server refused to start.
+    Endless { object: String, got: Bytes },
     #[error("the server refuses {object}: {reason}")]
-    Refused {
-        /// Requested connection or exchange.
-        object: String,
-        /// Reason.
-        reason: RefusalCode,
-    },
-    /// The server ended it early.
+    Refused { object: String, reason: RefusalCode },
     #[error("the server ended {object} early: {reason}")]
-    Ended {
-        /// Connection or exchange.
-        object: String,
-        /// Reason.
-        reason: RefusalCode,
-    },
-    /// A client of a standalone server ended early.
+    Ended { object: String, reason: RefusalCode },
     #[error("ended by the client")]
     Left,
     #[error("{setting} cannot be {value}; use {allowed}")]
@@ -99,7 +82,6 @@ impl Error {
         move |source| Self::Socket { operation, object: object().into(), source }
     }
 
-    /// Reason for a client that is no longer served.
     #[must_use]
     pub fn refusal(&self) -> RefusalCode {
         match self {
@@ -107,7 +89,7 @@ impl Error {
             Self::Limit("bytes") => RefusalCode::Bytes,
             Self::Limit("rate") => RefusalCode::Rate,
             Self::Stopped => RefusalCode::Ended,
-            _ => RefusalCode::Unsaid,
+            _ => RefusalCode::Unspecified,
         }
     }
 }
@@ -123,7 +105,7 @@ mod tests {
             (Error::Limit("bytes"), RefusalCode::Bytes),
             (Error::Limit("rate"), RefusalCode::Rate),
             (Error::Stopped, RefusalCode::Ended),
-            (Error::Left, RefusalCode::Unsaid),
+            (Error::Left, RefusalCode::Unspecified),
         ] {
             assert_eq!(error.refusal(), expected, "{error}");
         }

@@ -66,9 +66,10 @@ pub(crate) fn gather(
             match peer.advance() {
                 Verdict::Wait(peer) => undecided.push(peer),
                 Verdict::Close => {}
-                Verdict::Said(socket, said) => {
-                    let place = (said.purpose, said.number);
-                    if said.token == token && expected.contains(&place) && !gathered.contains_key(&place) {
+                Verdict::Complete(socket, handshake) => {
+                    let place = (handshake.purpose, handshake.number);
+                    if handshake.token == token && expected.contains(&place) && !gathered.contains_key(&place)
+                    {
                         gathered.insert(place, socket);
                         latest = monotonic();
                     }
@@ -124,32 +125,32 @@ fn accept(listener: &TcpListener, undecided: &mut Vec<PartialHandshake>) -> Resu
 struct PartialHandshake {
     socket: TcpStream,
     since: u64,
-    said: [u8; LENGTH],
+    received: [u8; LENGTH],
     length: usize,
 }
 
 enum Verdict {
     Wait(PartialHandshake),
     Close,
-    Said(TcpStream, Handshake),
+    Complete(TcpStream, Handshake),
 }
 
 impl PartialHandshake {
     fn new(socket: TcpStream) -> Option<Self> {
         socket.set_nonblocking(true).ok()?;
-        Some(Self { socket, since: monotonic(), said: [0; LENGTH], length: 0 })
+        Some(Self { socket, since: monotonic(), received: [0; LENGTH], length: 0 })
     }
 
     fn advance(mut self) -> Verdict {
-        match self.socket.read(&mut self.said[self.length..]) {
+        match self.socket.read(&mut self.received[self.length..]) {
             Ok(0) => return Verdict::Close,
             Ok(read) => self.length += read,
             Err(error) if matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::Interrupted) => {}
             Err(_) => return Verdict::Close,
         }
         if self.length == LENGTH {
-            let said = Handshake::decode(&self.said);
-            return said.map_or(Verdict::Close, |said| Verdict::Said(self.socket, said));
+            let handshake = Handshake::decode(&self.received);
+            return handshake.map_or(Verdict::Close, |handshake| Verdict::Complete(self.socket, handshake));
         }
         if monotonic() - self.since > HANDSHAKE.0 { Verdict::Close } else { Verdict::Wait(self) }
     }

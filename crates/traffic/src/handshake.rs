@@ -2,6 +2,7 @@
 //!
 //! Big endian: magic (8), token (8), version (4), purpose (4), number (4), zero (4).
 
+use strum::FromRepr;
 use workload::{Direction, Transport};
 
 pub const LENGTH: usize = 32;
@@ -12,9 +13,10 @@ pub const GO: u8 = b'g';
 pub const MAGIC: [u8; 8] = *b"plumbtrf";
 const VERSION: u32 = 2;
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, FromRepr)]
+#[repr(u32)]
 pub enum Purpose {
-    Forward,
+    Forward = 1,
     Reverse,
     PingPong,
     /// Unfragmented, in both directions.
@@ -33,31 +35,6 @@ impl Purpose {
             (Direction::Forward | Direction::Both, Transport::Udp) => Self::DatagramsForward,
         }
     }
-
-    const fn code(self) -> u32 {
-        match self {
-            Self::Forward => 1,
-            Self::Reverse => 2,
-            Self::PingPong => 3,
-            Self::Probe => 4,
-            Self::Connect => 5,
-            Self::DatagramsForward => 6,
-            Self::DatagramsReverse => 7,
-        }
-    }
-
-    const fn from_code(code: u32) -> Option<Self> {
-        match code {
-            1 => Some(Self::Forward),
-            2 => Some(Self::Reverse),
-            3 => Some(Self::PingPong),
-            4 => Some(Self::Probe),
-            5 => Some(Self::Connect),
-            6 => Some(Self::DatagramsForward),
-            7 => Some(Self::DatagramsReverse),
-            _ => None,
-        }
-    }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -73,7 +50,7 @@ impl Handshake {
         bytes[..8].copy_from_slice(&MAGIC);
         bytes[TOKEN].copy_from_slice(&self.token.to_be_bytes());
         bytes[16..20].copy_from_slice(&VERSION.to_be_bytes());
-        bytes[20..24].copy_from_slice(&self.purpose.code().to_be_bytes());
+        bytes[20..24].copy_from_slice(&(self.purpose as u32).to_be_bytes());
         bytes[24..28].copy_from_slice(&self.number.to_be_bytes());
         bytes
     }
@@ -86,7 +63,7 @@ impl Handshake {
         let (purpose, rest) = rest.split_first_chunk::<4>()?;
         let (number, rest) = rest.split_first_chunk::<4>()?;
         let known = *magic == MAGIC && u32::from_be_bytes(*version) == VERSION && rest == [0; 4];
-        let purpose = Purpose::from_code(u32::from_be_bytes(*purpose))?;
+        let purpose = Purpose::from_repr(u32::from_be_bytes(*purpose))?;
         let (token, number) = (u64::from_be_bytes(*token), u32::from_be_bytes(*number));
         known.then_some(Self { token, purpose, number })
     }
@@ -102,11 +79,11 @@ mod tests {
     #[test]
     fn handshake_round_trips() {
         for code in 1..=7 {
-            let purpose = Purpose::from_code(code).expect("a purpose");
+            let purpose = Purpose::from_repr(code).expect("a purpose");
             let handshake = Handshake { purpose, ..GREETING };
             assert_eq!(Handshake::decode(&handshake.encode()), Some(handshake));
         }
-        assert!(Purpose::from_code(0).is_none() && Purpose::from_code(8).is_none());
+        assert!(Purpose::from_repr(0).is_none() && Purpose::from_repr(8).is_none());
         assert_eq!(GREETING.encode()[TOKEN], [1, 2, 3, 4, 5, 6, 7, 8]);
     }
 

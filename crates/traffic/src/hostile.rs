@@ -225,16 +225,16 @@ fn check(case: &Case) -> Result<(), String> {
 #[test]
 fn clients_end_despite_misbehaving_servers() {
     let wrong = on_loopback(|| {
-        let (tell, told) = channel();
+        let (sender, receiver) = channel();
         let cases = cases();
         let all = cases.len();
         for case in cases {
-            let tell = tell.clone();
+            let sender = sender.clone();
             // Not joined, as the test looks for threads that never end.
-            thread::spawn(move || tell.send(check(&case)));
+            thread::spawn(move || sender.send(check(&case)));
         }
         let answers = (0..all).map(|ended| {
-            told.recv_timeout(WATCHED).unwrap_or_else(|_| panic!("only {ended} of {all} ended"))
+            receiver.recv_timeout(WATCHED).unwrap_or_else(|_| panic!("only {ended} of {all} ended"))
         });
         answers.filter_map(Result::err).collect::<Vec<_>>()
     });

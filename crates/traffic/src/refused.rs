@@ -3,17 +3,19 @@
 //! A number in a greeting over UDP. Over TCP, a state and usually an error number, as iperf3's servers send.
 
 use codecs::iperf3::{ErrorCode, NOT_ALLOWED, State};
+use strum::FromRepr;
 use thiserror::Error;
 
-/// Maximum length over TCP.
 pub(crate) const LONGEST: usize = 9;
 /// Error numbers that iperf3 does not use.
 const OURS: i32 = 9000;
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Error, FromRepr)]
+#[cfg_attr(test, derive(strum::VariantArray))]
+#[repr(u64)]
 pub enum RefusalCode {
     #[error("it gave no reason; it may limit time, bytes or rate, or was stopped: see its output")]
-    Unsaid,
+    Unspecified,
     #[error("it is busy with the maximum number of clients (--max-clients); try again later")]
     Busy,
     #[error("this address is not allowed (--allow); ask the server's operator to add it")]
@@ -40,29 +42,15 @@ pub enum RefusalCode {
 }
 
 impl RefusalCode {
-    const ALL: [Self; 10] = [
-        Self::Unsaid,
-        Self::Busy,
-        Self::Address,
-        Self::Login,
-        Self::Duration,
-        Self::Bytes,
-        Self::Rate,
-        Self::Ended,
-        Self::Kind,
-        Self::AddressBusy,
-    ];
-
     pub(crate) const fn code(self) -> u64 {
         self as u64
     }
 
     /// Unknown numbers only mean a refusal.
     pub(crate) fn from_code(code: u64) -> Self {
-        Self::ALL.into_iter().find(|refused| refused.code() == code).unwrap_or(Self::Unsaid)
+        Self::from_repr(code).unwrap_or(Self::Unspecified)
     }
 
-    /// Bytes over TCP.
     pub(crate) fn encode(self) -> Vec<u8> {
         let (code, errno) = match self {
             Self::Busy => return vec![State::AccessDenied.byte()],
@@ -80,7 +68,7 @@ impl RefusalCode {
                 Some(code) if code == ErrorCode::AUTHORIZATION.0 => Self::Address,
                 // The number comes from the peer, so the difference may overflow.
                 Some(code) => Self::from_code(u64::try_from(code.saturating_sub(OURS)).unwrap_or(0)),
-                None => Self::Unsaid,
+                None => Self::Unspecified,
             }),
             _ => None,
         }
@@ -93,15 +81,16 @@ mod tests {
 
     #[test]
     fn reasons_round_trip_over_udp_and_tcp() {
-        for refused in RefusalCode::ALL {
+        for refused in <RefusalCode as strum::VariantArray>::VARIANTS {
+            let refused = *refused;
             assert_eq!(RefusalCode::from_code(refused.code()), refused);
             assert_eq!(RefusalCode::decode(&refused.encode()), Some(refused));
             assert!(refused.encode().len() <= LONGEST);
         }
-        assert_eq!(RefusalCode::from_code(77), RefusalCode::Unsaid);
+        assert_eq!(RefusalCode::from_code(77), RefusalCode::Unspecified);
         for code in [1, i32::MIN, i32::MAX] {
-            let said = [&[0xfe][..], &code.to_be_bytes(), &[0; 4]].concat();
-            assert_eq!(RefusalCode::decode(&said), Some(RefusalCode::Unsaid), "{code}");
+            let bytes = [&[0xfe][..], &code.to_be_bytes(), &[0; 4]].concat();
+            assert_eq!(RefusalCode::decode(&bytes), Some(RefusalCode::Unspecified), "{code}");
         }
         assert_eq!(RefusalCode::decode(b"g"), None);
     }

@@ -2,7 +2,6 @@
 
 use std::{
     sync::{
-        Condvar, Mutex, PoisonError,
         atomic::{AtomicBool, AtomicU64, Ordering},
         mpsc::{Receiver, RecvTimeoutError, Sender, channel},
     },
@@ -10,6 +9,7 @@ use std::{
     time::Duration,
 };
 
+use parking_lot::{Condvar, Mutex};
 use samples::{ThreadCpu, ThreadRole};
 use sys::clock::{monotonic, thread_cpu};
 use units::{Bytes, Nanos};
@@ -127,19 +127,19 @@ impl<'a> SharedState<'a> {
 
     /// Returns immediately.
     pub(crate) fn spare_ping_interval(&self) -> Option<PingPongInterval> {
-        self.spare.try_lock().ok()?.pop()
+        self.spare.try_lock()?.pop()
     }
 
     #[cfg(test)]
     pub(crate) fn stock(&self) -> usize {
-        self.spare.lock().unwrap_or_else(PoisonError::into_inner).len()
+        self.spare.lock().len()
     }
 
     /// Writes all of its memory.
     pub(crate) fn store(&self, mut interval: PingPongInterval) {
         interval.round_trips.clear();
         interval.lost = 0;
-        self.spare.lock().unwrap_or_else(PoisonError::into_inner).push(interval);
+        self.spare.lock().push(interval);
     }
 
     fn send(&self, event: WorkerEvent) {
@@ -158,7 +158,7 @@ pub(crate) fn run<'a, T: Send>(
     observer: &dyn Observer,
 ) -> Result<Vec<T>> {
     thread::scope(|scope| {
-        let receiver = shared.receiver.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let receiver = shared.receiver.lock().take();
         let mut threads = Vec::with_capacity(jobs.len());
         let mut failure = None;
         for Job { name, thread, work } in jobs {
@@ -293,13 +293,12 @@ struct Gate {
 
 impl Gate {
     fn open(&self) {
-        *self.open.lock().unwrap_or_else(PoisonError::into_inner) = true;
+        *self.open.lock() = true;
         self.opened.notify_all();
     }
 
     fn wait(&self) {
-        let closed = self.open.lock().unwrap_or_else(PoisonError::into_inner);
-        drop(self.opened.wait_while(closed, |open| !*open).unwrap_or_else(PoisonError::into_inner));
+        self.opened.wait_while(&mut self.open.lock(), |open| !*open);
     }
 }
 

@@ -18,7 +18,7 @@ use crate::{
     site::Site,
 };
 
-/// Time limit for silence on a connection, for headers, forms and unread responses.
+/// The limit for silence on a connection, headers, forms and unread responses.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(20);
 /// Allows only scripts, styles and images of this server.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; \
@@ -71,7 +71,6 @@ fn check(site: &Site, request: &Request) -> Result<(), Response> {
     }
 }
 
-/// Whether the method changes nothing.
 fn is_question(method: &Method) -> bool {
     matches!(*method, Method::GET | Method::HEAD)
 }

@@ -11,12 +11,10 @@ use sys::clock::monotonic;
 
 use crate::{site::Site, token::Token};
 
-/// Why a reader has to sign in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum SignInRefusal {
     NoToken,
     WrongToken,
-    /// From this address, or from all.
     TooManyTokens,
 }
 
@@ -39,7 +37,7 @@ pub(crate) fn check_reader(site: &Site, token: &Token, request: &Request) -> Res
     check_token(site, token, shown, source(request.extensions()))
 }
 
-/// Compares the token, unless this address has sent too many wrong ones.
+/// Fails if this address has sent too many wrong tokens.
 pub(crate) fn check_token(
     site: &Site,
     token: &Token,
@@ -57,12 +55,10 @@ pub(crate) fn check_token(
     Ok(())
 }
 
-/// The client's address. Requests without a connection share one.
 pub(crate) fn source(extensions: &Extensions) -> Source {
     extensions.get().copied().unwrap_or_else(|| Source::from(IpAddr::from(Ipv4Addr::UNSPECIFIED)))
 }
 
-/// Values of the session cookie.
 pub(crate) fn cookies(headers: &HeaderMap, port: u16) -> impl Iterator<Item = &str> {
     let ours = cookie_name(port);
     let all = headers.get_all(header::COOKIE).into_iter().filter_map(|value| value.to_str().ok());
@@ -70,8 +66,7 @@ pub(crate) fn cookies(headers: &HeaderMap, port: u16) -> impl Iterator<Item = &s
     pairs.filter(move |(name, _)| *name == ours).map(|(_, value)| value)
 }
 
-/// The name contains the port, because cookies are shared by all ports. Otherwise pages of several stores would
-/// overwrite each other's cookies.
+/// Cookies are shared by all ports, so pages of several stores would overwrite each other's cookies.
 pub(crate) fn cookie_name(port: u16) -> String {
     format!("plumb-web-{port}")
 }

@@ -1,11 +1,9 @@
 //! Caches results of runs, so that a history reads each run once.
 
-use std::{
-    collections::HashMap,
-    sync::{Arc, Mutex, PoisonError},
-};
+use std::{collections::HashMap, sync::Arc};
 
 use findings::RunResults;
+use parking_lot::Mutex;
 use samples::RunId;
 use store::{RunListing, Store, StoreError};
 
@@ -21,20 +19,16 @@ pub(crate) struct ResultsCache(Mutex<HashMap<Key, Arc<RunResults>>>);
 impl ResultsCache {
     pub(crate) fn of(&self, run: &RunListing, store: &Store) -> Result<Arc<RunResults>, StoreError> {
         let key = (run.id.clone(), run.started.0, run.completed);
-        if let Some(known) = self.known().get(&key) {
-            return Ok(Arc::clone(known));
+        if let Some(results) = self.0.lock().get(&key) {
+            return Ok(Arc::clone(results));
         }
         // Not while holding the lock.
         let results = Arc::new(analysis::run_results(&store.load(&run.id)?));
-        let mut known = self.known();
-        if known.len() >= MOST {
-            known.clear();
+        let mut entries = self.0.lock();
+        if entries.len() >= MOST {
+            entries.clear();
         }
-        known.insert(key, Arc::clone(&results));
+        entries.insert(key, Arc::clone(&results));
         Ok(results)
-    }
-
-    fn known(&self) -> std::sync::MutexGuard<'_, HashMap<Key, Arc<RunResults>>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -120,7 +120,7 @@ async fn serve_until(
     // Fails if the receiver is gone.
     let _ = ends.send(true);
     let _ = timeout(GRACE, connections.ended()).await;
-    let _ = timeout(READING, task::spawn_blocking(move || site.idle().clear())).await;
+    let _ = timeout(READING, task::spawn_blocking(move || site.idle.lock().clear())).await;
 }
 
 /// Accepts connections until it is dropped.

@@ -5,7 +5,6 @@ use maud::{DOCTYPE, Markup, PreEscaped, html};
 
 use crate::links;
 
-/// A page without navigation, for signing in and for errors.
 pub(crate) fn bare(title: &str, content: &Markup) -> Response {
     let brand = html! { header.plumb-bar { div.plumb-line { (brand()) } } };
     shell(title, &brand, content)
@@ -15,7 +14,6 @@ pub(crate) fn brand() -> Markup {
     html! { a.plumb-brand href=(links::RUNS) { (PreEscaped(include_str!("../assets/icon.svg"))) "Plumbline" } }
 }
 
-/// Shortens names and titles for lists and headings.
 pub(crate) fn short(text: &str) -> String {
     const LONGEST: usize = 160;
     match text.char_indices().nth(LONGEST) {

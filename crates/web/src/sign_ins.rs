@@ -1,12 +1,10 @@
 //! Random cookies of signed-in readers, and limits on wrong tokens.
 
-use std::{
-    collections::VecDeque,
-    sync::{Mutex, MutexGuard, PoisonError},
-};
+use std::collections::VecDeque;
 
 use base64::{Engine, prelude::BASE64_URL_SAFE_NO_PAD};
 use budgets::{Rate, Rates, Source};
+use parking_lot::Mutex;
 
 use crate::token::{self, TokenError};
 
@@ -40,7 +38,7 @@ impl SignIns {
 
     pub(crate) fn begin(&self, now: u64) -> Result<String, TokenError> {
         let cookie = BASE64_URL_SAFE_NO_PAD.encode(token::random::<ENTROPY>()?);
-        let mut cookies = locked(&self.cookies);
+        let mut cookies = self.cookies.lock();
         cookies.retain(|known| now < known.until);
         if cookies.len() >= MOST {
             cookies.pop_front();
@@ -51,25 +49,21 @@ impl SignIns {
 
     pub(crate) fn has(&self, cookie: &str, now: u64) -> bool {
         let digest = token::digest(cookie);
-        locked(&self.cookies).iter().any(|known| known.digest == digest && now < known.until)
+        self.cookies.lock().iter().any(|known| known.digest == digest && now < known.until)
     }
 
     pub(crate) fn end(&self, cookie: &str) {
         let digest = token::digest(cookie);
-        locked(&self.cookies).retain(|known| known.digest != digest);
+        self.cookies.lock().retain(|known| known.digest != digest);
     }
 
     pub(crate) fn may_try(&self, source: Source, now: u64) -> bool {
-        locked(&self.wrong).allows(source, WRONG, now)
+        self.wrong.lock().allows(source, WRONG, now)
     }
 
     pub(crate) fn note_wrong(&self, source: Source, now: u64) {
-        locked(&self.wrong).spend(source, WRONG, now);
+        self.wrong.lock().spend(source, WRONG, now);
     }
-}
-
-fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 #[cfg(test)]
@@ -96,7 +90,7 @@ mod tests {
         for now in 0..MOST as u64 {
             sign_ins.begin(now).expect("entropy");
         }
-        assert!(!sign_ins.has(&first, 7) && locked(&sign_ins.cookies).len() == MOST);
+        assert!(!sign_ins.has(&first, 7) && sign_ins.cookies.lock().len() == MOST);
     }
 
     #[test]

@@ -1,8 +1,9 @@
 //! Configuration, store and sign-ins, which all pages share.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
 use axum::http::StatusCode;
+use parking_lot::Mutex;
 use store::{Location, Store};
 use tokio::{
     sync::{Semaphore, watch},
@@ -26,6 +27,8 @@ pub(crate) struct Site {
     pub(crate) results: ResultsCache,
     pub(crate) sign_ins: SignIns,
     /// A store file is opened for each read, because it may be replaced.
+    ///
+    /// **Trap:** a connection must be dropped on a thread that may block, not on the server's.
     pub(crate) idle: Mutex<Vec<Store>>,
     /// A request waits for a permit before it takes a thread: a closed connection leaves no work behind.
     readings: Arc<Semaphore>,
@@ -60,10 +63,10 @@ impl Site {
         let permit = Arc::clone(&self.readings).acquire_owned().await;
         let reading = task::spawn_blocking(move || {
             let _permit = permit;
-            let idle = site.idle().pop();
+            let idle = site.idle.lock().pop();
             let store = idle.map_or_else(|| Store::open(&site.config.store), Ok)?;
             let done = work(&site, &store);
-            let mut idle = site.idle();
+            let mut idle = site.idle.lock();
             let is_wanted = matches!(store.location(), Location::Server(_)) && !*site.stop.borrow();
             if is_wanted && idle.len() < MOST_IDLE {
                 idle.push(store);
@@ -73,10 +76,5 @@ impl Site {
         reading.await.unwrap_or_else(|_| {
             Err(Failure::new(StatusCode::INTERNAL_SERVER_ERROR, "internal error; please report this"))
         })
-    }
-
-    /// **Trap:** a connection must be dropped on a thread that may block, not on the server's.
-    pub(crate) fn idle(&self) -> MutexGuard<'_, Vec<Store>> {
-        self.idle.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -21,8 +21,8 @@ impl<R: ?Sized> Column<R> {
         if self.unit.is_empty() { self.name.to_owned() } else { format!("{}_{}", self.name, self.unit) }
     }
 
-    /// `None` if there is no such column.
-    pub fn said(columns: &[Self], head: &str, row: &R) -> Option<String> {
+    /// The value in the column with this heading; `None` if there is no such column.
+    pub fn cell(columns: &[Self], head: &str, row: &R) -> Option<String> {
         columns.iter().find(|column| column.head() == head).and_then(|column| (column.of)(row))
     }
 

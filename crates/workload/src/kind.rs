@@ -7,6 +7,7 @@ pub(crate) mod ping_pong;
 pub(crate) mod reported;
 pub(crate) mod stream;
 
+use derive_more::From;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use units::{BitRate, Bytes, Nanos};
@@ -170,7 +171,7 @@ pub enum Transport {
     Udp,
 }
 
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, From, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 #[expect(clippy::large_enum_variant, reason = "one per trial and end: boxing would save nothing")]
 pub enum EndMeasurement {
@@ -236,36 +237,6 @@ impl EndMeasurement {
 
     fn mismatch(&self, client: WorkloadKind) -> String {
         format!("one end reports a {} and the other a {}", client.word(), self.kind().word())
-    }
-}
-
-impl From<StreamEnd> for EndMeasurement {
-    fn from(end: StreamEnd) -> Self {
-        Self::Stream(end)
-    }
-}
-
-impl From<PingPongEnd> for EndMeasurement {
-    fn from(end: PingPongEnd) -> Self {
-        Self::PingPong(end)
-    }
-}
-
-impl From<ConnectEnd> for EndMeasurement {
-    fn from(end: ConnectEnd) -> Self {
-        Self::Connect(end)
-    }
-}
-
-impl From<FirstTouchData> for EndMeasurement {
-    fn from(data: FirstTouchData) -> Self {
-        Self::FirstTouch(data)
-    }
-}
-
-impl From<BalloonData> for EndMeasurement {
-    fn from(data: BalloonData) -> Self {
-        Self::Balloon(data)
     }
 }
 

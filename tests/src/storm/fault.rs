@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::{Course, HOSTS};
+use super::{FaultRun, HOSTS};
 use crate::kills::{kill, sent};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -42,87 +42,89 @@ impl Fault {
         Self::PartedHosts,
     ];
 
-    pub(super) fn make(self, course: &mut Course, lasts: Duration) {
-        let host = course.random.below(HOSTS);
+    /// Causes the fault and repairs it after this time. Meanwhile the run is resumed whenever it exits.
+    pub(super) fn make(self, fault_run: &mut FaultRun, lasts: Duration) {
+        let host = fault_run.random.below(HOSTS);
         match self {
             Self::KilledController => {
-                course
+                fault_run
                     .controllers
                     .iter_mut()
                     .for_each(|(_, controller)| controller.0.kill().expect("own file"));
             }
             Self::StoppedController => {
                 let controllers: Vec<_> =
-                    course.controllers.iter().map(|(_, controller)| controller.0.id()).collect();
-                stop(course, &controllers, lasts);
+                    fault_run.controllers.iter().map(|(_, controller)| controller.0.id()).collect();
+                stop(fault_run, &controllers, lasts);
             }
             Self::SecondController => {
-                crash_database(course, lasts);
-                course.start();
+                crash_database(fault_run, lasts);
+                fault_run.start();
             }
             Self::KilledMember => {
-                let member = &mut course.fleet.members[host].0;
+                let member = &mut fault_run.fleet.members[host].0;
                 member.kill().and_then(|()| member.wait()).expect("own file");
-                course.pass(lasts);
-                course.fleet.members[host] = course.fleet.member(host, &format!("m{host}"));
+                fault_run.pass(lasts);
+                fault_run.fleet.members[host] = fault_run.fleet.member(host, &format!("m{host}"));
             }
             Self::StoppedMember => {
-                let member = course.fleet.members[host].0.id();
-                stop(course, &[member], lasts);
+                let member = fault_run.fleet.members[host].0.id();
+                stop(fault_run, &[member], lasts);
             }
             Self::KilledAgent => {
-                course.fleet.network.agents(host).into_iter().for_each(|agent| {
+                fault_run.fleet.network.agents(host).into_iter().for_each(|agent| {
                     // It may have just exited by itself.
                     let _ = kill(agent);
                 });
             }
             Self::StoppedAgent => {
-                let agents = course.fleet.network.agents(host);
-                stop(course, &agents, lasts);
+                let agents = fault_run.fleet.network.agents(host);
+                stop(fault_run, &agents, lasts);
             }
             Self::PulledCable => {
-                course.fleet.network.cable(host, "down");
-                course.pass(lasts);
-                course.fleet.network.cable(host, "up");
+                fault_run.fleet.network.cable(host, "down");
+                fault_run.pass(lasts);
+                fault_run.fleet.network.cable(host, "up");
             }
             Self::KilledServer => {
-                course.fleet.server = None;
-                course.pass(lasts);
-                course.fleet.start_server();
+                fault_run.fleet.server = None;
+                fault_run.pass(lasts);
+                fault_run.fleet.start_server();
             }
             Self::StoppedServer => {
-                let server = course.fleet.server.as_ref().expect("it runs").0.id();
-                stop(course, &[server], lasts);
+                let server = fault_run.fleet.server.as_ref().expect("it runs").0.id();
+                stop(fault_run, &[server], lasts);
             }
-            Self::CrashedDatabase => crash_database(course, lasts),
+            Self::CrashedDatabase => crash_database(fault_run, lasts),
             Self::StoppedDatabase => {
-                course.store.signal("STOP");
-                course.pass(lasts);
-                course.store.signal("CONT");
+                fault_run.store.signal("STOP");
+                fault_run.pass(lasts);
+                fault_run.store.signal("CONT");
             }
             Self::PartedHosts => {
-                let other = (host + 1 + course.random.below(HOSTS - 1)) % HOSTS;
+                let other = (host + 1 + fault_run.random.below(HOSTS - 1)) % HOSTS;
                 let (half, others): (Vec<_>, Vec<_>) =
                     (0..HOSTS).partition(|place| [host, other].contains(place));
-                course.fleet.network.part([&half, &others]);
-                course.pass(lasts);
-                course.fleet.network.join();
+                fault_run.fleet.network.part([&half, &others]);
+                fault_run.pass(lasts);
+                fault_run.fleet.network.join();
             }
         }
     }
 }
 
-fn crash_database(course: &mut Course, lasts: Duration) {
-    course.store.crash();
-    course.pass(lasts);
-    course.store.start(&[]);
+fn crash_database(fault_run: &mut FaultRun, lasts: Duration) {
+    fault_run.store.crash();
+    fault_run.pass(lasts);
+    fault_run.store.start(&[]);
 }
 
-/// A process that dies in that time is not our child or is still held by its guard, so its pid is not reused yet.
-fn stop(course: &mut Course, processes: &[u32], lasts: Duration) {
+/// Stops processes for a while. A process that dies in that time is not our child or is still held by its guard, so
+/// its pid is not reused yet.
+fn stop(fault_run: &mut FaultRun, processes: &[u32], lasts: Duration) {
     // It may have just exited by itself.
     let send = |name| processes.iter().filter(|pid| !sent(**pid, name)).count();
     let _ = send("STOP");
-    course.pass(lasts);
+    fault_run.pass(lasts);
     let _ = send("CONT");
 }

@@ -13,7 +13,6 @@ use crate::source::{Module, Source};
 
 type Name = Vec<String>;
 
-/// All cycles, each as a line with its modules and a line per dependency between them.
 pub(crate) fn find(source: &Source) -> Vec<String> {
     let crates: BTreeSet<&str> = source.modules.iter().map(|module| module.krate.as_str()).collect();
     crates.into_iter().flat_map(|krate| circles_of(source, krate)).collect()
@@ -67,7 +66,6 @@ impl CrateMap {
         reached
     }
 
-    /// The paths by which modules of a cycle depend on each other.
     fn ties(&self, circle: &[&Name]) -> String {
         let ties_of = |from: &&Name| {
             let to_line = |path: &Name| {
@@ -79,7 +77,7 @@ impl CrateMap {
         circle.iter().map(ties_of).collect()
     }
 
-    /// The module in which a path ends, after following re-exports.
+    /// Follows re-exports.
     fn target(&self, path: &Name, most: u8) -> Option<&Name> {
         let depth = (0..=path.len()).rev().find(|depth| self.modules.contains_key(&path[..*depth]))?;
         let (module, uses) = self.modules.get_key_value(&path[..depth])?;

@@ -50,7 +50,7 @@ fn is_participle(word: &str) -> bool {
 }
 
 /// `PlannedTrial` gives `Planned` and `Trial`; consecutive capitals stay together.
-pub(super) fn words(name: &str) -> Vec<String> {
+fn words(name: &str) -> Vec<String> {
     let mut words: Vec<String> = Vec::new();
     let mut before = None;
     for letter in name.chars() {

@@ -4,28 +4,17 @@ use anyhow::Result;
 use cargo_metadata::{DependencyKind, Metadata};
 
 use super::Verdict;
-use crate::edges::{CRATES, CrateRule, RESTRICTED, Restricted};
+use crate::edges::{CRATES, CrateRule, RESTRICTED};
 use crate::workspace::Workspace;
 
 const ADVICE: &str = "remove the dependency, or change the table in xtask/src/edges.rs with a reason";
 
 pub(crate) fn hold(workspace: &Workspace) -> Result<Verdict> {
-    Ok(Verdict::broken(ADVICE, violations(&Table::OURS, &Graph::of(&workspace.metadata))))
+    Ok(Verdict::broken(ADVICE, violations(&Graph::of(&workspace.metadata))))
 }
 
-struct Table<'a> {
-    crates: &'a [CrateRule],
-    kept: &'a [Restricted],
-}
-
-impl Table<'static> {
-    const OURS: Self = Self { crates: CRATES, kept: RESTRICTED };
-}
-
-impl<'a> Table<'a> {
-    fn rule(&self, name: &str) -> Option<&'a CrateRule> {
-        self.crates.iter().find(|rule| rule.name == name)
-    }
+fn rule_of(name: &str) -> Option<&'static CrateRule> {
+    CRATES.iter().find(|rule| rule.name == name)
 }
 
 #[derive(Clone)]
@@ -70,22 +59,22 @@ impl Graph {
     }
 }
 
-fn violations(table: &Table, graph: &Graph) -> Vec<String> {
-    let unknown = graph.packages.iter().filter(|package| table.rule(&package.name).is_none());
+fn violations(graph: &Graph) -> Vec<String> {
+    let unknown = graph.packages.iter().filter(|package| rule_of(&package.name).is_none());
     let unknown =
         unknown.map(|Package { name, manifest }| format!("{manifest}: the table has no crate `{name}`"));
-    let absent = table.crates.iter().filter(|rule| !graph.has_package(rule.name));
+    let absent = CRATES.iter().filter(|rule| !graph.has_package(rule.name));
     let absent =
         absent.map(|rule| format!("the table has a crate `{}` that is not in the workspace", rule.name));
     let found_edges = graph.found_edges.iter().filter_map(|edge| {
-        if graph.has_package(&edge.to) { forbidden_use(table, edge) } else { forbidden_crate(table, edge) }
+        if graph.has_package(&edge.to) { forbidden_use(edge) } else { forbidden_crate(edge) }
     });
     unknown.chain(absent).chain(found_edges).collect()
 }
 
-fn forbidden_use(table: &Table, edge: &Edge) -> Option<String> {
-    let from = table.rule(&edge.from.name)?;
-    let lower = table.rule(&edge.to).is_some_and(|to| to.level < from.level);
+fn forbidden_use(edge: &Edge) -> Option<String> {
+    let from = rule_of(&edge.from.name)?;
+    let lower = rule_of(&edge.to).is_some_and(|to| to.level < from.level);
     if from.may_use.contains(&edge.to.as_str()) || edge.kind == DependencyKind::Development && lower {
         return None;
     }
@@ -93,8 +82,8 @@ fn forbidden_use(table: &Table, edge: &Edge) -> Option<String> {
     Some(format!("{}; `{}` may use {allowed}: {}", described(edge), from.name, from.why))
 }
 
-fn forbidden_crate(table: &Table, edge: &Edge) -> Option<String> {
-    let kept = table.kept.iter().find(|kept| kept.krate == edge.to)?;
+fn forbidden_crate(edge: &Edge) -> Option<String> {
+    let kept = RESTRICTED.iter().find(|kept| kept.krate == edge.to)?;
     if kept.crates.contains(&edge.from.name.as_str()) {
         return None;
     }
@@ -129,16 +118,16 @@ mod tests {
 
     fn added(from: &str, to: &str, kind: DependencyKind) -> Vec<String> {
         let mut graph = todays_graph();
-        let before = violations(&Table::OURS, &graph);
+        let before = violations(&graph);
         let from = graph.packages.iter().find(|package| package.name == from).unwrap().clone();
         graph.found_edges.push(Edge { from, to: to.to_owned(), kind });
-        let after = violations(&Table::OURS, &graph);
+        let after = violations(&graph);
         after.into_iter().filter(|line| !before.contains(line)).collect()
     }
 
     #[test]
     fn workspace_follows_the_table() {
-        let found = violations(&Table::OURS, &todays_graph());
+        let found = violations(&todays_graph());
         assert!(found.is_empty(), "{ADVICE}:\n{}", found.join("\n"));
     }
 
@@ -184,7 +173,7 @@ mod tests {
         graph.packages.retain(|package| package.name != "report");
         graph.found_edges.retain(|edge| edge.from.name != "report" && edge.to != "report");
         graph.packages.push(Package { name: "helpers".into(), manifest: "crates/helpers/Cargo.toml".into() });
-        let found = violations(&Table::OURS, &graph).join("\n");
+        let found = violations(&graph).join("\n");
         assert!(found.contains("crates/helpers/Cargo.toml: the table has no crate `helpers`"), "{found}");
         assert!(found.contains("the table has a crate `report` that is not in the workspace"), "{found}");
     }
@@ -193,7 +182,7 @@ mod tests {
     fn table_has_only_downward_edges() {
         for rule in CRATES {
             for entered in rule.may_use {
-                let entered = Table::OURS.rule(entered).unwrap();
+                let entered = rule_of(entered).unwrap();
                 assert!(entered.level <= rule.level, "{} -> {}", rule.name, entered.name);
                 assert!(!entered.may_use.contains(&rule.name), "{} <-> {}", rule.name, entered.name);
             }

@@ -20,63 +20,52 @@ const LEAST_FIELDS: usize = 2;
 /// the other's words.
 const NAMES_SUFFICE: usize = 3;
 
-/// A type that may have an equal in another crate.
-struct Twin {
-    /// `crate::module::Type`, or a prefix of it.
-    path: &'static str,
-    #[expect(dead_code, reason = "for readers of the table")]
-    why: &'static str,
-}
-
-#[rustfmt::skip]
-const TWINS: &[Twin] = &[
-    Twin { path: "scenario::document",
-        why: "a keyword of the document still has an enum next to the model's" },
-    Twin { path: "samples::run::PathRecord",
-        why: "one is the plan's, one the record's, which is read without the scenario's types" },
-    Twin { path: "probe::vm::threads::Reading",
-        why: "kernel data is parsed into one type and recorded in another" },
-    Twin { path: "protocol::message",
-        why: "a report is copied field by field from the traffic's measurements" },
-    Twin { path: "findings::estimate::Interval",
-        why: "stats works on plain numbers; the type of findings has a schema, and neither crate may use the other" },
-    Twin { path: "cli::commands::doctor::check::Status",
-        why: "a check of doctor is a capability or a possible link, and its names are printed" },
-    Twin { path: "memory::lock::MemoryLock",
-        why: "locks of a file and of a run are equal, but their crates may not depend on each other" },
-    Twin { path: "memory::running::means::Means",
-        why: "it has the inputs of each method from a running machine" },
-    Twin { path: "cli::live::stream::Key",
-        why: "a line of the screen, sorted by its fields in this order" },
-    Twin { path: "cli::pin::Cpus",
-        why: "one pair belongs to a command, the other to a trial" },
-    Twin { path: "codecs::sockperf::stream::Counts",
-        why: "the other one has atomics for several threads" },
+/// Types, or modules of types, as `crate::module::Type`, that may have an equal in another crate.
+const TWINS: &[&str] = &[
+    // A keyword of the document still has an enum next to the model's.
+    "scenario::document",
+    // One is the plan's, one the record's, which is read without the scenario's types.
+    "samples::run::PathRecord",
+    // Kernel data is parsed into one type and recorded in another.
+    "probe::vm::threads::Reading",
+    // A report is copied field by field from the traffic's measurements.
+    "protocol::message",
+    // Stats works on plain numbers; the type of findings has a schema, and neither crate may use the other.
+    "findings::estimate::Interval",
+    // A check of doctor is a capability or a possible link, and its names are printed.
+    "cli::commands::doctor::check::Status",
+    // Locks of a file and of a run are equal, but their crates may not depend on each other.
+    "memory::lock::MemoryLock",
+    // It has the inputs of each method from a running machine.
+    "memory::running::means::Means",
+    // A line of the screen, sorted by its fields in this order.
+    "cli::live::stream::Key",
+    // One pair belongs to a command, the other to a trial.
+    "cli::pin::Cpus",
+    // The other one has atomics for several threads.
+    "codecs::sockperf::stream::Counts",
 ];
 
 pub(crate) fn hold(workspace: &Workspace) -> Result<Verdict> {
     Ok(Verdict::broken(ADVICE, violations(TWINS, &Source::read(&workspace.root)?)))
 }
 
-fn violations(twins: &[Twin], source: &Source) -> Vec<String> {
+fn violations(twins: &[&'static str], source: &Source) -> Vec<String> {
     let shapes: Vec<Shape> = source.modules.iter().flat_map(shapes_of).collect();
     let mut used = BTreeSet::new();
     let mut lines = Vec::new();
     for (at, one) in shapes.iter().enumerate() {
         for other in shapes[at + 1..].iter().filter(|other| one.is_twin_of(other)) {
-            let excepted: Vec<&str> = twins
-                .iter()
-                .map(|twin| twin.path)
-                .filter(|path| one.is_in(path) || other.is_in(path))
-                .collect();
+            let excepted: Vec<&str> =
+                twins.iter().copied().filter(|path| one.is_in(path) || other.is_in(path)).collect();
             if excepted.is_empty() {
                 lines.push(format!("{} ({}) and {} ({})", one.path, one.file, other.path, other.file));
             }
             used.extend(excepted);
         }
     }
-    let idle = twins.iter().filter(|twin| !used.contains(twin.path));
-    lines.extend(idle.map(|twin| format!("the table excepts {}, which has no twin", twin.path)));
+    let idle = twins.iter().filter(|twin| !used.contains(*twin));
+    lines.extend(idle.map(|twin| format!("the table excepts {twin}, which has no twin")));
     lines
 }
 
@@ -166,7 +155,7 @@ fn short(ty: &impl ToTokens) -> String {
 mod tests {
     use super::*;
 
-    fn found(twins: &[Twin], one: &str, other: &str) -> Vec<String> {
+    fn found(twins: &[&'static str], one: &str, other: &str) -> Vec<String> {
         let module =
             |krate: &str, text| Module::parse(krate, vec!["m".into()], &format!("{krate}.rs"), text).unwrap();
         violations(twins, &Source { modules: vec![module("a", one), module("b", other)] })
@@ -211,9 +200,9 @@ mod tests {
         let (one, other) = ("enum A { X, Y }", "enum A { X, Y }");
         assert_eq!(found(&[], one, other), ["a::m::A (a.rs) and b::m::A (b.rs)"]);
         for path in ["b::m::A", "b::m", "a"] {
-            assert!(found(&[Twin { path, why: "frozen" }], one, other).is_empty(), "{path}");
+            assert!(found(&[path], one, other).is_empty(), "{path}");
         }
-        let idle = found(&[Twin { path: "b::mo", why: "frozen" }], one, other);
+        let idle = found(&["b::mo"], one, other);
         assert_eq!(idle.len(), 2);
         assert_eq!(idle[1], "the table excepts b::mo, which has no twin");
     }

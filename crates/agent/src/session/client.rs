@@ -24,5 +24,5 @@ fn measure(replies: &Replies, order: &ClientOrder, stop: &Stop) -> Result<EndRep
         cpus: order.cpus.clone(),
     };
     let outcome = traffic::run_client(&spec, stop, &watch)?;
-    report::of(outcome, watch)
+    report::end_report(outcome, watch)
 }

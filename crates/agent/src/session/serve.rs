@@ -70,5 +70,5 @@ pub(crate) fn collect(session: Session<'_, '_>, deadline: Nanos, token: Token) -
 fn run(server: Server, replies: &Replies, token: Token, stop: &Stop) -> Result<EndReport, Refusal> {
     let watch = Watch::new(replies, token);
     let outcome = server.run(stop, &watch)?;
-    report::of(outcome, watch)
+    report::end_report(outcome, watch)
 }

@@ -127,7 +127,7 @@ fn finish(
     match trials.output {
         TrialOutput::Document => {
             let error = interrupted.then_some(document::INTERRUPTED);
-            output::line(document::of(spec, report, args.output.interval, error, &single)?)?;
+            output::line(document::render(spec, report, args.output.interval, error, &single)?)?;
         }
         TrialOutput::Nothing => {}
         TrialOutput::Line => watch.print(&trials.line(&single))?,

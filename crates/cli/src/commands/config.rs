@@ -76,7 +76,7 @@ fn rows(shared: &GlobalFlags) -> anyhow::Result<Vec<Row>> {
     let colours = console::colors_enabled();
     let is_plain = env::var("PLUMB_PLAIN").ok();
     Ok(vec![
-        Row { key: "db", value: store_path::shown(&db), from },
+        Row { key: "db", value: store_path::display(&db), from },
         Row { key: "colour", value: colours.to_string(), from: origin(&COLOUR, colour.is_some()) },
         Row {
             key: "plain",

@@ -79,7 +79,7 @@ pub(crate) fn run(args: &ImportArgs, shared: &GlobalFlags) -> anyhow::Result<Exi
             importing.trial(&done.trial)?;
             Ok(summary.test(&done)?)
         })?;
-        known(&options, &columns)?;
+        check_columns(&options, &columns)?;
         let assembled = assembler.finish();
         bounded(assembled.bounds)?;
         for done in assembled.rest {
@@ -104,7 +104,7 @@ fn readable(args: &ImportArgs, options: &Options, assembler: &mut Assembler) -> 
         return Ok(args.files.clone());
     }
     let (names, left_out): (Vec<String>, Vec<UnreadableFile>) =
-        reading::among(&args.files, options)?.into_iter().unzip();
+        reading::unreadable_files(&args.files, options)?.into_iter().unzip();
     if left_out.len() == args.files.len() {
         return Err(reading::refusal(&left_out, args.files.len()).into());
     }
@@ -112,7 +112,7 @@ fn readable(args: &ImportArgs, options: &Options, assembler: &mut Assembler) -> 
     Ok(args.files.iter().filter(|name| !names.contains(name)).cloned().collect())
 }
 
-fn known(options: &Options, columns: &BTreeSet<String>) -> anyhow::Result<()> {
+fn check_columns(options: &Options, columns: &BTreeSet<String>) -> anyhow::Result<()> {
     let unknown = options.unknown(columns);
     let [first, ..] = unknown[..] else { return Ok(()) };
     let shown: Vec<&str> = columns.iter().map(String::as_str).take(NAMED).collect();

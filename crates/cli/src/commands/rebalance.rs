@@ -160,7 +160,7 @@ fn read_state(file: &Path) -> anyhow::Result<State> {
 fn print_round(round: &Round, verb: &str, first: bool, at: Timestamp) -> anyhow::Result<()> {
     let moves = &round.decision.moves;
     if first || !moves.is_empty() {
-        output::line(table::of(round))?;
+        output::line(table::render(round))?;
     }
     let now = at.strftime("%H:%M:%S");
     for step in moves {

@@ -212,7 +212,7 @@ fn show_notices(job: &Job, rights: Option<Rights>, progress: &mut Shown) {
     if rights == Some(Rights::UserNamespace) {
         progress.notice("running without root, in a user namespace; `plumb doctor` lists missing features");
     }
-    for other in Presence::beside(&job.id.0) {
+    for other in Presence::others(&job.id.0) {
         progress.notice(&format!("{other} is also measuring on this machine and shares its CPUs"));
     }
     for warning in scenario::uneven_networks(&job.source.scenario.lab) {
@@ -256,7 +256,7 @@ fn hypervisor_reason(job: &Job, args: &RunArgs) -> Option<String> {
     let resumed = || job.resume.as_ref()?.header.environment.as_ref()?.inside.clone();
     let lacking = || {
         let (scenario, firecracker) = (&job.source.scenario, args.firecracker.as_deref());
-        lab::lacks_for_guests(scenario, &job.plan, firecracker).filter(|_| args.inside.is_none())
+        lab::missing_for_guests(scenario, &job.plan, firecracker).filter(|_| args.inside.is_none())
     };
     requested.or_else(resumed).or_else(lacking)
 }

@@ -84,7 +84,9 @@ pub(crate) fn run(command: &ScenarioCommand, shared: &GlobalFlags) -> anyhow::Re
     match command {
         ScenarioCommand::List(format) => list(*format)?,
         ScenarioCommand::New(args) => new(args)?,
-        ScenarioCommand::Show { scenario, variants } => output::text(shown(scenario, variants, shared)?)?,
+        ScenarioCommand::Show { scenario, variants } => {
+            output::text(scenario_text(scenario, variants, shared)?)?
+        }
         ScenarioCommand::Check { scenario, variants, format } => {
             return check(scenario, variants, *format, shared);
         }
@@ -122,7 +124,7 @@ pub(super) fn write_new(name: &str, text: &str, output: Option<&Path>) -> anyhow
 }
 
 /// Without variants, prints even an invalid scenario.
-fn shown(name: &str, variants: &Variants, shared: &GlobalFlags) -> anyhow::Result<String> {
+fn scenario_text(name: &str, variants: &Variants, shared: &GlobalFlags) -> anyhow::Result<String> {
     if variants.are_none() {
         Ok(source::text(name, shared)?.1)
     } else {

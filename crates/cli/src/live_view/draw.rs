@@ -72,7 +72,7 @@ fn top(state: &State, width: usize, height: usize, colours: Colours, now: Instan
 /// e.g. `vhost  What vhost brings ...          1:02  about 3 min left`.
 fn title(state: &State, width: usize, colours: Colours, now: Instant) -> Line<'static> {
     let name = one_line(&state.scenario.name);
-    let right = format!("{}  {}", clock(now - state.started), left(state.pace.left(now)));
+    let right = format!("{}  {}", clock(now - state.started), remaining(state.pace.remaining(now)));
     let room = width.saturating_sub(columns(&name) + columns(&right) + 4);
     let about = one_line(&state.scenario.title);
     let about = if columns(&about) <= room { about } else { String::new() };
@@ -290,7 +290,7 @@ fn seconds(time: Duration) -> String {
 }
 
 /// e.g. `about 4 min left`.
-fn left(left: Left) -> String {
+fn remaining(left: Left) -> String {
     let rounded = |time: Duration| match time.as_secs() {
         0..10 => "a few seconds".to_owned(),
         seconds @ 10..100 => format!("{} s", seconds.div_ceil(5) * 5),

@@ -173,13 +173,13 @@ impl Pace {
         if planned > 0.0 { taken / planned } else { 1.0 }
     }
 
-    pub(super) fn left(&self, now: Instant) -> Left {
+    pub(super) fn remaining(&self, now: Instant) -> Left {
         let is_open = self.plan.design.is_adaptive();
         let trials = self.trials_time(now);
         if self.measuring {
             return if is_open { Left::AtMost(trials) } else { Left::About(trials) };
         }
-        match self.boots.left(now) {
+        match self.boots.remaining(now) {
             Ok(boots) if is_open => Left::AtMost(trials + boots),
             Ok(boots) => Left::About(trials + boots),
             Err(guests) => match self.boots.end {
@@ -224,7 +224,7 @@ impl Decided {
 
 impl Boots {
     /// Remaining boot time, or the number of guests if none has booted yet.
-    fn left(&self, now: Instant) -> Result<Duration, usize> {
+    fn remaining(&self, now: Instant) -> Result<Duration, usize> {
         let left = self.guests.saturating_sub(self.taken.len());
         if left == 0 {
             return Ok(Duration::ZERO);
@@ -268,18 +268,18 @@ mod tests {
         let (mut pace, _) = pace("quick", Some(5));
         pace.begin();
         let now = Instant::now();
-        let Left::About(planned) = pace.left(now) else { panic!("a fixed plan") };
+        let Left::About(planned) = pace.remaining(now) else { panic!("a fixed plan") };
         assert!(planned.abs_diff(pace.plan.duration_estimate().into()) < Duration::from_millis(1));
         let each = Duration::from_secs(30);
         let now = make(&mut pace, 3, each, now);
         let (finished, all) = pace.trials();
         assert_eq!((finished, all), (3, pace.plan.trials.len()));
-        let Left::About(left) = pace.left(now) else { panic!("a fixed plan") };
+        let Left::About(left) = pace.remaining(now) else { panic!("a fixed plan") };
         let whole = each * (all - finished) as u32;
         assert!(left > whole / 2 && left < whole * 2, "{left:?} of {whole:?}");
         let rest = all - finished;
         let now = make(&mut pace, rest, each, now);
-        assert_eq!(pace.left(now), Left::About(Duration::ZERO));
+        assert_eq!(pace.remaining(now), Left::About(Duration::ZERO));
     }
 
     #[test]
@@ -304,17 +304,17 @@ mod tests {
     fn estimates_boots_from_first_one_and_counts_them_before() {
         let (mut pace, scenario) = pace("vhost", Some(5));
         let (now, guests) = (Instant::now(), lab::guests(&scenario, &pace.plan));
-        assert!(matches!(pace.left(now), Left::AfterBoots(_, of) if of == guests));
+        assert!(matches!(pace.remaining(now), Left::AfterBoots(_, of) if of == guests));
         pace.boots("vm1", now);
         pace.boots("vm2", now);
         pace.booted("vm1", Nanos::from_secs(40));
         let later = now + Duration::from_secs(40);
-        let Left::About(left) = pace.left(later) else { panic!("known now") };
+        let Left::About(left) = pace.remaining(later) else { panic!("known now") };
         let boots = left - pace.trials_time(later);
         // Two boot concurrently; the second is due.
         assert_eq!(boots, Duration::from_secs(40) * (guests as u32 - 2) / 2);
         pace.begin();
-        assert_eq!(pace.left(later), Left::About(pace.trials_time(later)));
+        assert_eq!(pace.remaining(later), Left::About(pace.trials_time(later)));
     }
 
     #[test]
@@ -333,10 +333,10 @@ mod tests {
         };
         pace.decided(&decision);
         let now = Instant::now();
-        assert_eq!(pace.left(now), Left::AtMost(Duration::from_secs(60)));
+        assert_eq!(pace.remaining(now), Left::AtMost(Duration::from_secs(60)));
         let estimate = Duration::from(pace.plan.trial_estimate(pace.plan.trials[0].result));
         let now = make(&mut pace, 1, estimate * 3, now);
-        let Left::AtMost(left) = pace.left(now) else { panic!("an upper limit") };
+        let Left::AtMost(left) = pace.remaining(now) else { panic!("an upper limit") };
         assert!(
             left.abs_diff((Duration::from_secs(60) - estimate) * 3) < Duration::from_millis(1),
             "{left:?}"
@@ -349,6 +349,6 @@ mod tests {
         let now = Instant::now();
         pace.hypervisor_booted(&scenario, "hypervisor", Nanos::from_secs(20), now);
         let whole = Duration::from(lab::run_time(&scenario, &pace.plan, Nanos::from_secs(20), true));
-        assert_eq!(pace.left(now), Left::About(whole - Duration::from_secs(20)));
+        assert_eq!(pace.remaining(now), Left::About(whole - Duration::from_secs(20)));
     }
 }

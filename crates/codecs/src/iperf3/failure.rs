@@ -23,21 +23,10 @@ pub enum Failure {
     #[error("expected {awaited}, but got {got}; check that the other end is iperf3")]
     Unexpected { awaited: &'static str, got: UnexpectedByte },
     #[error("{what} too long: {length} bytes, but the limit is {limit}")]
-    Oversized {
-        /// Which JSON.
-        what: &'static str,
-        length: u32,
-        limit: u32,
-    },
-    /// Invalid JSON.
+    Oversized { what: &'static str, length: u32, limit: u32 },
     #[error("cannot parse the {what}: {reason}")]
-    Malformed {
-        /// Which JSON.
-        what: &'static str,
-        /// The parser's message.
-        reason: String,
-    },
-    /// The peer's results are impossible, and nothing else shows what it received.
+    Malformed { what: &'static str, reason: String },
+    /// The peer's results are impossible, and no other data shows its received bytes.
     #[error("the other end's results are impossible: {claim}")]
     Impossible { claim: String },
     #[error("waited {waited} for {awaited}; check that the other end is still running")]

@@ -114,11 +114,11 @@ pub(super) fn frame<T: serde::Serialize>(json: &T) -> Vec<u8> {
 
 pub(super) fn read<T: DeserializeOwned>(what: &'static str, json: &[u8]) -> Result<T, Failure> {
     serde_json::from_slice(json)
-        .map_err(|error| Failure::Malformed { what, reason: shown(&error.to_string()) })
+        .map_err(|error| Failure::Malformed { what, reason: excerpt(&error.to_string()) })
 }
 
-/// Removes control characters: the peer may have written the text, and it is printed to a terminal.
-fn shown(text: &str) -> String {
+/// Shortens a text and removes control characters: the peer may have written it, and it is printed to a terminal.
+fn excerpt(text: &str) -> String {
     let mut shown: String = text.chars().take(SHOWN).flat_map(harmless).collect();
     if text.chars().nth(SHOWN).is_some() {
         shown.push('…');

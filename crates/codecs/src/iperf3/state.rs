@@ -1,6 +1,9 @@
 //! State bytes of the control connection (iperf_api.h).
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+use strum::FromRepr;
+
+/// One signed byte.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, FromRepr)]
 #[repr(i8)]
 pub enum State {
     /// Server: all streams are established, prepare.
@@ -28,25 +31,9 @@ pub enum State {
 }
 
 impl State {
-    const ALL: [Self; 13] = [
-        Self::TestStart,
-        Self::TestRunning,
-        Self::TestEnd,
-        Self::ParamExchange,
-        Self::CreateStreams,
-        Self::ServerTerminate,
-        Self::ClientTerminate,
-        Self::ExchangeResults,
-        Self::DisplayResults,
-        Self::IperfStart,
-        Self::IperfDone,
-        Self::AccessDenied,
-        Self::ServerError,
-    ];
-
     #[must_use]
-    pub fn from_byte(byte: u8) -> Option<Self> {
-        Self::ALL.into_iter().find(|state| state.byte() == byte)
+    pub const fn from_byte(byte: u8) -> Option<Self> {
+        Self::from_repr(byte.cast_signed())
     }
 
     #[must_use]

@@ -8,7 +8,7 @@ use super::{Header, MAX_MESSAGE};
 
 /// Read into [`space`](Self::space), call [`filled`](Self::filled) with the number of bytes, then take messages until
 /// there are none.
-pub struct Deframer {
+pub(super) struct Deframer {
     buffer: Box<[u8]>,
     start: usize,
     end: usize,
@@ -21,16 +21,11 @@ pub enum Violation {
 }
 
 impl Deframer {
-    pub const CAPACITY: usize = 2 * MAX_MESSAGE;
-
-    #[must_use]
-    pub fn new() -> Self {
-        Self { buffer: vec![0; Self::CAPACITY].into(), start: 0, end: 0 }
-    }
+    const CAPACITY: usize = 2 * MAX_MESSAGE;
 
     /// Free space; not empty after [`next_range`](Self::next_range) returned `None`.
     #[inline]
-    pub fn space(&mut self) -> &mut [u8] {
+    pub(super) fn space(&mut self) -> &mut [u8] {
         if self.start == self.end {
             (self.start, self.end) = (0, 0);
         } else if self.buffer.len() - self.end < MAX_MESSAGE {
@@ -41,7 +36,7 @@ impl Deframer {
     }
 
     #[inline]
-    pub fn filled(&mut self, count: usize) {
+    pub(super) fn filled(&mut self, count: usize) {
         assert!(count <= self.buffer.len() - self.end, "count exceeds the space");
         self.end += count;
     }
@@ -72,13 +67,7 @@ impl Deframer {
 
 impl Default for Deframer {
     fn default() -> Self {
-        Self::new()
-    }
-}
-
-impl std::fmt::Debug for Deframer {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "Deframer({} bytes buffered)", self.end - self.start)
+        Self { buffer: vec![0; Self::CAPACITY].into(), start: 0, end: 0 }
     }
 }
 
@@ -118,7 +107,7 @@ pub(super) mod tests {
     }
 
     fn cut(bytes: &[u8], pieces: &[usize]) -> Result<Vec<Vec<u8>>, Violation> {
-        let mut deframer = Deframer::new();
+        let mut deframer = Deframer::default();
         let mut found = Vec::new();
         let mut failure = None;
         in_pieces(bytes, pieces, |piece| {

@@ -15,7 +15,8 @@ mod stream;
 #[cfg(test)]
 mod captures;
 
-pub use deframer::{Deframer, Violation};
+use deframer::Deframer;
+pub use deframer::Violation;
 pub use header::{Flags, Header, MAX_MESSAGE, may_begin};
 pub use question::{BadLength, Question};
 pub use rule::{Reply, answer, answer_datagram};

@@ -9,7 +9,6 @@ use std::{
 
 use base64::{Engine, engine::general_purpose::URL_SAFE_NO_PAD};
 use fleet::{NKey, Role, User, users};
-use nkeys::KeyPair;
 use plumb_tests::{PATIENCE, ProcessGuard, wait_until};
 
 pub(crate) const MEMBERS: [&str; 2] = ["a", "b.pod"];
@@ -75,10 +74,10 @@ impl Server {
         let mut client = Client { stream: BufReader::new(stream), errors: Vec::new(), messages: Vec::new() };
         let info: serde_json::Value =
             serde_json::from_str(client.line().strip_prefix("INFO ").expect("INFO")).expect("JSON");
-        let pair = KeyPair::from_seed(&self.key(user).seed()).expect("it was a seed");
+        let key = self.key(user);
         let nonce = info["nonce"].as_str().unwrap_or_default();
-        let signature = URL_SAFE_NO_PAD.encode(pair.sign(nonce.as_bytes()).expect("both halves"));
-        let (key, login) = (pair.public_key(), !nonce.is_empty());
+        let signature = URL_SAFE_NO_PAD.encode(key.sign(nonce.as_bytes()));
+        let (key, login) = (key.public(), !nonce.is_empty());
         let credentials =
             if login { format!(",\"nkey\":\"{key}\",\"sig\":\"{signature}\"") } else { String::new() };
         client.send(&format!(

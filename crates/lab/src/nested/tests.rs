@@ -105,25 +105,25 @@ fn conducted(messages: impl Iterator<Item = Vec<u8>> + Send + 'static, ends: boo
     (outcome.expect_err("it ends early"), sink.0)
 }
 
-fn line(message: &FromConductor) -> Vec<u8> {
+fn line(message: &FromNestedRun) -> Vec<u8> {
     serde_json::to_vec(message).map(|text| [&text[..], b"\n"].concat()).expect("JSON")
 }
 
-fn header(id: &str) -> FromConductor {
+fn header(id: &str) -> FromNestedRun {
     let mut record: Value = serde_json::from_str(RUN).expect("JSON");
     record["header"]["id"] = json!(id);
-    FromConductor::Begin(serde_json::from_value(record["header"].take()).expect("a header"))
+    FromNestedRun::Begin(serde_json::from_value(record["header"].take()).expect("a header"))
 }
 
 #[test]
 fn stores_records_only_for_requested_run() {
-    let hello = || line(&FromConductor::Hello(Hello::new("test")));
-    let end = FromConductor::End(ResultEnd { result: "a/b".into(), reason: EndReason::Settled, trials: 1 });
+    let hello = || line(&FromNestedRun::Hello(Hello::new("test")));
+    let end = FromNestedRun::End(ResultEnd { result: "a/b".into(), reason: EndReason::Settled, trials: 1 });
     for (messages, stored, expected) in [
         (vec![hello(), line(&header("another"))], 0, "started run another"),
         (vec![hello(), line(&header(""))], 0, "started run"),
         (vec![hello(), line(&header(REQUESTED)), line(&header("another"))], 1, "started run another"),
-        (vec![hello(), line(&end), line(&FromConductor::Complete)], 2, "hypervisor"),
+        (vec![hello(), line(&end), line(&FromNestedRun::Complete)], 2, "hypervisor"),
         (vec![line(&header(REQUESTED))], 1, "hypervisor"),
     ] {
         let (error, runs) = conducted(messages.into_iter(), true);
@@ -150,7 +150,7 @@ fn names_hypervisor_in_protocol_error() {
         (once("{\"trial\":{}}\n"), false),
         (once("{\"over\":{\"made\":-1,\"skipped\":[]}}\n"), false),
         (flood("", "x"), false),
-        (flood("{\"told\":{\"what\":\"notice\",\"text\":\"", "no "), false),
+        (flood("{\"event\":{\"kind\":\"notice\",\"text\":\"", "no "), false),
         (flood("", "["), false),
         (flood("", " "), false),
     ] {

@@ -9,6 +9,7 @@ use thiserror::Error;
 use units::Bytes;
 
 use super::api::ApiError;
+use crate::last_lines::last_output;
 
 #[derive(Debug, Error)]
 pub enum FirecrackerError {
@@ -45,8 +46,4 @@ impl FirecrackerError {
             Self::Start(error)
         }
     }
-}
-
-fn last_output(words: &str) -> String {
-    if words.is_empty() { String::new() } else { format!("; last console output:\n{words}") }
 }

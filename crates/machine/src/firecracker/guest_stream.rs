@@ -4,10 +4,11 @@ use std::{
     io::{self, PipeReader, Read, Write},
     net::Shutdown,
     os::unix::net::{UnixListener, UnixStream},
-    sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError},
+    sync::Arc,
     thread,
 };
 
+use parking_lot::{Condvar, Mutex};
 use sys::poller::{Interest, Poller};
 
 pub(super) struct GuestStream {
@@ -71,7 +72,7 @@ fn accept(listener: &UnixListener, ended: &PipeReader) -> io::Result<UnixStream>
 
 impl SharedState {
     fn set(&self, stream: io::Result<UnixStream>) {
-        let mut state = self.lock();
+        let mut state = self.state.lock();
         *state = match (&*state, stream) {
             // Only a greeting, which fits the socket buffer.
             (State::Waiting(buffer), Ok(stream)) if (&stream).write_all(buffer).is_ok() => {
@@ -85,15 +86,12 @@ impl SharedState {
     /// `None` if the agent never connects.
     fn stream(&self) -> io::Result<Option<UnixStream>> {
         let awaited = |state: &mut State| matches!(state, State::Waiting(_));
-        let state = self.changed.wait_while(self.lock(), awaited).unwrap_or_else(PoisonError::into_inner);
+        let mut state = self.state.lock();
+        self.changed.wait_while(&mut state, awaited);
         match &*state {
             State::Connected(stream) => stream.try_clone().map(Some),
             _ => Ok(None),
         }
-    }
-
-    fn lock(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -109,7 +107,7 @@ impl Read for FromGuest {
 impl Write for ToGuest {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         if self.stream.is_none() {
-            let mut state = self.shared.lock();
+            let mut state = self.shared.state.lock();
             match &mut *state {
                 State::Waiting(buffer) => {
                     buffer.extend_from_slice(bytes);
@@ -130,7 +128,7 @@ impl Write for ToGuest {
 
 impl Drop for ToGuest {
     fn drop(&mut self) {
-        let mut state = self.shared.lock();
+        let mut state = self.shared.state.lock();
         if let State::Connected(stream) = &*state {
             // Fails only if the peer has closed it.
             let _ = stream.shutdown(Shutdown::Both);

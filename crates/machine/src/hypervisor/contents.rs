@@ -19,7 +19,8 @@ const LINKER_CACHE: &str = "/etc/ld.so.cache";
 const FIRMWARE: &[&str] =
     &["bios-256k.bin", "bios-microvm.bin", "kvmvapic.bin", "linuxboot.bin", "linuxboot_dma.bin", "pvh.bin"];
 
-pub(super) fn of(kernel: &Kernel, firecracker: Option<&Path>) -> Result<Vec<ImageFile>, QemuError> {
+/// All files, with the kernel modules for guests, and Firecracker if installed.
+pub(super) fn files(kernel: &Kernel, firecracker: Option<&Path>) -> Result<Vec<ImageFile>, QemuError> {
     let program = on_path(PROGRAM).ok_or(QemuError::NotInstalled)?;
     let mut files =
         vec![same_path(LINKER), ImageFile { from: program.clone(), to: Path::new("/usr/bin").join(PROGRAM) }];

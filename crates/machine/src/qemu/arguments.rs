@@ -37,7 +37,7 @@ struct Arguments {
     bus: &'static str,
 }
 
-pub(super) fn of(machine: &Qemu) -> Vec<String> {
+pub(super) fn build(machine: &Qemu) -> Vec<String> {
     let words = ["-nodefaults", "-no-user-config", "-display", "none", "-no-reboot"].map(str::to_owned);
     let bus = if machine.vm.board == Board::Q35 { "pci" } else { "device" };
     let mut arguments = Arguments { words: words.to_vec(), bus };

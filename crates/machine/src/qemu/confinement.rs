@@ -18,7 +18,7 @@ use super::{Qemu, accelerator::Accelerator};
 const KVM: &str = "/dev/kvm";
 const VHOST_NET: &str = "/dev/vhost-net";
 
-pub(super) fn of(machine: &Qemu) -> Result<Confines> {
+pub(super) fn prepare(machine: &Qemu) -> Result<Confines> {
     let network = NetNs::create(&format!("the monitor of {}", machine.host))?;
     Ok(Confines { network, identity: identity(machine)? })
 }

@@ -6,7 +6,7 @@ use thiserror::Error;
 use units::Bytes;
 
 use super::{monitor::MonitorError, qmp::QmpError};
-use crate::guest::GuestError;
+use crate::{guest::GuestError, last_lines::last_output};
 
 #[derive(Debug, Error)]
 pub enum QemuError {
@@ -45,8 +45,4 @@ impl QemuError {
     pub(super) fn of_start(error: sys::Error) -> Self {
         if error.is_unsupported() { Self::NotInstalled } else { Self::Start(error) }
     }
-}
-
-fn last_output(words: &str) -> String {
-    if words.is_empty() { String::new() } else { format!("; last console output:\n{words}") }
 }

@@ -3,11 +3,12 @@
 use std::{
     os::unix::process::ExitStatusExt,
     process::{Child, ExitStatus},
-    sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError},
+    sync::{Arc, OnceLock},
     thread,
     time::{Duration, Instant},
 };
 
+use parking_lot::Mutex;
 use sys::child::ConfinedChild;
 
 use super::qmp::Qmp;
@@ -49,7 +50,7 @@ impl Running {
     }
 
     pub(super) fn trouble(&self) -> Option<String> {
-        let mut live = self.live();
+        let mut live = self.live.lock();
         match live.qmp.status() {
             Ok(status) if status == "running" => None,
             Ok(status) => Some(format!("QEMU reports guest state `{status}`")),
@@ -59,13 +60,9 @@ impl Running {
     }
 
     pub(super) fn stop(self) {
-        let mut live = self.live();
+        let mut live = self.live.lock();
         live.qmp.quit();
         end(&mut live.child);
-    }
-
-    fn live(&self) -> MutexGuard<'_, Live> {
-        self.live.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

@@ -73,8 +73,8 @@ fn wait_until(holds: impl Fn() -> bool) {
 }
 
 pub(crate) fn a_guest_boots() {
-    let bench = Setup::new();
-    let mut machine = bench.machine(Behaviour::Obeys);
+    let setup = Setup::new();
+    let mut machine = setup.machine(Behaviour::Obeys);
     assert_eq!(machine.pids(), [0; 0]);
     let mut channel = machine.start().unwrap_or_else(|error| panic!("{error}"));
     echoes(&mut channel, "hello");
@@ -89,10 +89,10 @@ pub(crate) fn a_guest_boots() {
 }
 
 pub(crate) fn the_tap_is_found() {
-    let bench = Setup::new();
-    let mut machine = bench.machine(Behaviour::Obeys).with_tap(tap("vm0"));
+    let setup = Setup::new();
+    let mut machine = setup.machine(Behaviour::Obeys).with_tap(tap("vm0"));
     echoes(&mut machine.start().unwrap_or_else(|error| panic!("{error}")), "hello");
-    let mut machine = bench.machine(Behaviour::Obeys).with_tap(tap("vm1"));
+    let mut machine = setup.machine(Behaviour::Obeys).with_tap(tap("vm1"));
     let error = machine.start().expect_err("there is no such device").to_string();
     assert!(error.contains("PUT /network-interfaces/eth0 ") && error.contains("no vm1:"), "{error}");
 }
@@ -111,8 +111,8 @@ pub(crate) fn an_end_is_quoted() {
 }
 
 pub(crate) fn a_panic_is_quoted() {
-    let bench = Setup::new();
-    let mut machine = bench.machine(Behaviour::Panics);
+    let setup = Setup::new();
+    let mut machine = setup.machine(Behaviour::Panics);
     let mut channel = machine.start().unwrap_or_else(|error| panic!("{error}"));
     let mut output = Vec::new();
     channel.from_agent.read_to_end(&mut output).expect("the stream ends");
@@ -121,8 +121,8 @@ pub(crate) fn a_panic_is_quoted() {
 }
 
 pub(crate) fn stopping_ends_it() {
-    let bench = Setup::new();
-    let mut machine = bench.machine(Behaviour::Obeys);
+    let setup = Setup::new();
+    let mut machine = setup.machine(Behaviour::Obeys);
     let mut channel = machine.start().unwrap_or_else(|error| panic!("{error}"));
     echoes(&mut channel, "hello");
     let [pid] = machine.pids()[..] else { panic!("it is one process") };
@@ -132,20 +132,21 @@ pub(crate) fn stopping_ends_it() {
     // An interrupted stream may report an error.
     let _ = channel.from_agent.read_to_end(&mut rest);
     assert_eq!(machine.pids(), [0; 0]);
-    assert_eq!(fs::read_dir(bench.folder.path()).expect("it is there").count(), Behaviour::ALL.len() + 2);
+    assert_eq!(fs::read_dir(setup.folder.path()).expect("it is there").count(), Behaviour::ALL.len() + 2);
 }
 
 pub(crate) fn absence_is_named() {
-    let bench = Setup::new();
+    let setup = Setup::new();
     let error =
-        bench.of_program("/nonexistent/firecracker".into()).start().expect_err("not there").to_string();
+        setup.of_program("/nonexistent/firecracker".into()).start().expect_err("not there").to_string();
     for expected in
         ["/nonexistent/firecracker is not installed", "/firecracker/releases", "--firecracker PATH"]
     {
         assert!(error.contains(expected), "`{expected}` is not in {error}");
     }
-    let lacks = Firecracker::lacks(Some(Path::new("/bin/true"))).expect("it is not Firecracker").to_string();
-    assert!(lacks.contains("/bin/true is not Firecracker"), "{lacks}");
+    let error =
+        Firecracker::unusable(Some(Path::new("/bin/true"))).expect("it is not Firecracker").to_string();
+    assert!(error.contains("/bin/true is not Firecracker"), "{error}");
 }
 
 /// The kernel is invalid, so the start is refused, as without KVM.

@@ -150,6 +150,6 @@ fn boot(behaviour: Behaviour, put: &[(String, Value)]) {
     println!("{FIRST_WORDS}");
     let folder = at("/vsock")["uds_path"].as_str().expect("it is valid");
     let mut channel = UnixStream::connect(format!("{folder}_{VSOCK_PORT}")).expect("the host listens");
-    let mut heard = channel.try_clone().expect("a descriptor");
-    io::copy(&mut heard, &mut channel).expect("it is read");
+    let mut reader = channel.try_clone().expect("a descriptor");
+    io::copy(&mut reader, &mut channel).expect("it is read");
 }

@@ -18,7 +18,7 @@ pub(crate) enum Obedience {
 #[derive(Debug, Clone)]
 struct Vm {
     has: Tiers,
-    told: Tiers,
+    ordered: Tiers,
     classes: Vec<HeatClass>,
     silent: bool,
     strained: bool,
@@ -81,7 +81,7 @@ fn vm() -> impl Strategy<Value = (VmSettings, Vm)> {
             HeatClass { bytes: hot, accesses: 1e6 * hits },
             HeatClass { bytes: Bytes(memory.0 - hot.0), accesses: 1e6 * (1.0 - hits) },
         ];
-        (settings, Vm { has, told: has, classes, silent: false, strained: false })
+        (settings, Vm { has, ordered: has, classes, silent: false, strained: false })
     })
 }
 
@@ -152,19 +152,21 @@ impl World {
 
     pub(crate) fn apply(&mut self, moves: &[Move]) {
         for made in moves {
-            self.vms[index(&made.vm)].told = made.to;
+            self.vms[index(&made.vm)].ordered = made.to;
         }
         for vm in &mut self.vms {
             let part = match self.obedience {
                 Obedience::Prompt => 1.0,
                 Obedience::Unreliable => [0.0, 0.3, 1.0][self.rng.random_range(0..3_usize)],
             };
-            let towards = |has: Bytes, told: Bytes| {
-                let change = ((told.0 as f64 - has.0 as f64) * part) as i64;
-                if part >= 1.0 { told } else { Bytes(has.0.saturating_add_signed(change)) }
+            let towards = |has: Bytes, ordered: Bytes| {
+                let change = ((ordered.0 as f64 - has.0 as f64) * part) as i64;
+                if part >= 1.0 { ordered } else { Bytes(has.0.saturating_add_signed(change)) }
             };
-            vm.has =
-                Tiers { fast: towards(vm.has.fast, vm.told.fast), slow: towards(vm.has.slow, vm.told.slow) };
+            vm.has = Tiers {
+                fast: towards(vm.has.fast, vm.ordered.fast),
+                slow: towards(vm.has.slow, vm.ordered.slow),
+            };
         }
     }
 

@@ -137,7 +137,7 @@ fn subjects(watch: &Watch, consumers: &[CpuConsumer]) -> Subjects {
 fn times(sums: &[Sums], names: &[(Name, u32)], consumers: &[CpuConsumer]) -> Vec<(ConsumerName, u64)> {
     let total = |bucket: usize| sums.iter().map(|cpu| cpu.by_bucket.get(bucket).copied().unwrap_or(0)).sum();
     let named =
-        names.iter().map(|(name, bucket)| (decoded(name, consumers).shown(), total(*bucket as usize)));
+        names.iter().map(|(name, bucket)| (decoded(name, consumers).display(), total(*bucket as usize)));
     let unnamed = (0..TAGS).map(|tag| {
         let consumer = tag.checked_sub(1).and_then(|place| consumers.get(place)).copied();
         (ConsumerName::all_of(consumer.unwrap_or(CpuConsumer::Other)), total(FIRST_UNNAMED + tag))

@@ -4,14 +4,13 @@ use samples::CpuConsumer;
 
 use crate::target::{is_machine, is_vcpu, is_vhost};
 
-/// Attributes that distinguish tasks.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub(super) struct Names {
     pub(super) subject: Option<CpuConsumer>,
     pub(super) kernel: bool,
-    /// Process name; empty for kernel threads.
+    /// Empty for kernel threads.
     pub(super) process: String,
-    /// Thread name; empty if threads are not distinguished.
+    /// Empty if threads are not distinguished.
     pub(super) thread: String,
 }
 
@@ -24,7 +23,6 @@ pub(super) struct ConsumerName {
 }
 
 impl ConsumerName {
-    /// All time of an owner, without details.
     pub(super) const fn all_of(consumer: CpuConsumer) -> Self {
         Self { consumer, process: None, thread: None, cpu: None }
     }
@@ -35,7 +33,7 @@ impl ConsumerName {
 }
 
 impl Names {
-    pub(super) fn shown(&self) -> ConsumerName {
+    pub(super) fn display(&self) -> ConsumerName {
         let thread = named(&self.thread).filter(|thread| *thread != self.process);
         let process = named(&self.process);
         let consumer = self.consumer();
@@ -68,7 +66,6 @@ fn per_cpu(thread: &str) -> Option<u32> {
     thread.rsplit_once('/').and_then(|(_, cpu)| cpu.parse().ok())
 }
 
-/// Merges all kworkers.
 fn pool(thread: &str) -> Option<String> {
     match thread.starts_with("kworker/") {
         true => named("kworker"),
@@ -84,14 +81,14 @@ fn named(name: &str) -> Option<String> {
 mod tests {
     use super::*;
 
-    fn shown(subject: Option<CpuConsumer>, kernel: bool, process: &str, thread: &str) -> ConsumerName {
-        Names { subject, kernel, process: process.into(), thread: thread.into() }.shown()
+    fn display(subject: Option<CpuConsumer>, kernel: bool, process: &str, thread: &str) -> ConsumerName {
+        Names { subject, kernel, process: process.into(), thread: thread.into() }.display()
     }
 
     fn check(consumer: CpuConsumer, subject: Option<CpuConsumer>, kernel: bool, thread: &str) {
         let process = if kernel { "" } else { "a process" };
         assert_eq!(
-            shown(subject, kernel, process, thread).consumer,
+            display(subject, kernel, process, thread).consumer,
             consumer,
             "{subject:?} {kernel} {thread}"
         );
@@ -144,10 +141,10 @@ mod tests {
         let names = |shown: ConsumerName| (shown.process, shown.thread, shown.cpu);
         let text = |name: &str| Some(name.to_owned());
         let client = Some(CpuConsumer::Client);
-        assert_eq!(names(shown(client, false, "plumb", "send-0")), (text("plumb"), text("send-0"), None));
-        assert_eq!(names(shown(client, false, "plumb", "plumb")), (text("plumb"), None, None));
-        assert_eq!(names(shown(None, false, "sshd", "sshd")), (text("sshd"), None, None));
-        assert_eq!(names(shown(None, true, "", "kworker/u8:1")), (None, text("kworker"), None));
-        assert_eq!(names(shown(None, true, "", "ksoftirqd/3")), (None, text("ksoftirqd/3"), Some(3)));
+        assert_eq!(names(display(client, false, "plumb", "send-0")), (text("plumb"), text("send-0"), None));
+        assert_eq!(names(display(client, false, "plumb", "plumb")), (text("plumb"), None, None));
+        assert_eq!(names(display(None, false, "sshd", "sshd")), (text("sshd"), None, None));
+        assert_eq!(names(display(None, true, "", "kworker/u8:1")), (None, text("kworker"), None));
+        assert_eq!(names(display(None, true, "", "ksoftirqd/3")), (None, text("ksoftirqd/3"), Some(3)));
     }
 }

@@ -72,7 +72,7 @@ impl ProcSampling {
         Reading::now().map(|_| Self { reason, ..Self::default() })
     }
 
-    fn seen(&self, start: &ProcessTimes) -> Result<(AttributedCpu, u64), ProbeError> {
+    fn sample(&self, start: &ProcessTimes) -> Result<(AttributedCpu, u64), ProbeError> {
         let (HostCpu { processes, .. }, missed) = start.passed()?;
         Ok((AttributedCpu { reason: Some(self.reason.clone()), ..processes }, missed))
     }
@@ -99,7 +99,7 @@ impl Probe for ProcSampling {
     fn read(&mut self, seen: &mut ProbeResults) -> Result<(), ProbeError> {
         let found = match (&self.stopped, &self.start) {
             (Some(stopped), _) => stopped.clone()?,
-            (None, Some(start)) => self.seen(start)?,
+            (None, Some(start)) => self.sample(start)?,
             (None, None) => return Err(not_started()),
         };
         add_result(found, seen);
@@ -108,7 +108,7 @@ impl Probe for ProcSampling {
 
     fn stop(&mut self) {
         if let Some(start) = self.start.take() {
-            self.stopped = Some(self.seen(&start));
+            self.stopped = Some(self.sample(&start));
         }
     }
 }
@@ -125,7 +125,7 @@ fn times(before: &Tasks, after: &Tasks, subjects: &[Subject]) -> Vec<(ConsumerNa
             process: now.process.clone(),
             thread: now.thread.clone(),
         };
-        (names.shown(), (now.time + now.children).saturating_sub(then + known))
+        (names.display(), (now.time + now.children).saturating_sub(then + known))
     };
     after.seen.iter().map(time).filter(|(_, time)| *time > 0).collect()
 }

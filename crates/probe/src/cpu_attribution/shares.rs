@@ -7,10 +7,9 @@ use units::Nanos;
 
 use super::names::ConsumerName;
 
-/// Smaller shares are merged: those below 1/10,000 of the total.
+/// Shares below 1/10,000 of the total are merged.
 const SMALL: u64 = 10_000;
 
-/// Sums up by owner, largest first; omits empty shares.
 pub(super) fn shares(times: impl IntoIterator<Item = (ConsumerName, u64)>) -> Vec<ConsumerShare> {
     let by_name = summed(times);
     let whole: u64 = by_name.values().sum();

@@ -63,13 +63,13 @@ impl Tasks {
                 self.missed += 1;
             } else if let Ok(stat) = task.stat() {
                 let id = Id { tid: task.tid.unsigned_abs(), started: stat.starttime };
-                self.seen.insert(id, seen(&leader, &task, stat));
+                self.seen.insert(id, known_task(&leader, &task, stat));
             }
         }
     }
 }
 
-fn seen(leader: &Stat, task: &Task, stat: Stat) -> KnownTask {
+fn known_task(leader: &Stat, task: &Task, stat: Stat) -> KnownTask {
     let kernel = stat.flags & KERNEL_THREAD != 0;
     let first = task.tid == leader.pid;
     KnownTask {

@@ -73,9 +73,10 @@ impl Maps<'_> {
         set(self.0, "wanted", 0, settings(way, subjects_of(CpuConsumer::Server).next().is_some()))
     }
 
-    pub(super) fn ways(&mut self) -> Result<RouteMaps, ProbeError> {
+    /// Routes observed so far.
+    pub(super) fn routes(&mut self) -> Result<RouteMaps, ProbeError> {
         let ways = (0..self.used()?)
-            .map(|way| Ok(read_way(&get(self.0, "ways", way)?)))
+            .map(|way| Ok(read_route(&get(self.0, "ways", way)?)))
             .collect::<Result<_, _>>()?;
         let lost = get(self.0, "counts", LOST)?;
         Ok(RouteMaps { lost, events_left_out: get(self.0, "counts", EVENTS_LEFT_OUT)?, ways })
@@ -108,7 +109,7 @@ fn settings(way: &BreakdownOrder, knows_server: bool) -> [u64; SETTINGS] {
 }
 
 /// `struct way` of trail.h.
-fn read_way(words: &[u64; WAY]) -> MessageRoute {
+fn read_route(words: &[u64; WAY]) -> MessageRoute {
     let points = words[2..].chunks_exact(3).take(words[0] as usize);
     let read = |words: &[u64]| Point {
         event: (words[0] >> 56) as u8,

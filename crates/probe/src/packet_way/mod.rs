@@ -66,7 +66,7 @@ impl Probe for LatencyBreakdownProbe {
     fn read(&mut self, results: &mut ProbeResults) -> Result<(), ProbeError> {
         let Some(following) = &self.following else { return Ok(()) };
         let mut maps = Maps(&mut self.loaded);
-        let ways = maps.ways()?;
+        let ways = maps.routes()?;
         results.latency_breakdown = Some(routes::most_frequent(
             &ways,
             following.every,

@@ -7,7 +7,7 @@ mod tracer;
 
 use std::{
     sync::{
-        Arc, Mutex, MutexGuard, PoisonError,
+        Arc,
         atomic::{AtomicBool, Ordering},
         mpsc::sync_channel,
     },
@@ -15,6 +15,7 @@ use std::{
     time::Duration,
 };
 
+use parking_lot::Mutex;
 use samples::{ProbeKind, ProbeResults};
 
 use self::{counts::Tallies, tracer::Tracer};
@@ -59,7 +60,7 @@ impl Probe for PtraceCounter {
         self.stop();
         let watched = watch.subjects.iter().filter(|subject| subject.syscalls);
         let pids: Vec<u32> = watched.flat_map(|subject| subject.pids.iter().copied()).collect();
-        *lock(&self.tallies) = Tallies::default();
+        *self.tallies.lock() = Tallies::default();
         let (stop, tallies, slices) =
             (Arc::new(AtomicBool::new(false)), Arc::clone(&self.tallies), self.slices);
         let (report, outcome) = sync_channel(1);
@@ -85,7 +86,7 @@ impl Probe for PtraceCounter {
     }
 
     fn read(&mut self, results: &mut ProbeResults) -> Result<(), ProbeError> {
-        lock(&self.tallies).add_to(results);
+        self.tallies.lock().add_to(results);
         Ok(())
     }
 
@@ -102,8 +103,4 @@ impl Drop for PtraceCounter {
     fn drop(&mut self) {
         self.stop();
     }
-}
-
-fn lock(tallies: &Mutex<Tallies>) -> MutexGuard<'_, Tallies> {
-    tallies.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -4,18 +4,18 @@ use std::{
     collections::HashMap,
     fs,
     sync::{
-        Arc, Mutex,
+        Arc,
         atomic::{AtomicBool, Ordering},
     },
     time::{Duration, Instant},
 };
 
+use parking_lot::Mutex;
 use sys::ptrace::{self, Bell, Call, Event, On, TraceEvent};
 
 use super::{
     Slices,
     counts::{Caller, Tallies, slice},
-    lock,
     progress::Progress,
 };
 use crate::observe::ProbeError;
@@ -113,7 +113,7 @@ impl Tracer {
     fn begin(&mut self, counting: bool) {
         self.threads.retain(|tid, _| fs::exists(format!("/proc/{tid}")).unwrap_or_default());
         (self.counting, self.since, self.then) = (counting, Instant::now(), self.progress());
-        lock(&self.tallies).counting_since = counting.then_some(self.since);
+        self.tallies.lock().counting_since = counting.then_some(self.since);
         if counting {
             for tid in self.threads.keys() {
                 // A thread that exited reports that itself.
@@ -126,7 +126,7 @@ impl Tracer {
         let elapsed = self.since.elapsed();
         let (cpu, io_calls) = self.progress().since(&self.then);
         let whole = self.slices.is_some() && self.is_over();
-        let mut tallies = lock(&self.tallies);
+        let mut tallies = self.tallies.lock();
         if tallies.counting_since.take().is_some() {
             tallies.ptrace.counted = tallies.ptrace.counted + elapsed.into();
         }
@@ -163,7 +163,7 @@ impl Tracer {
         // A thread that was killed reports that next.
         drop(gone);
         let stopped = stopped.elapsed().into();
-        let mut tallies = lock(&self.tallies);
+        let mut tallies = self.tallies.lock();
         tallies.ptrace.stopped = tallies.ptrace.stopped + stopped;
     }
 
@@ -180,7 +180,7 @@ impl Tracer {
             Call::Exit { value, failed } => {
                 if let Some((number, since)) = thread.entered.take() {
                     let took = at.saturating_duration_since(since);
-                    lock(&self.tallies).count(tid, number, took, value, failed);
+                    self.tallies.lock().count(tid, number, took, value, failed);
                     if number == RENAMES {
                         self.name(tid);
                     }
@@ -191,7 +191,7 @@ impl Tracer {
 
     fn name(&mut self, tid: u32) {
         let caller = caller(tid);
-        lock(&self.tallies).named(&caller);
+        self.tallies.lock().named(&caller);
         self.threads.entry(tid).or_default().caller = caller;
     }
 

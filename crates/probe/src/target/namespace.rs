@@ -35,7 +35,7 @@ pub fn namespace(named: &str) -> Result<u64, TargetError> {
 /// Processes in a network namespace.
 #[must_use]
 pub fn in_namespace(inode: u64) -> Vec<TracedProcess> {
-    let is_in = |pid: u32| of(pid) == Some(inode);
+    let is_in = |pid: u32| namespace_of(pid) == Some(inode);
     all()
         .filter(|process| u32::try_from(process.pid).is_ok_and(is_in))
         .filter_map(|process| traced(&process))
@@ -44,12 +44,12 @@ pub fn in_namespace(inode: u64) -> Vec<TracedProcess> {
 
 /// Inode of a process's network namespace; `None` if it has exited or is inaccessible.
 #[must_use]
-pub fn of(pid: u32) -> Option<u64> {
+pub fn namespace_of(pid: u32) -> Option<u64> {
     fs::metadata(of_process(pid, "ns/net")).ok().map(|found| found.st_ino())
 }
 
 fn has_process(inode: u64) -> bool {
-    all().filter_map(|process| number(&process)).any(|pid| of(pid) == Some(inode))
+    all().filter_map(|process| number(&process)).any(|pid| namespace_of(pid) == Some(inode))
 }
 
 #[cfg(test)]
@@ -59,7 +59,7 @@ mod tests {
     #[test]
     fn finds_own_namespace_by_path() {
         let inode = namespace("/proc/self/ns/net").expect("every process has one");
-        assert_eq!(of(std::process::id()), Some(inode));
+        assert_eq!(namespace_of(std::process::id()), Some(inode));
         assert!(in_namespace(inode).iter().any(|process| process.pid == std::process::id()));
     }
 

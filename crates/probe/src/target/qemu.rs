@@ -2,8 +2,8 @@
 
 use super::{TargetError, all, name, number};
 
-/// Names of QEMU programs; `kvm` on Debian and Proxmox.
-const PROGRAMS: [&str; 3] = ["qemu-system-", "qemu-kvm", "kvm"];
+/// Names of QEMU, in addition to `qemu-system-...`; `kvm` on Debian and Proxmox.
+const PROGRAMS: [&str; 2] = ["qemu-kvm", "kvm"];
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Qemu {
@@ -60,10 +60,7 @@ fn pick(named: &str, running: Vec<Qemu>) -> Result<Qemu, TargetError> {
 /// Guest and id in a command line; `None` if it is not QEMU's.
 fn parse(line: &[String]) -> Option<(Option<String>, Option<String>)> {
     let program = line.first()?.rsplit('/').next()?;
-    if !PROGRAMS
-        .iter()
-        .any(|name| program == *name || program.starts_with("qemu-system-") && *name == PROGRAMS[0])
-    {
+    if !program.starts_with("qemu-system-") && !PROGRAMS.contains(&program) {
         return None;
     }
     let value = |flag: &str| {

@@ -1,5 +1,8 @@
 //! Traffic-related options of QEMU's command line (qemu(1) of QEMU 7.2).
 
+use std::borrow::Cow;
+
+use serde_json::{Map, Value};
 use units::Bytes;
 
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -105,9 +108,7 @@ fn memory(value: &str) -> Option<Bytes> {
 
 /// `tap,id=net0,fds=10:11,vhost=on`, or the same in JSON from libvirt.
 fn netdev(value: &str) -> Option<Netdev> {
-    if value.starts_with('{') {
-        return of_json(value);
-    }
+    let value = &*plain(value);
     let descriptors = ["fd", "fds"].into_iter().filter_map(|name| key(value, name));
     let backend = key(value, "type").unwrap_or_else(|| head(value));
     (backend != "none" && !backend.is_empty()).then(|| Netdev {
@@ -120,26 +121,14 @@ fn netdev(value: &str) -> Option<Netdev> {
     })
 }
 
-fn of_json(value: &str) -> Option<Netdev> {
-    let text = |name: &str| json_value(value, name).map(str::to_owned);
-    let descriptors = ["fd", "fds"].into_iter().filter_map(|name| json_value(value, name));
-    Some(Netdev {
-        id: text("id"),
-        backend: text("type")?,
-        interface: text("ifname"),
-        descriptors: descriptors.flat_map(|all| all.split(':')).filter_map(|it| it.parse().ok()).collect(),
-        vhost: json_value(value, "vhost").and_then(switch),
-        model: None,
-    })
-}
-
-fn json_value<'a>(object: &'a str, name: &str) -> Option<&'a str> {
-    let begins = format!("\"{name}\":");
-    let rest = &object[object.find(&begins)? + begins.len()..];
-    match rest.strip_prefix('"') {
-        Some(text) => text.split('"').next(),
-        None => rest.split([',', '}']).next(),
-    }
+/// JSON from libvirt in QEMU's own notation.
+fn plain(value: &str) -> Cow<'_, str> {
+    let Ok(object) = serde_json::from_str::<Map<String, Value>>(value) else { return value.into() };
+    let part = |(name, value): (String, Value)| match value {
+        Value::String(text) => format!("{name}={text}"),
+        other => format!("{name}={other}"),
+    };
+    object.into_iter().map(part).collect::<Vec<_>>().join(",").into()
 }
 
 fn switch(word: &str) -> Option<bool> {
@@ -151,9 +140,7 @@ fn switch(word: &str) -> Option<bool> {
 }
 
 fn model(value: &str) -> Option<(String, String)> {
-    if value.starts_with('{') {
-        return Some((json_value(value, "netdev")?.to_owned(), json_value(value, "driver")?.to_owned()));
-    }
+    let value = &*plain(value);
     let driver = key(value, "driver").unwrap_or_else(|| head(value));
     Some((key(value, "netdev")?.to_owned(), driver.to_owned()))
 }

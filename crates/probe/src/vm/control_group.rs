@@ -1,7 +1,5 @@
 //! Control group of a process and its CPU limit (cgroup-v2.rst in the kernel's documentation).
 
-use std::path::Path;
-
 use procfs::process::Process;
 
 use crate::{file::line, target};
@@ -14,20 +12,17 @@ pub(super) struct ControlGroup {
     pub(super) throttled: Option<u64>,
 }
 
-pub(super) fn of(process: &Process) -> Option<ControlGroup> {
+/// The group of a process; `None` without a version 2 group below the root.
+pub(super) fn read(process: &Process) -> Option<ControlGroup> {
     let groups = process.cgroups().ok()?;
     let path = groups.into_iter().find(|group| group.hierarchy == 0)?.pathname;
     let folder = target::control_group(&path).ok().map(|(_, folder)| folder);
-    let read = |name: &str| folder.as_deref().and_then(|folder: &Path| text(&folder.join(name)));
+    let read = |name: &str| line(folder.as_ref()?.join(name));
     Some(ControlGroup {
         limit: read("cpu.max").and_then(|text| limit(&text)),
         throttled: read("cpu.stat").and_then(|text| throttled(&text)),
         path,
     })
-}
-
-fn text(path: &Path) -> Option<String> {
-    line(path)
 }
 
 /// Parses `200000 100000`: quota and period in microseconds; `max` is unlimited.

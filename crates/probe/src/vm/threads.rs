@@ -7,7 +7,7 @@ use procfs::process::{Process, Task};
 use samples::{VmRole, VmThread};
 use units::Nanos;
 
-use crate::target::{is_vcpu, is_vhost, vhost_workers};
+use crate::target::{is_vcpu, is_vhost, open, vhost_workers};
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Reading {
@@ -25,7 +25,7 @@ pub(super) fn read(process: &Process) -> Vec<Reading> {
     let own = process.tasks().into_iter().flatten().filter_map(Result::ok);
     let mut threads: Vec<Reading> = own.filter_map(|task| reading(&task, pid)).collect();
     let workers = u32::try_from(pid).map(vhost_workers).unwrap_or_default();
-    let workers = workers.into_iter().filter_map(|tid| Process::new(i32::try_from(tid).ok()?).ok());
+    let workers = workers.into_iter().filter_map(open);
     let tasks = workers.filter_map(|worker| worker.task_main_thread().ok());
     threads.extend(tasks.filter_map(|task| reading(&task, pid)));
     threads.sort_by_key(|thread| thread.tid);

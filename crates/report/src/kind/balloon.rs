@@ -23,7 +23,7 @@ pub(super) const COLUMNS: &[Column<BalloonSummary>] = &[
 
 impl KindReport for BalloonSummary {
     fn column(&self, head: &str) -> Option<String> {
-        Column::said(COLUMNS, head, self)
+        Column::cell(COLUMNS, head, self)
     }
 
     fn further(&self) -> Vec<Field> {

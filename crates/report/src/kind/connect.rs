@@ -37,7 +37,7 @@ pub(super) fn series(data: &ConnectData) -> TimeSeries {
 
 impl KindReport for ConnectSummary {
     fn column(&self, head: &str) -> Option<String> {
-        Column::said(COLUMNS, head, self)
+        Column::cell(COLUMNS, head, self)
     }
 
     fn further(&self) -> Vec<Field> {

@@ -31,7 +31,7 @@ pub(super) fn series(data: &FirstTouchData) -> TimeSeries {
 
 impl KindReport for FirstTouchSummary {
     fn column(&self, head: &str) -> Option<String> {
-        Column::said(COLUMNS, head, self)
+        Column::cell(COLUMNS, head, self)
     }
 
     fn further(&self) -> Vec<Field> {

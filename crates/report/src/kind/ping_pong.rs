@@ -52,7 +52,7 @@ pub(super) fn series(data: &PingPongData) -> TimeSeries {
 
 impl KindReport for LatencySummary {
     fn column(&self, head: &str) -> Option<String> {
-        Column::said(COLUMNS, head, self)
+        Column::cell(COLUMNS, head, self)
     }
 
     fn further(&self) -> Vec<Field> {

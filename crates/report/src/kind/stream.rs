@@ -70,7 +70,7 @@ pub(crate) fn is_of_sender(result: &ResultSummary) -> bool {
 
 impl KindReport for StreamSummary {
     fn column(&self, head: &str) -> Option<String> {
-        Column::said(COLUMNS, head, self)
+        Column::cell(COLUMNS, head, self)
     }
 
     fn further(&self) -> Vec<Field> {

@@ -68,7 +68,7 @@ fn workload(document: &Document, entry: &Entry<WorkloadTable>, problems: &mut Ve
             problems.extend(without_path(document, entry));
             paths(document, table)
         }
-        false => hosts::of(document, entry, problems),
+        false => hosts::resolve(document, entry, problems),
     };
     Workload {
         name: WorkloadName::new(entry.name()),

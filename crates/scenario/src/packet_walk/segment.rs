@@ -35,7 +35,12 @@ impl<'l> Segments<'l> {
         Self { devices, above }
     }
 
-    pub(super) fn way(&self, out: &DeviceRef, wanted: impl Fn(&DeviceRef) -> bool) -> Option<Vec<Step<'l>>> {
+    /// The path of a frame from `out` to a device that satisfies `wanted`.
+    pub(super) fn route(
+        &self,
+        out: &DeviceRef,
+        wanted: impl Fn(&DeviceRef) -> bool,
+    ) -> Option<Vec<Step<'l>>> {
         let (seen, tags, way) = (BTreeSet::new(), Vec::new(), Vec::new());
         let mut search = Search { segments: self, wanted: &wanted, seen, tags, way };
         search.send(out).then_some(search.way)

@@ -6,7 +6,8 @@ use crate::{
     names::DeviceName,
 };
 
-pub(crate) fn of(table: &HostTable) -> Option<ExistingHost> {
+/// `None` for a host that the lab creates.
+pub(crate) fn existing_host(table: &HostTable) -> Option<ExistingHost> {
     let local = table.local.as_ref().is_some_and(|local| *local.get_ref());
     let access = match (&table.ssh, &table.member) {
         (Some(destination), _) => Access::Ssh { destination: destination.get_ref().clone() },

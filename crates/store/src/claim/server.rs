@@ -84,7 +84,6 @@ fn acquire(mut client: Client, run: &RunId, before: Option<i64>) -> Result<HeldL
     Err(DatabaseError::Refused(Box::new(StoreError::UnderWay { run: run.clone(), owner })))
 }
 
-/// Describes the owner of a run by its application name: `plumb 4711 on h1`.
 pub(super) fn owner_sql() -> String {
     format!(
         "SELECT application_name, pid::bigint FROM pg_locks JOIN pg_stat_activity USING (pid) JOIN pg_database ON oid = database

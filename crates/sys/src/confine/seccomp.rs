@@ -2,81 +2,53 @@
 //! seccomp(2), linux/filter.h, linux/seccomp.h.
 #![expect(unsafe_code, reason = "installs a filter and a signal handler that only makes system calls")]
 
-use std::mem::offset_of;
+use std::collections::BTreeMap;
+
+use seccompiler::{
+    BackendError, BpfProgram, SeccompAction, SeccompCmpArgLen::Dword, SeccompCmpOp, SeccompCondition,
+    SeccompFilter, SeccompRule, TargetArch,
+};
 
 use crate::error::{Error, Result};
-
-/// `AUDIT_ARCH_X86_64` of linux/audit.h.
-const X86_64: u32 = 0xc000_003e;
-/// The x32 ABI is forbidden.
-const X32: u32 = 0x4000_0000;
-const LOAD: u16 = (libc::BPF_LD | libc::BPF_W | libc::BPF_ABS) as u16;
-const IF_EQUAL: u16 = (libc::BPF_JMP | libc::BPF_JEQ | libc::BPF_K) as u16;
-const IF_LEAST: u16 = (libc::BPF_JMP | libc::BPF_JGE | libc::BPF_K) as u16;
-const IF_ANY_BIT: u16 = (libc::BPF_JMP | libc::BPF_JSET | libc::BPF_K) as u16;
-const RETURN: u16 = (libc::BPF_RET | libc::BPF_K) as u16;
-const NUMBER: u32 = offset_of!(libc::seccomp_data, nr) as u32;
-const ARCHITECTURE: u32 = offset_of!(libc::seccomp_data, arch) as u32;
-const ARGUMENTS: u32 = offset_of!(libc::seccomp_data, args) as u32;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Call {
     Any(i64),
     /// One of these values (lower 32 bits) in the given argument, counted from 0.
-    With(i64, u32, &'static [u32]),
-    /// Any of these bits in the given argument.
-    Bit(i64, u32, u32),
+    With(i64, u8, &'static [u32]),
+    /// This bit in the given argument.
+    Bit(i64, u8, u32),
 }
 
 /// Applies to this thread and to threads that it starts. Any other call ends the process with `message` and the call number on
-/// standard error. Requires `no_new_privs`.
+/// standard error. Sets `no_new_privs`.
 pub fn filter_calls(groups: &[&[Call]], message: &'static str) -> Result<()> {
     install_handler(message)?;
-    let mut filter = program(&groups.concat());
-    let length =
-        u16::try_from(filter.len()).map_err(|_| Error::new("install", "a long filter", libc::E2BIG))?;
-    let program = libc::sock_fprog { len: length, filter: filter.as_mut_ptr() };
-    // SAFETY: the kernel copies the program, which outlives the call.
-    let done =
-        unsafe { libc::syscall(libc::SYS_seccomp, libc::SECCOMP_SET_MODE_FILTER, 0_u32, &raw const program) };
-    if done < 0 { Err(Error::last("install", "a filter of system calls")) } else { Ok(()) }
+    let installed = program(&groups.concat())
+        .map_err(seccompiler::Error::from)
+        .and_then(|program| seccompiler::apply_filter(&program));
+    installed.map_err(|error| Error::last("install", format!("a filter of system calls ({error})")))
 }
 
-fn program(calls: &[Call]) -> Vec<libc::sock_filter> {
-    let step = |code, k| libc::sock_filter { code, jt: 0, jf: 0, k };
-    let jump = |code, k, jt, jf| libc::sock_filter { code, jt, jf, k };
-    let allow = || step(RETURN, libc::SECCOMP_RET_ALLOW);
-    let deny = || step(RETURN, libc::SECCOMP_RET_TRAP);
-    let mut all = vec![
-        step(LOAD, ARCHITECTURE),
-        jump(IF_EQUAL, X86_64, 1, 0),
-        step(RETURN, libc::SECCOMP_RET_KILL_PROCESS),
-        step(LOAD, NUMBER),
-        jump(IF_LEAST, X32, 0, 1),
-        deny(),
-    ];
+fn program(calls: &[Call]) -> std::result::Result<BpfProgram, BackendError> {
+    let rule = |argument, comparison, value: u32| {
+        SeccompRule::new(vec![SeccompCondition::new(argument, Dword, comparison, value.into())?])
+    };
+    let mut rules = BTreeMap::new();
     for call in calls {
-        let (number, body) = match *call {
-            Call::Any(number) => (number, vec![allow()]),
+        let (number, allowed) = match *call {
+            Call::Any(number) => (number, Vec::new()),
             Call::With(number, argument, values) => {
-                let test = |value: &u32| [jump(IF_EQUAL, *value, 0, 1), allow()];
-                let tests = values.iter().flat_map(test);
-                (
-                    number,
-                    [step(LOAD, ARGUMENTS + 8 * argument)].into_iter().chain(tests).chain([deny()]).collect(),
-                )
+                let allowed = values.iter().map(|value| rule(argument, SeccompCmpOp::Eq, *value));
+                (number, allowed.collect::<std::result::Result<_, _>>()?)
             }
-            Call::Bit(number, argument, bits) => {
-                let load = step(LOAD, ARGUMENTS + 8 * argument);
-                (number, vec![load, jump(IF_ANY_BIT, bits, 0, 1), allow(), deny()])
+            Call::Bit(number, argument, bit) => {
+                (number, vec![rule(argument, SeccompCmpOp::MaskedEq(bit.into()), bit)?])
             }
         };
-        let beyond = u8::try_from(body.len()).expect("few values per call");
-        all.push(jump(IF_EQUAL, u32::try_from(number).expect("call numbers are not negative"), 0, beyond));
-        all.extend(body);
+        rules.insert(number, allowed);
     }
-    all.push(deny());
-    all
+    SeccompFilter::new(rules, SeccompAction::Trap, SeccompAction::Allow, TargetArch::x86_64)?.try_into()
 }
 
 /// Set once, before the handler is installed.
@@ -120,7 +92,7 @@ extern "C" fn denied(_signal: i32, about: *const libc::siginfo_t, _context: *con
 
 #[cfg(test)]
 mod tests {
-    use std::{io::Read, os::fd::AsRawFd};
+    use std::{io::Read, mem::offset_of, os::fd::AsRawFd};
 
     use super::*;
     use crate::{confine, forked_process};
@@ -131,9 +103,7 @@ mod tests {
             // SAFETY: redirects standard error of the child to its parent.
             unsafe { libc::dup2(parent.as_raw_fd(), libc::STDERR_FILENO) };
             let groups = &[confine::calls::DESCRIPTORS, confine::calls::SIGNALS, confine::calls::MEMORY];
-            confine::forbid_new_privileges()
-                .and_then(|()| filter_calls(groups, "denied: "))
-                .expect("a kernel with seccomp");
+            filter_calls(groups, "denied: ").expect("a kernel with seccomp");
             // SAFETY: only returns a number.
             unsafe { libc::getppid() };
         })
@@ -145,23 +115,29 @@ mod tests {
 
     /// Computed by an interpreter for the used instructions.
     fn run(calls: &[Call], number: i64, arguments: [u64; 6]) -> u32 {
-        let program = program(calls);
+        const LOAD: u32 = libc::BPF_LD | libc::BPF_W | libc::BPF_ABS;
+        const IF_EQUAL: u32 = libc::BPF_JMP | libc::BPF_JEQ | libc::BPF_K;
+        const JUMP: u32 = libc::BPF_JMP | libc::BPF_JA;
+        const AND: u32 = libc::BPF_ALU | libc::BPF_AND | libc::BPF_K;
+        const RETURN: u32 = libc::BPF_RET | libc::BPF_K;
+        /// `AUDIT_ARCH_X86_64` of linux/audit.h.
+        const X86_64: u32 = 0xc000_003e;
+        let program = program(calls).expect("valid calls");
         let (mut at, mut accumulator) = (0, 0);
         loop {
-            let step = program[at];
+            let step = &program[at];
             at += 1;
-            let jump = |taken: bool| usize::from(if taken { step.jt } else { step.jf });
-            match step.code {
+            match u32::from(step.code) {
                 LOAD => {
-                    accumulator = match step.k {
-                        NUMBER => number as u32,
-                        ARCHITECTURE => X86_64,
-                        offset => arguments[(offset - ARGUMENTS) as usize / 8] as u32,
+                    accumulator = match step.k as usize {
+                        offset if offset == offset_of!(libc::seccomp_data, nr) => number as u32,
+                        offset if offset == offset_of!(libc::seccomp_data, arch) => X86_64,
+                        offset => arguments[(offset - offset_of!(libc::seccomp_data, args)) / 8] as u32,
                     }
                 }
-                IF_EQUAL => at += jump(accumulator == step.k),
-                IF_LEAST => at += jump(accumulator >= step.k),
-                IF_ANY_BIT => at += jump(accumulator & step.k != 0),
+                IF_EQUAL => at += usize::from(if accumulator == step.k { step.jt } else { step.jf }),
+                JUMP => at += step.k as usize,
+                AND => accumulator &= step.k,
                 RETURN => return step.k,
                 other => panic!("{other}"),
             }
@@ -197,6 +173,8 @@ mod tests {
             [DESCRIPTORS, SOCKETS, POLLING, TIME, MEMORY, THREADS, OWN, SIGNALS, FILES, PIPES, MACHINE, RARE];
         let all = groups.concat();
         const TIOCSTI: u64 = 0x5412;
+        /// Start of the x32 ABI's numbers.
+        const X32: i64 = 0x4000_0000;
         let child = libc::SIGCHLD as u64;
         for (number, arguments) in [
             (libc::SYS_execve, [0; 6]),
@@ -229,7 +207,7 @@ mod tests {
             (libc::SYS_ioctl, [0, TIOCSTI, 0, 0, 0, 0]),
             (libc::SYS_unlink, [0; 6]),
             (libc::SYS_rename, [0; 6]),
-            (libc::SYS_getdents64 | i64::from(X32), [0; 6]),
+            (libc::SYS_getdents64 | X32, [0; 6]),
         ] {
             let verdict = run(&all, number, arguments);
             assert_eq!(verdict, libc::SECCOMP_RET_TRAP, "call {number} with {arguments:?}");

@@ -7,7 +7,7 @@ use rustix::{
     process::{Gid, Uid, geteuid},
     thread::{
         CapabilitySet, CapabilitySets, remove_capability_from_bounding_set, set_capabilities,
-        set_no_new_privs, set_thread_groups, set_thread_res_gid, set_thread_res_uid,
+        set_thread_groups, set_thread_res_gid, set_thread_res_uid,
     },
 };
 
@@ -129,11 +129,6 @@ pub fn keep_capabilities(low_ports: bool) -> Result<()> {
     let remaining = if low_ports { CapabilitySet::NET_BIND_SERVICE } else { none };
     let sets = CapabilitySets { effective: remaining, permitted: remaining, inheritable: none };
     set_capabilities(None, sets).named("give up", || "capabilities")
-}
-
-/// Programs that it starts gain no privileges by their file attributes.
-pub fn forbid_new_privileges() -> Result<()> {
-    set_no_new_privs(true).named("forbid", || "new privileges")
 }
 
 #[cfg(test)]

@@ -167,7 +167,7 @@ mod tests {
         let mut lab = scratch::wire();
         let to = "198.18.9.0/24".parse().unwrap();
         lab.routes = vec![Route { host: HostName::new("near"), to, via: scratch::FAR }];
-        let topology = Topology::raise(&lab).unwrap();
+        let topology = Topology::create(&lab).unwrap();
         let mut kernel = Kernel::new(&topology.namespaces);
         let device = topology.devices.find(&scratch::near()).unwrap();
         let routes =

@@ -122,7 +122,7 @@ impl LinkKind for Vxlan {
         let mut requests = Vec::new();
         for member in &self.members {
             let device = devices.get(&member.at, element)?;
-            // A host at no path of the run has not reported its address.
+            // Hosts outside the run's paths have not reported an address.
             let reported = |other: &&VxlanMember| other.at != member.at && !other.local.is_unspecified();
             for other in self.members.iter().filter(reported) {
                 let behind = devices.macs_behind(devices.get(&other.at, element)?);

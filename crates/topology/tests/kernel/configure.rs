@@ -25,7 +25,7 @@ fn disables_and_restores_tso() {
     if !can_create_namespaces("disables_and_restores_tso") {
         return;
     }
-    let topology = Topology::raise(&wire()).unwrap();
+    let topology = Topology::create(&wire()).unwrap();
     let before = state(&topology, "a:eth0");
     assert!(!active(&before, |name| name.starts_with("tx-tcp")).is_empty(), "{before:?}");
     let off = Offloads { tso: Some(false), ..Offloads::default() };
@@ -42,7 +42,7 @@ fn switches_all_offloads_of_wire_and_tunnel() {
     if !can_create_namespaces("switches_all_offloads_of_wire_and_tunnel") {
         return;
     }
-    let topology = Topology::raise(&overlay(Forwarding::Unicast)).unwrap();
+    let topology = Topology::create(&overlay(Forwarding::Unicast)).unwrap();
     for at in ["hv1:eth0", "hv1:vx"] {
         let before = state(&topology, at);
         for on in [false, true, false] {
@@ -66,7 +66,7 @@ fn rejects_segmentation_without_checksums() {
     if !can_create_namespaces("rejects_segmentation_without_checksums") {
         return;
     }
-    let topology = Topology::raise(&wire()).unwrap();
+    let topology = Topology::create(&wire()).unwrap();
     let offloads = Offloads { tso: Some(true), tx_checksum: Some(false), ..Offloads::default() };
     let error =
         set(&topology, "a:eth0", DeviceSettings { offloads, ..DeviceSettings::default() }).unwrap_err();
@@ -79,7 +79,7 @@ fn changes_and_restores_mtu_of_overlay() {
     if !can_create_namespaces("changes_and_restores_mtu_of_overlay") {
         return;
     }
-    let topology = Topology::raise(&overlay(Forwarding::Unicast)).unwrap();
+    let topology = Topology::create(&overlay(Forwarding::Unicast)).unwrap();
     let mtu = |mtu| DeviceSettings { mtu: Some(mtu), ..DeviceSettings::default() };
     let all = ["hv1:br0", "hv1:eth0", "hv1:g1", "hv1:vx", "hv2:eth0"].map(device);
     let wanted = [8950, 9000, 8950, 8950, 9000];
@@ -97,7 +97,7 @@ fn rejects_mtu_too_large_for_tunnel() {
     if !can_create_namespaces("rejects_mtu_too_large_for_tunnel") {
         return;
     }
-    let topology = Topology::raise(&overlay(Forwarding::Unicast)).unwrap();
+    let topology = Topology::create(&overlay(Forwarding::Unicast)).unwrap();
     let error = set(&topology, "hv1:vx", DeviceSettings { mtu: Some(1500), ..DeviceSettings::default() });
     let error = error.unwrap_err().to_string();
     assert!(error.contains("hv1:vx") && error.contains("MTU 1500"), "{error}");
@@ -108,7 +108,7 @@ fn sets_and_restores_big_tcp_sizes() {
     if !can_create_namespaces("sets_and_restores_big_tcp_sizes") {
         return;
     }
-    let topology = Topology::raise(&wire()).unwrap();
+    let topology = Topology::create(&wire()).unwrap();
     let before = state(&topology, "a:eth0");
     let big = |bytes| DeviceSettings { big_tcp: Some(Bytes(bytes)), ..DeviceSettings::default() };
     set(&topology, "a:eth0", big(262_144)).unwrap();
@@ -129,7 +129,7 @@ fn unsupported_setting_is_missing_and_lab_is_created() {
     let settings =
         DeviceSettings { mtu: Some(1400), big_tcp: Some(Bytes(1 << 30)), ..DeviceSettings::default() };
     lab.devices.insert(device("a:eth0"), settings);
-    let topology = Topology::raise(&lab).unwrap();
+    let topology = Topology::create(&lab).unwrap();
     let missing = topology.missing();
     assert_eq!(missing.len(), 1, "{missing:?}");
     assert_eq!(missing[0].element, Element::Setting(DeviceSettingKind::BigTcp, device("a:eth0")));
@@ -144,7 +144,7 @@ fn rate_limit_uses_tbf_at_both_ends() {
     }
     let mut lab = wire();
     wire_of(&mut lab).rate = Some(BitRate(100e6));
-    let topology = Topology::raise(&lab).unwrap();
+    let topology = Topology::create(&lab).unwrap();
     if topology.missing().is_empty() {
         for at in ["a:eth0", "b:eth0"] {
             let reading = topology.reading(&[device(at)]).unwrap().devices.remove(0);
@@ -161,7 +161,7 @@ fn error_names_unknown_device() {
     if !can_create_namespaces("error_names_unknown_device") {
         return;
     }
-    let topology = Topology::raise(&wire()).unwrap();
+    let topology = Topology::create(&wire()).unwrap();
     let error = set(&topology, "a:eth7", DeviceSettings::default()).unwrap_err();
     assert!(error.to_string().contains("a:eth7"), "{error}");
 }
@@ -176,7 +176,7 @@ fn sets_queues_up_to_number_at_creation() {
     for at in ["hv1:eth0", "hv2:eth0"] {
         lab.devices.entry(device(at)).or_default().queues = Some(4);
     }
-    let topology = Topology::raise(&lab).unwrap();
+    let topology = Topology::create(&lab).unwrap();
     assert!(topology.missing().is_empty(), "{:?}", topology.missing());
     for number in [1, 2, 4, 3] {
         let both = ["hv1:eth0", "hv2:eth0"].map(|at| (device(at), queues(number)));
@@ -207,12 +207,12 @@ fn missing_rings_are_reported_and_the_rest_is_set() {
     let mut rings = DeviceSettings { mtu: Some(1400), ..DeviceSettings::default() };
     rings.rings.rx = Some(256);
     let mut lab = wire();
-    let topology = Topology::raise(&lab).unwrap();
+    let topology = Topology::create(&lab).unwrap();
     let error = set(&topology, "a:eth0", rings.clone()).unwrap_err();
     assert!(matches!(error, ConfigureError::Unsupported { .. }), "{error}");
     assert!(error.to_string().contains("ring size of device `a:eth0`"), "{error}");
     lab.devices.insert(device("a:eth0"), rings);
-    let topology = Topology::raise(&lab).unwrap();
+    let topology = Topology::create(&lab).unwrap();
     let missing: Vec<&Element> = topology.missing().iter().map(|missing| &missing.element).collect();
     assert_eq!(missing, [&Element::Setting(DeviceSettingKind::Rings, device("a:eth0"))]);
     assert_eq!(state(&topology, "a:eth0").mtu, 1400);

@@ -19,7 +19,7 @@ fn connects_two_hosts_over_a_wire() {
     if !can_create_namespaces("connects_two_hosts_over_a_wire") {
         return;
     }
-    let topology = Topology::raise(&wire()).unwrap();
+    let topology = Topology::create(&wire()).unwrap();
     assert_eq!(topology.missing(), []);
     assert_eq!(converse(&topology, "a", "b", "198.18.0.2"), ip("198.18.0.1"));
     assert_eq!(converse(&topology, "b", "a", "198.18.0.1"), ip("198.18.0.2"));
@@ -30,7 +30,7 @@ fn connects_guests_on_a_bridge() {
     if !can_create_namespaces("connects_guests_on_a_bridge") {
         return;
     }
-    let topology = Topology::raise(&bridge_with_guests(3)).unwrap();
+    let topology = Topology::create(&bridge_with_guests(3)).unwrap();
     converse(&topology, "g0", "g2", "198.18.0.12");
     converse(&topology, "g1", "hv", "198.18.0.1");
 }
@@ -41,7 +41,7 @@ fn overlay_carries_tcp_with_and_without_learning() {
         return;
     }
     for forwarding in [Forwarding::Learning, Forwarding::Unicast] {
-        let topology = Topology::raise(&overlay(forwarding)).unwrap();
+        let topology = Topology::create(&overlay(forwarding)).unwrap();
         assert_eq!(topology.missing(), []);
         converse(&topology, "g1", "g2", "198.18.1.2");
         let all = ["hv1:vx", "hv1:br0", "hv1:eth0"].map(device);
@@ -59,7 +59,7 @@ fn packets_pass_macvlans() {
     if !can_create_namespaces("packets_pass_macvlans") {
         return;
     }
-    let topology = Topology::raise(&macvlans()).unwrap();
+    let topology = Topology::create(&macvlans()).unwrap();
     if !is_whole(&topology, "packets_pass_macvlans") {
         return;
     }
@@ -76,7 +76,7 @@ fn packets_pass_vlans_if_supported() {
     if !can_create_namespaces("packets_pass_vlans_if_supported") {
         return;
     }
-    let topology = Topology::raise(&vlans()).unwrap();
+    let topology = Topology::create(&vlans()).unwrap();
     converse(&topology, "a", "b", "198.18.0.2");
     let both = [device("a:v10-a"), device("b:v10-b")];
     if let [first, second] = topology.missing() {
@@ -103,7 +103,7 @@ fn target_sees_egress_address() {
     if !can_create_namespaces("target_sees_egress_address") {
         return;
     }
-    let topology = Topology::raise(&egress_gateway()).unwrap();
+    let topology = Topology::create(&egress_gateway()).unwrap();
     assert_eq!(topology.missing(), []);
     assert_eq!(converse(&topology, "pod", "target", "198.18.2.2"), ip("198.18.2.100"));
     let tunnel = topology.reading(&[device("node:vx")]).unwrap().devices;
@@ -115,7 +115,7 @@ fn two_labs_can_use_the_same_addresses() {
     if !can_create_namespaces("two_labs_can_use_the_same_addresses") {
         return;
     }
-    let create = || Topology::raise(&wire()).unwrap();
+    let create = || Topology::create(&wire()).unwrap();
     let labs = std::thread::scope(|scope| {
         let threads = [scope.spawn(create), scope.spawn(create)];
         threads.map(|thread| thread.join().unwrap())
@@ -134,7 +134,7 @@ fn enforces_rate_limit() {
     }
     let mut lab = wire();
     wire_of(&mut lab).rate = Some(units::BitRate(80e6));
-    let topology = Topology::raise(&lab).unwrap();
+    let topology = Topology::create(&lab).unwrap();
     if !is_whole(&topology, "enforces_rate_limit") {
         return;
     }
@@ -169,7 +169,7 @@ fn only_loopback_has_an_ipv6_address() {
     if !can_create_namespaces("only_loopback_has_an_ipv6_address") {
         return;
     }
-    let topology = Topology::raise(&overlay(Forwarding::Unicast)).unwrap();
+    let topology = Topology::create(&overlay(Forwarding::Unicast)).unwrap();
     for (host, namespace) in topology.namespaces() {
         let read = || std::fs::read_to_string("/proc/thread-self/net/if_inet6").unwrap_or_default();
         let addresses = namespace.run_in(read).unwrap();
@@ -184,7 +184,7 @@ fn reports_invalid_device_name() {
     }
     let mut lab = wire();
     wire_of(&mut lab).ends[0].at = device("a:longer-than-15-bytes");
-    let Err(error) = Topology::raise(&lab) else { panic!("the kernel does not allow such names") };
+    let Err(error) = Topology::create(&lab) else { panic!("the kernel does not allow such names") };
     let text = error.to_string();
     for part in ["link `wire`", "a:longer-than-15-bytes", "create the veth pair"] {
         assert!(text.contains(part), "{text}");
@@ -199,6 +199,6 @@ fn reports_tunnel_larger_than_underlay() {
     let mut lab = overlay(Forwarding::Unicast);
     let Some(Link::Vxlan(overlay)) = lab.links.last_mut() else { panic!("the overlay comes last") };
     overlay.mtu = 1500;
-    let Err(error) = Topology::raise(&lab) else { panic!("1500 bytes do not fit a tunnel over 1500") };
+    let Err(error) = Topology::create(&lab) else { panic!("1500 bytes do not fit a tunnel over 1500") };
     assert!(error.to_string().contains("MTU") && error.to_string().contains(":vx"), "{error}");
 }

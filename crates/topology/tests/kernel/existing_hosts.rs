@@ -13,7 +13,7 @@ fn own_network() -> Topology {
     lab.hosts = HOSTS.map(|name| host(name, false)).into();
     let ends = [end("a:eth0", Some("198.18.0.1/24")), end("b:eth0", Some("198.18.0.2/24"))];
     lab.links.push(link("wire", ends, 1500));
-    Topology::raise(&lab).expect("a wire can be created")
+    Topology::create(&lab).expect("a wire can be created")
 }
 
 fn overlay() -> Lab {

@@ -30,7 +30,7 @@ fn reads_state_of_outgoing_device() {
     if !can_create_namespaces("reads_state_of_outgoing_device") {
         return;
     }
-    let topology = Topology::raise(&wire()).unwrap();
+    let topology = Topology::create(&wire()).unwrap();
     let offloads = Offloads { tso: Some(false), gso: Some(false), ..Offloads::default() };
     let off = BTreeMap::from([(device("a:eth0"), DeviceSettings { offloads, ..DeviceSettings::default() })]);
     for (on, settings) in [(true, BTreeMap::new()), (false, off)] {
@@ -51,7 +51,7 @@ fn route_selects_the_device() {
     if !can_create_namespaces("route_selects_the_device") {
         return;
     }
-    let topology = Topology::raise(&overlay(Forwarding::Unicast)).unwrap();
+    let topology = Topology::create(&overlay(Forwarding::Unicast)).unwrap();
     let found = device_from(&topology, "g1", "198.18.1.2", None).unwrap().expect("eth0 is used");
     assert_eq!((found.device.as_str(), found.kind.as_str(), found.mtu), ("eth0", "veth", 1450));
     let found = device_from(&topology, "hv1", "198.18.0.2", None).unwrap().expect("the wire is used");
@@ -63,7 +63,7 @@ fn local_and_unroutable_addresses_have_no_device() {
     if !can_create_namespaces("local_and_unroutable_addresses_have_no_device") {
         return;
     }
-    let topology = Topology::raise(&wire()).unwrap();
+    let topology = Topology::create(&wire()).unwrap();
     assert_eq!(device_from(&topology, "a", "198.18.0.1", None), Ok(None));
     let refusal = device_from(&topology, "a", "198.18.9.9", None).unwrap_err();
     assert_eq!(refusal.to_string(), "Network unreachable");

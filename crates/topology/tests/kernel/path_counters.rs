@@ -19,7 +19,7 @@ fn counts_traffic_at_both_ends_of_a_wire() {
     if !can_create_namespaces("counts_traffic_at_both_ends_of_a_wire") {
         return;
     }
-    let topology = Topology::raise(&wire()).unwrap();
+    let topology = Topology::create(&wire()).unwrap();
     let both = [device("b:eth0"), device("a:eth0")];
     let before = topology.reading(&both).unwrap();
     converse(&topology, "a", "b", "198.18.0.2");
@@ -43,7 +43,7 @@ fn counts_drops_of_rate_limit() {
     }
     let mut lab = wire();
     wire_of(&mut lab).rate = Some(units::BitRate(1e6));
-    let topology = Topology::raise(&lab).unwrap();
+    let topology = Topology::create(&lab).unwrap();
     if !is_whole(&topology, "counts_drops_of_rate_limit") {
         return;
     }
@@ -65,7 +65,7 @@ fn counts_connections_of_nat_host() {
     if !can_create_namespaces("counts_connections_of_nat_host") {
         return;
     }
-    let topology = Topology::raise(&egress_gateway()).unwrap();
+    let topology = Topology::create(&egress_gateway()).unwrap();
     let leaves = topology.devices().map(|known| known.at).collect::<Vec<_>>();
     let before = topology.reading(&leaves).unwrap();
     converse(&topology, "pod", "target", "198.18.2.2");
@@ -82,7 +82,7 @@ fn identifies_devices_by_namespace_and_index() {
     if !can_create_namespaces("identifies_devices_by_namespace_and_index") {
         return;
     }
-    let topology = Topology::raise(&egress_gateway()).unwrap();
+    let topology = Topology::create(&egress_gateway()).unwrap();
     for known in topology.devices() {
         let namespace = topology.namespace(&known.at.host).unwrap();
         assert_eq!(namespace.inode(), known.namespace);

@@ -53,7 +53,7 @@ fn counts_two_flows_on_their_queues() {
     if !can_create_namespaces("counts_two_flows_on_their_queues") {
         return;
     }
-    let topology = Topology::raise(&two_queues()).unwrap();
+    let topology = Topology::create(&two_queues()).unwrap();
     if !topology.missing().is_empty() {
         return;
     }
@@ -90,7 +90,7 @@ fn veth_without_receive_offload_has_no_queue_counters() {
     if !can_create_namespaces("veth_without_receive_offload_has_no_queue_counters") {
         return;
     }
-    let topology = Topology::raise(&wire()).unwrap();
+    let topology = Topology::create(&wire()).unwrap();
     crate::support::converse(&topology, "a", "b", "198.18.0.2");
     assert_eq!(queues(&topology), []);
 }
@@ -100,7 +100,7 @@ fn reads_cpu_affinity_of_queues_in_a_namespace() {
     if !can_create_namespaces("reads_cpu_affinity_of_queues_in_a_namespace") {
         return;
     }
-    let topology = Topology::raise(&two_queues()).unwrap();
+    let topology = Topology::create(&two_queues()).unwrap();
     let spread = |at: &str| topology.device_states(&[device(at)]).unwrap().remove(0).spread;
     let set = || {
         let sysfs = Sysfs::here()?;

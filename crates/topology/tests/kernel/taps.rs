@@ -60,7 +60,7 @@ fn tap_device_is_a_configured_bridge_port() {
     if !can_tap("tap_device_is_a_configured_bridge_port") {
         return;
     }
-    let topology = Topology::raise(&lab()).unwrap();
+    let topology = Topology::create(&lab()).unwrap();
     assert_eq!(topology.missing(), []);
     assert!(topology.namespace(&HostName::new("vm0")).is_none(), "a guest has its own kernel");
     let state = topology.device_states(&[device("hv:vm0")]).unwrap().remove(0);
@@ -82,7 +82,7 @@ fn removes_tap_device_with_topology() {
     if !can_tap("removes_tap_device_with_topology") {
         return;
     }
-    let topology = Topology::raise(&lab()).unwrap();
+    let topology = Topology::create(&lab()).unwrap();
     let inside = hypervisor(&topology);
     assert!(facts(&inside).is_some(), "the device is visible");
     let tap = topology.tap(&HostName::new("vm0")).expect("a guest").unwrap();
@@ -103,9 +103,9 @@ fn tap_device_for_firecracker_can_be_opened_by_name() {
     nic.queues = 1;
     // Repeated, because the bridge may notice a port without a reader with a delay.
     for _ in 0..10 {
-        drop(Topology::raise(&lab).unwrap());
+        drop(Topology::create(&lab).unwrap());
     }
-    let topology = Topology::raise(&lab).unwrap();
+    let topology = Topology::create(&lab).unwrap();
     assert_eq!(topology.missing(), []);
     let tap = topology.tap(&HostName::new("vm0")).expect("a guest").unwrap();
     assert_eq!((tap.queues.len(), tap.at), (0, device("hv:vm0")));
@@ -121,7 +121,7 @@ fn sets_and_restores_supported_coalescing() {
     if !can_tap("sets_and_restores_supported_coalescing") {
         return;
     }
-    let topology = Topology::raise(&lab()).unwrap();
+    let topology = Topology::create(&lab()).unwrap();
     let now = || topology.device_states(&[device("hv:vm0")]).unwrap().remove(0).coalescing;
     let set = |coalescing: Coalescing| {
         let settings = DeviceSettings { coalescing, ..DeviceSettings::default() };

@@ -87,8 +87,8 @@ fn serve(
     }
     let carried = AtomicU64::new(0);
     let mut requests = RequestServer::new(PATIENCE, &carried);
-    let belongs = |said: Handshake| {
-        said.token == spec.token && said.purpose == Purpose::Connect && said.number >= COUNTED
+    let belongs = |handshake: Handshake| {
+        handshake.token == spec.token && handshake.purpose == Purpose::Connect && handshake.number >= COUNTED
     };
     let goes_on = || !over.load(Ordering::Relaxed) && shared.check().is_ok();
     shared.wait_for_start()?;

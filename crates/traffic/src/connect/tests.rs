@@ -191,7 +191,7 @@ fn drips_are_given_up() {
             let listener = std::net::TcpListener::bind((HERE, 0)).expect("loopback");
             let mut peer = TcpStream::connect(listener.local_addr().expect("bound")).expect("loopback");
             let (socket, _) = listener.accept().expect("just connected");
-            let said = Handshake { token: TOKEN, purpose: Purpose::Connect, number: 1 };
+            let handshake = Handshake { token: TOKEN, purpose: Purpose::Connect, number: 1 };
             let carried = AtomicU64::new(0);
             let served = thread::scope(|scope| {
                 scope.spawn(move || {
@@ -204,7 +204,7 @@ fn drips_are_given_up() {
                         thread::sleep(Duration::from_millis(2));
                     }
                 });
-                let served = super::serve(&socket, said, limit, &carried, || goes_on);
+                let served = super::serve(&socket, handshake, limit, &carried, || goes_on);
                 drop(socket);
                 served.is_ok()
             });

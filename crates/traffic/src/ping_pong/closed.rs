@@ -66,7 +66,7 @@ fn answered<F: Format>(
                 }
             }
             Arrival::Nothing => {}
-            Arrival::End => return Err(socket.ended(RefusalCode::Unsaid)),
+            Arrival::End => return Err(socket.ended(RefusalCode::Unspecified)),
         }
         patience(socket, notes)?;
         let may_be_lost = !socket.is_stream() || notes.odd() > before;

@@ -9,6 +9,7 @@ use std::{
     net::SocketAddr,
 };
 
+use strum::FromRepr;
 use units::Nanos;
 
 use crate::{
@@ -19,9 +20,11 @@ use crate::{
 pub(crate) const LENGTH: usize = handshake::LENGTH + 4 + 8;
 const SLOT: Nanos = Nanos::from_secs(10);
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, FromRepr)]
+#[cfg_attr(test, derive(strum::VariantArray))]
+#[repr(u32)]
 pub enum GreetingKind {
-    Asks,
+    Asks = 1,
     Offers,
     Proves,
     Welcomes,
@@ -33,18 +36,6 @@ pub struct Greeting {
     pub handshake: Handshake,
     pub kind: GreetingKind,
     pub cookie: u64,
-}
-
-impl GreetingKind {
-    const ALL: [Self; 5] = [Self::Asks, Self::Offers, Self::Proves, Self::Welcomes, Self::Refuses];
-
-    const fn code(self) -> u32 {
-        self as u32 + 1
-    }
-
-    fn from_code(code: u32) -> Option<Self> {
-        Self::ALL.into_iter().find(|kind| kind.code() == code)
-    }
 }
 
 impl Greeting {
@@ -67,7 +58,7 @@ impl Greeting {
     pub fn encode(self) -> [u8; LENGTH] {
         let mut bytes = [0; LENGTH];
         bytes[..handshake::LENGTH].copy_from_slice(&self.handshake.encode());
-        bytes[32..36].copy_from_slice(&self.kind.code().to_be_bytes());
+        bytes[32..36].copy_from_slice(&(self.kind as u32).to_be_bytes());
         bytes[36..].copy_from_slice(&self.cookie.to_be_bytes());
         bytes
     }
@@ -79,7 +70,7 @@ impl Greeting {
         let (greeting, rest) = bytes.split_first_chunk::<{ handshake::LENGTH }>()?;
         let (kind, cookie) = rest.split_first_chunk::<4>()?;
         let cookie = u64::from_be_bytes(cookie.try_into().ok()?);
-        let kind = GreetingKind::from_code(u32::from_be_bytes(*kind))?;
+        let kind = GreetingKind::from_repr(u32::from_be_bytes(*kind))?;
         Some(Self { handshake: Handshake::decode(greeting)?, kind, cookie })
     }
 }
@@ -117,8 +108,8 @@ mod tests {
 
     #[test]
     fn greeting_round_trips_and_rejects_other_lengths() {
-        for kind in GreetingKind::ALL {
-            let greeting = Greeting { cookie: 0x0102_0304_0506_0708, ..ASKS.with(kind) };
+        for kind in <GreetingKind as strum::VariantArray>::VARIANTS {
+            let greeting = Greeting { cookie: 0x0102_0304_0506_0708, ..ASKS.with(*kind) };
             let bytes = greeting.encode();
             assert_eq!(Greeting::decode(&bytes), Some(greeting));
             assert_eq!(Greeting::decode(&bytes[..LENGTH - 1]), None);

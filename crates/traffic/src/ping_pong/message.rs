@@ -82,8 +82,8 @@ impl Format for Message {
 
     #[inline]
     fn read(&self, received: &[u8], next: u64) -> Reply {
-        if let Some(said) = Greeting::decode(received) {
-            return said.refused().map_or(Reply::Greeting, Reply::End);
+        if let Some(greeting) = Greeting::decode(received) {
+            return greeting.refused().map_or(Reply::Greeting, Reply::End);
         }
         self.number_of(received, next).map_or(Reply::Unknown, Reply::Answer)
     }
@@ -91,9 +91,9 @@ impl Format for Message {
 
 pub(crate) fn has_token(datagram: &[u8], token: u64) -> bool {
     let owned = token.to_be_bytes();
-    let said = datagram.get(TOKEN.start..).unwrap_or_default();
-    let fits = said.len().min(owned.len());
-    said[..fits] == owned[..fits]
+    let carried = datagram.get(TOKEN.start..).unwrap_or_default();
+    let fits = carried.len().min(owned.len());
+    carried[..fits] == owned[..fits]
 }
 
 pub(crate) fn is_closing(datagram: &[u8]) -> bool {
@@ -149,8 +149,8 @@ mod tests {
             assert_eq!(read, Reply::Answer(expected), "{length} B: {number} if {next} is next");
         }
         for (number, bits) in [(0, 8), (255, 8), (0, 56), (u64::MAX >> 8, 56), (u64::MAX, 64)] {
-            let told = u64::MAX >> (u64::BITS - bits);
-            assert_eq!(latest(number, bits, u64::MAX) & told, number, "{number} of {bits} bits");
+            let mask = u64::MAX >> (u64::BITS - bits);
+            assert_eq!(latest(number, bits, u64::MAX) & mask, number, "{number} of {bits} bits");
         }
     }
 

@@ -151,7 +151,7 @@ impl MessageSocket {
     pub(crate) fn broken(&self) -> impl FnOnce(io::Error) -> Error + use<'_> {
         |error| match error.kind() {
             io::ErrorKind::ConnectionReset | io::ErrorKind::UnexpectedEof if self.is_stream() => {
-                self.ended(RefusalCode::Unsaid)
+                self.ended(RefusalCode::Unspecified)
             }
             _ => self.failed("receive on")(error),
         }

@@ -183,7 +183,7 @@ impl<'a> Open<'a> {
                 }
             }
             Arrival::Nothing => {}
-            Arrival::End => return Err(self.socket.ended(RefusalCode::Unsaid)),
+            Arrival::End => return Err(self.socket.ended(RefusalCode::Unspecified)),
         }
         Ok(now)
     }

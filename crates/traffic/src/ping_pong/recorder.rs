@@ -30,7 +30,7 @@ pub(super) struct Recorder<'a> {
     returned: u64,
     given_up: u64,
     answered: u64,
-    told: u64,
+    reported: u64,
     strays: u64,
     duplicates: u64,
     seen: CpuSet,
@@ -62,7 +62,7 @@ impl<'a> Recorder<'a> {
             returned: begin,
             given_up: begin,
             answered: 0,
-            told: 0,
+            reported: 0,
             strays: 0,
             duplicates: 0,
             seen: CpuSet::default(),
@@ -138,8 +138,8 @@ impl<'a> Recorder<'a> {
         if now >= self.progress {
             self.progress = now + TICK.as_nanos() as u64;
             self.seen.sample();
-            self.shared.add_round_trips(self.answered - self.told);
-            self.told = self.answered;
+            self.shared.add_round_trips(self.answered - self.reported);
+            self.reported = self.answered;
             self.shared.check()?;
         }
         self.wake = self.progress.min(self.present.1);
@@ -190,7 +190,7 @@ impl<'a> Recorder<'a> {
             self.date(end);
             self.shared.send_ping_interval(self.working);
         }
-        self.shared.add_round_trips(self.answered - self.told);
+        self.shared.add_round_trips(self.answered - self.reported);
         let elapsed = Nanos(self.first.map_or(0, |first| end.saturating_sub(first)));
         ThreadNotes { elapsed, strays: self.strays, duplicates: self.duplicates, seen: self.seen }
     }
@@ -222,7 +222,7 @@ mod tests {
         load: &PingPongSettings,
         notes: impl FnOnce(&mut Recorder<'_>, &SharedState<'_>) -> Result<()> + Send,
     ) -> (Nanos, Vec<PingPongInterval>) {
-        let (stop, heard) = (Stop::new(), Reported::default());
+        let (stop, reported) = (Stop::new(), Reported::default());
         let shared = &SharedState::new(&stop);
         let work = move || {
             prepare(shared);
@@ -232,8 +232,8 @@ mod tests {
             Ok(recorder.finish().elapsed)
         };
         let job = Job { name: "test".into(), thread: "test".into(), work: Box::new(work) };
-        let elapsed = workers::run(vec![job], shared, &heard).expect("runs").remove(0);
-        (elapsed, heard.0.into_inner())
+        let elapsed = workers::run(vec![job], shared, &reported).expect("runs").remove(0);
+        (elapsed, reported.0.into_inner())
     }
 
     /// One message per ms for 3 s, returning after `round_trip` ms; those selected by `is_lost` time out.

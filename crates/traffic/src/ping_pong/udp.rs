@@ -73,7 +73,7 @@ fn greet_with(
 }
 
 fn refused(server: SocketAddr, answer: Greeting) -> Error {
-    let reason = answer.refused().unwrap_or(RefusalCode::Unsaid);
+    let reason = answer.refused().unwrap_or(RefusalCode::Unspecified);
     Error::Refused { object: format!("the UDP ping-pong with {server}"), reason }
 }
 

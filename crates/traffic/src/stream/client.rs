@@ -31,8 +31,8 @@ pub(crate) fn run_client(
         let (socket, start) = match spec.load.transport {
             Transport::Tcp => (FlowSocket::Tcp(dial.connect(handshake, stop)?), Start::Go),
             Transport::Udp => {
-                let (socket, said) = udp::greet(&dial, handshake, stop)?;
-                (FlowSocket::Udp(socket, DatagramFormat::Counter64), Start::Opening(said))
+                let (socket, opening) = udp::greet(&dial, handshake, stop)?;
+                (FlowSocket::Udp(socket, DatagramFormat::Counter64), Start::Opening(opening))
             }
         };
         Ok(Flow {

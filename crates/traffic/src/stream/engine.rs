@@ -15,11 +15,7 @@ use crate::{
     workers::{self, Job, SharedState},
 };
 
-/// Runs all flows of an end, with a thread each; results have the same order.
-///
-/// # Errors
-///
-/// The first failure, after which all flows are stopped.
+/// Results have the same order. The first failure stops all flows.
 pub fn run(flows: Vec<Flow<'_>>, stop: &Stop, observer: &dyn Observer) -> Result<StreamOutcome> {
     let shared = &SharedState::new(stop);
     let mut jobs = Vec::with_capacity(flows.len());
@@ -32,7 +28,6 @@ pub fn run(flows: Vec<Flow<'_>>, stop: &Stop, observer: &dyn Observer) -> Result
 }
 
 impl Flow<'_> {
-    /// Prepares, waits for the other flows, and transfers.
     fn run(self, shared: &SharedState<'_>) -> Result<(FlowEnd, ThreadCpu)> {
         if let Some(cpu) = self.cpu {
             sys::affinity::pin_thread(&[cpu])?;

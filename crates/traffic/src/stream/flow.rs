@@ -49,7 +49,7 @@ impl FlowSocket {
 #[derive(Debug, Clone, Copy)]
 pub enum Start {
     Go,
-    /// The client starts, over UDP, with this opening, which the server knows.
+    /// Over UDP, the client starts with this opening.
     Opening(Opening),
     Now,
 }
@@ -68,11 +68,12 @@ pub enum Finish<'a> {
 pub struct EndFlag(AtomicBool);
 
 impl EndFlag {
-    pub fn raise(&self) {
+    /// Sets the flag; streams end within 100 ms.
+    pub fn set(&self) {
         self.0.store(true, Ordering::Relaxed);
     }
 
-    fn is_raised(&self) -> bool {
+    fn is_set(&self) -> bool {
         self.0.load(Ordering::Relaxed)
     }
 }
@@ -104,7 +105,7 @@ impl Flow<'_> {
 
     #[inline]
     pub(super) fn is_ended(&self) -> bool {
-        matches!(self.finish, Finish::External(end) if end.is_raised())
+        matches!(self.finish, Finish::External(end) if end.is_set())
     }
 
     pub(super) const fn is_ended_from_outside(&self) -> bool {

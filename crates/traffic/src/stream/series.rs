@@ -94,9 +94,9 @@ impl Series {
     /// The counts of intervals completed after `now` go to the last one that started before. A remainder below half an
     /// interval is merged into the previous one.
     pub(super) fn finish(mut self, now: u64, reading: Reading) -> Vec<Interval> {
-        let told =
+        let has_losses =
             reading.datagrams.is_some_and(|sample| sample.count > 0 || sample.lost != 0 || sample.strays > 0);
-        if now > self.origin + self.start || self.bytes > 0 || told {
+        if now > self.origin + self.start || self.bytes > 0 || has_losses {
             self.cut(now.max(self.origin + self.start), reading);
         }
         self.end_at(Nanos(now.saturating_sub(self.origin)));

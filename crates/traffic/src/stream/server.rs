@@ -76,7 +76,7 @@ impl Server {
         let expected: Vec<_> =
             places.iter().map(|&(direction, id)| (Purpose::of(direction, transport), id)).collect();
         let flow_of_datagrams =
-            |(socket, said)| (FlowSocket::Udp(socket, DatagramFormat::Counter64), Start::Opening(said));
+            |(socket, opening)| (FlowSocket::Udp(socket, DatagramFormat::Counter64), Start::Opening(opening));
         Ok(match listening {
             Listening::Tcp(listener) => gather::gather(listener, spec.token, &expected, stop)?
                 .into_values()

@@ -39,7 +39,7 @@ pub(crate) async fn page(
     let id = run.clone();
     let following = site.read(move |_, store| Following::begin(store, &id)).await?;
     let content = html! {
-        div #live data-events=(links::events(&run)) { (state::shown(&following)) }
+        div #live data-events=(links::events(&run)) { (state::render(&following)) }
         p #connection .faint hidden role="status" { "Connection lost; reconnecting." }
         noscript { p.faint { "As of " (time::second_of_day(time::now())) " UTC. Reload to update (JavaScript is off)." } }
         script src="/static/live.js" defer {}
@@ -93,7 +93,7 @@ async fn next(site: &Arc<Site>, follower: Follower) -> Option<(Event, Follower)>
 }
 
 fn event_of(following: Following) -> (Event, Follower) {
-    let shown = state::shown(&following).into_string();
+    let shown = state::render(&following).into_string();
     if following.has_ended() {
         (Event::default().event("end").data(shown), Follower::Ended)
     } else {

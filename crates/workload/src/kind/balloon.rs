@@ -62,13 +62,8 @@ pub struct BalloonSettings {
     /// includes touching it.
     pub touched: bool,
     /// Whether the guest's kernel compacts its memory continuously during the test, which migrates pages.
-    #[serde(default, skip_serializing_if = "is_off")]
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub compact: bool,
-}
-
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
-const fn is_off(switch: &bool) -> bool {
-    !*switch
 }
 
 impl BalloonSettings {
@@ -224,7 +219,7 @@ impl KindMeasurement for BalloonData {
     }
 
     fn column(&self, head: &str) -> Option<String> {
-        Column::said(COLUMNS, head, self)
+        Column::cell(COLUMNS, head, self)
     }
 }
 

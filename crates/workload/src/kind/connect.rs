@@ -136,6 +136,6 @@ impl KindMeasurement for ConnectData {
     }
 
     fn column(&self, head: &str) -> Option<String> {
-        Column::said(COLUMNS, head, self)
+        Column::cell(COLUMNS, head, self)
     }
 }

@@ -182,7 +182,7 @@ impl KindMeasurement for FirstTouchData {
     }
 
     fn column(&self, head: &str) -> Option<String> {
-        Column::said(COLUMNS, head, self)
+        Column::cell(COLUMNS, head, self)
     }
 }
 

@@ -203,6 +203,6 @@ impl KindMeasurement for PingPongData {
     }
 
     fn column(&self, head: &str) -> Option<String> {
-        Column::said(COLUMNS, head, self)
+        Column::cell(COLUMNS, head, self)
     }
 }

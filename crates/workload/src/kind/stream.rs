@@ -136,8 +136,8 @@ pub(crate) fn each(streams: u32, direction: Direction) -> &'static str {
 
 pub(crate) const COLUMNS: &[Column<StreamData>] = &[
     Column::new("flows", "", |data| Some(data.flows.len().to_string())),
-    Column::new("sent", "bytes", |data| data.known(|flow| &flow.sender, EndSeries::bytes)),
-    Column::new("received", "bytes", |data| data.known(|flow| &flow.receiver, EndSeries::bytes)),
+    Column::new("sent", "bytes", |data| data.total_if_measured(|flow| &flow.sender, EndSeries::bytes)),
+    Column::new("received", "bytes", |data| data.total_if_measured(|flow| &flow.receiver, EndSeries::bytes)),
     Column::new("measured", "ns", |data| {
         let time = EndSeries::time_together(data.judged());
         (time.0 > 0).then(|| time.0.to_string())
@@ -168,8 +168,8 @@ impl StreamData {
         self.flows.iter().map(move |flow| if received { &flow.receiver } else { &flow.sender })
     }
 
-    /// `None` if no end has a time.
-    fn known(&self, end: fn(&Flow) -> &EndSeries, of: fn(&EndSeries) -> Bytes) -> Option<String> {
+    /// A sum over one side; `None` if no end has a time.
+    fn total_if_measured(&self, end: fn(&Flow) -> &EndSeries, of: fn(&EndSeries) -> Bytes) -> Option<String> {
         let ends = || self.flows.iter().map(end);
         let known = ends().any(|series| series.elapsed().0 > 0);
         known.then(|| ends().map(of).sum::<Bytes>().0.to_string())
@@ -228,6 +228,6 @@ impl KindMeasurement for StreamData {
     }
 
     fn column(&self, head: &str) -> Option<String> {
-        Column::said(COLUMNS, head, self)
+        Column::cell(COLUMNS, head, self)
     }
 }

@@ -16,7 +16,7 @@ struct Document<'a, T> {
     plumb: &'a SingleMeasurement,
 }
 
-pub(super) fn of(
+pub(super) fn render(
     spec: &ClientSpec,
     report: &Report,
     every: Nanos,

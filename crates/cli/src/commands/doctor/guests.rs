@@ -23,7 +23,7 @@ pub(super) fn checks() -> [Check; 2] {
             "guest-kernel",
             "guest kernel",
             kernel
-                .map(|kernel| format!("{}; {}", kernel.image.display(), memory::lacks(&kernel)))
+                .map(|kernel| format!("{}; {}", kernel.image.display(), memory::missing_features(&kernel)))
                 .map_err(|error| error.to_string()),
             "linux-image-cloud-amd64",
         ),

@@ -40,15 +40,15 @@ pub(super) fn checks() -> Vec<Check> {
     checks
 }
 
-pub(super) fn lacks(kernel: &Kernel) -> String {
+pub(super) fn missing_features(kernel: &Kernel) -> String {
     match GuestKernel::of(kernel) {
-        Ok(kernel) => kernel.lacks(),
+        Ok(kernel) => kernel.missing_features(),
         Err(reason) => reason,
     }
 }
 
 impl GuestKernel {
-    fn lacks(&self) -> String {
+    fn missing_features(&self) -> String {
         let lacking = USES.into_iter().filter(|(option, _)| !self.has(option));
         let names: Vec<&str> = lacking.map(|(_, name)| name).collect();
         if names.is_empty() {
@@ -203,12 +203,13 @@ mod tests {
 
     #[test]
     fn lists_missing_kernel_features() {
-        let lacks =
-            |config: &str| GuestKernel { release: "6.1".to_owned(), config: config.to_owned() }.lacks();
+        let missing_features = |config: &str| {
+            GuestKernel { release: "6.1".to_owned(), config: config.to_owned() }.missing_features()
+        };
         let all: String = USES.iter().map(|(option, _)| format!("{option}=y\n")).collect();
-        assert_eq!(lacks(&all), "no missing features");
-        assert_eq!(lacks(&all.replace("CONFIG_DAMON_PADDR=y", "")), "missing: DAMON");
-        assert_eq!(lacks("").matches(';').count(), USES.len() - 1);
+        assert_eq!(missing_features(&all), "no missing features");
+        assert_eq!(missing_features(&all.replace("CONFIG_DAMON_PADDR=y", "")), "missing: DAMON");
+        assert_eq!(missing_features("").matches(';').count(), USES.len() - 1);
     }
 
     #[test]

@@ -41,7 +41,7 @@ impl Verdict {
         let has_guests = scenario.lab.hosts.iter().any(|host| host.vm.is_some());
         let emulated =
             has_guests && !checks.iter().any(|check| check.id == KVM && check.status == Status::Works);
-        let inside = has_guests && ::lab::lacks_for_guests(scenario, plan, None).is_some();
+        let inside = has_guests && ::lab::missing_for_guests(scenario, plan, None).is_some();
         let boot = if has_guests { boot } else { Some(Nanos(0)) };
         let mut verdict = Self {
             name: scenario.name.clone(),

@@ -40,7 +40,10 @@ impl UnreadableFile {
 
 /// Reads the files once to find the unreadable ones. Skips pipes and other inputs that can be read only
 /// once.
-pub(super) fn among(files: &[String], options: &Options) -> anyhow::Result<Vec<(String, UnreadableFile)>> {
+pub(super) fn unreadable_files(
+    files: &[String],
+    options: &Options,
+) -> anyhow::Result<Vec<(String, UnreadableFile)>> {
     let mut found = Vec::new();
     for name in files.iter().filter(|name| !is_read_once(name)) {
         let read = open(name).and_then(|mut input| read_file(&mut input, options, &mut |_| Ok(())));
@@ -89,7 +92,7 @@ pub(super) fn read_all(
             Ok(mut of_file) => columns.append(&mut of_file),
             Err(Err(error)) => return Err(error),
             Err(Ok(first)) => {
-                let others = among(&files[at..], options)?.into_iter().map(|(_, file)| file);
+                let others = unreadable_files(&files[at..], options)?.into_iter().map(|(_, file)| file);
                 let unreadable: Vec<UnreadableFile> = [first].into_iter().chain(others).collect();
                 return Err(refusal(&unreadable, files.len()).into());
             }

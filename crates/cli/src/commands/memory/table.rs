@@ -13,7 +13,7 @@ const HEAD: [&str; 8] = ["VM", "HAS", "FREE", "AVAIL", "ACCESSED", "ACCESSES", "
 const LONGEST_NAME: u16 = 16;
 const UNKNOWN: &str = "-";
 
-pub(super) fn of(memory: &BTreeMap<String, Result<GuestMemory, MemoryError>>) -> String {
+pub(super) fn render(memory: &BTreeMap<String, Result<GuestMemory, MemoryError>>) -> String {
     let mut table = Table::new();
     table.load_style(presets::NOTHING).set_header(HEAD);
     let mut notes = Vec::new();
@@ -126,7 +126,8 @@ mod tests {
             ..GuestMemory::default()
         };
         let lost = MemoryError::NoBalloon;
-        let shown = of(&[("a-rather-long-name".to_owned(), Ok(memory)), ("b".to_owned(), Err(lost))].into());
+        let shown =
+            render(&[("a-rather-long-name".to_owned(), Ok(memory)), ("b".to_owned(), Err(lost))].into());
         assert!(shown.contains("73.1 % fast") && shown.contains("node 1 slow"), "{shown}");
         assert!(shown.contains("0.40 % of a guest CPU"), "{shown}");
         let table = shown.lines().take_while(|line| !line.is_empty());

@@ -82,7 +82,7 @@ pub(crate) fn run(args: &TopArgs) -> anyhow::Result<Exit> {
         if let Some(recorder) = &mut recorder {
             recorder.keep(&document)?;
         }
-        let shown = if args.json { serde_json::to_string(&document)? } else { table::of(&memory) };
+        let shown = if args.json { serde_json::to_string(&document)? } else { table::render(&memory) };
         output::text(format_args!("{}{shown}\n", if live { ANEW } else { "" }))?;
         if args.once {
             break;

@@ -39,7 +39,7 @@ fn connect(args: &PingArgs) -> ConnectSettings {
         response: traffic.size,
         warmup: traffic.warmup,
         socket: socket(args),
-        interval: shown(args),
+        interval: display_interval(args),
         ..ConnectSettings::new(traffic.time)
     }
 }
@@ -62,7 +62,7 @@ fn ping_pong(args: &PingArgs) -> PingPongSettings {
         duration: traffic.time,
         warmup: traffic.warmup,
         socket: socket(args),
-        interval: shown(args),
+        interval: display_interval(args),
     }
 }
 
@@ -71,7 +71,7 @@ fn socket(args: &PingArgs) -> SocketSettings {
     SocketSettings { dscp: traffic.dscp, busy_poll: traffic.busy_poll, ..SocketSettings::kernel() }
 }
 
-fn shown(args: &PingArgs) -> Nanos {
+fn display_interval(args: &PingArgs) -> Nanos {
     if args.output.interval.0 == 0 { UNSEEN } else { args.output.interval }
 }
 

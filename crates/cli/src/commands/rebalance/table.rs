@@ -9,7 +9,7 @@ const HEAD: [&str; 7] = ["VM", "HAS", "IN RAM", "AVAILABLE", "REFAULTS/s", "NEED
 const NUMBERS: std::ops::RangeInclusive<usize> = 1..=5;
 const LONGEST_NAME: u16 = 24;
 
-pub(super) fn of(round: &Round) -> String {
+pub(super) fn render(round: &Round) -> String {
     let mut table = Table::new();
     table.load_style(presets::NOTHING).set_header(HEAD);
     for outlook in &round.decision.outlooks {

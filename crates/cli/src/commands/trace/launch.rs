@@ -68,7 +68,7 @@ impl Launch {
         let [program, arguments @ ..] = command else { return Ok(None) };
         let found = find(program)?;
         let at = format!("plumb-trace-{}", process::id());
-        let door = UnixListener::bind_addr(&SocketAddr::from_abstract_name(&at)?)
+        let listener = UnixListener::bind_addr(&SocketAddr::from_abstract_name(&at)?)
             .context("cannot create the start signal's socket")?;
         let mut child = Command::new(PROGRAM)
             .args([SUBCOMMAND, &at, "--"])
@@ -76,7 +76,7 @@ impl Launch {
             .args(arguments)
             .spawn()
             .with_context(|| format!("cannot start {}", program.display()))?;
-        let gate = accept(&door, &mut child)?;
+        let gate = accept(&listener, &mut child)?;
         let words = command.iter().map(|word| word.to_string_lossy());
         let name = Path::new(program).file_name().and_then(OsStr::to_str).unwrap_or(NAMELESS).to_owned();
         Ok(Some(Self { child, gate, line: words.collect::<Vec<_>>().join(" "), name }))
@@ -106,11 +106,11 @@ impl Launch {
     }
 }
 
-fn accept(door: &UnixListener, child: &mut Child) -> anyhow::Result<UnixStream> {
-    door.set_nonblocking(true)?;
+fn accept(listener: &UnixListener, child: &mut Child) -> anyhow::Result<UnixStream> {
+    listener.set_nonblocking(true)?;
     let start = Instant::now();
     loop {
-        match door.accept() {
+        match listener.accept() {
             Ok((gate, _)) => return Ok(gate),
             Err(error) if error.kind() != ErrorKind::WouldBlock => return Err(error.into()),
             Err(_) if start.elapsed() > PATIENCE || child.try_wait()?.is_some() => {

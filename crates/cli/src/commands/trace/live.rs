@@ -27,7 +27,13 @@ impl Live {
     /// Disabled if the traced program uses the terminal.
     pub(super) fn new(args: &TraceArgs) -> Self {
         let terminal = Some(Term::stderr()).filter(|term| term.is_term() && args.command.is_empty());
-        Self { terminal, by: rendering::by(args), top: usize::from(args.output.top), shown: 0, before: None }
+        Self {
+            terminal,
+            by: rendering::grouping(args),
+            top: usize::from(args.output.top),
+            shown: 0,
+            before: None,
+        }
     }
 
     pub(super) fn show(

@@ -17,7 +17,7 @@ pub(super) struct Destination {
     top: usize,
 }
 
-pub(super) fn by(args: &TraceArgs) -> CallGrouping {
+pub(super) fn grouping(args: &TraceArgs) -> CallGrouping {
     let usual = if args.what.qemu.is_some() { CallGrouping::Thread } else { CallGrouping::Process };
     args.output.by.unwrap_or(usual)
 }
@@ -32,7 +32,7 @@ impl Destination {
         Ok(Self {
             json: args.output.json,
             file: file.transpose()?,
-            by: by(args),
+            by: grouping(args),
             top: usize::from(args.output.top),
         })
     }

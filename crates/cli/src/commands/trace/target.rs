@@ -40,7 +40,7 @@ pub(super) fn find(what: &Target, launch: Option<&Launch>) -> anyhow::Result<Res
 
 fn of_command(launch: &Launch) -> Resolved {
     let processes = vec![TracedProcess { pid: launch.pid(), name: launch.name().to_owned() }];
-    of(TargetKind::Command, launch.line().to_owned(), processes)
+    resolved(TargetKind::Command, launch.line().to_owned(), processes)
 }
 
 fn processes(pids: &[u32]) -> Result<Resolved, TargetError> {
@@ -52,7 +52,7 @@ fn processes(pids: &[u32]) -> Result<Resolved, TargetError> {
         }
     }
     let named = pids.iter().map(u32::to_string).collect::<Vec<_>>().join(", ");
-    Ok(of(TargetKind::Processes, named, found))
+    Ok(resolved(TargetKind::Processes, named, found))
 }
 
 fn namespace(named: &str) -> Result<Resolved, TargetError> {
@@ -78,11 +78,11 @@ pub(super) fn of_qemu(qemu: Qemu, named: &str) -> Resolved {
     let guest = qemu.guest.unwrap_or_else(|| named.to_owned());
     let process = TracedProcess { pid: qemu.pid, name: qemu.process };
     let monitor = Subject { pids: vec![qemu.pid], ..subject(CpuConsumer::ClientVm, true) };
-    let found = of(TargetKind::Qemu, guest, vec![process]);
+    let found = resolved(TargetKind::Qemu, guest, vec![process]);
     Resolved { subjects: probe::machine(&monitor), ..found }
 }
 
-fn of(kind: TargetKind, named: String, processes: Vec<TracedProcess>) -> Resolved {
+fn resolved(kind: TargetKind, named: String, processes: Vec<TracedProcess>) -> Resolved {
     let pids = processes.iter().map(|process| process.pid).collect();
     let subjects = vec![Subject { pids, ..subject(CpuConsumer::Client, true) }];
     Resolved { namespace: shared_namespace(&processes), target: target(kind, named, processes), subjects }

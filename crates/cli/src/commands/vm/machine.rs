@@ -56,7 +56,7 @@ impl MonitorArgs {
         kernel: &Kernel,
         network: Option<&GuestNetwork>,
     ) -> anyhow::Result<Booting> {
-        if let Some(lack) = Firecracker::lacks(self.firecracker.as_deref()) {
+        if let Some(lack) = Firecracker::unusable(self.firecracker.as_deref()) {
             return Err(lack.into());
         }
         let image = Image::build(kernel, PROGRAM.as_ref(), Firecracker::MODULES, &[])?;

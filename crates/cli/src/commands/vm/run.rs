@@ -105,7 +105,7 @@ pub(crate) fn run(args: &RunArgs) -> anyhow::Result<Exit> {
     interrupt::set_on_signal(&stop.flag())?;
     let kernel = args.kernel()?;
     let host = HostName::new(NAME);
-    let network = mtu.map(|mtu| GuestNetwork::raise(&host, &vm, mtu)).transpose()?;
+    let network = mtu.map(|mtu| GuestNetwork::create(&host, &vm, mtu)).transpose()?;
     let requested = args.accel;
     let booting = args.monitor.booting((host.clone(), &vm), kernel, network.as_ref(), requested)?;
     let Booting { machine, accelerator, emulated_reason } = booting;

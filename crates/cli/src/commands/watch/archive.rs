@@ -88,7 +88,7 @@ impl Archive {
         let runs = measured(&store, digest)?;
         let newest = runs.iter().max_by_key(|run| run.started);
         let newest = newest.filter(|run| run.state == RunState::Unfinished && run.started > since);
-        let sent = newest.and_then(|run| Some((run.id.clone(), self.known(&store, run)?.bytes)));
+        let sent = newest.and_then(|run| Some((run.id.clone(), self.stored_run(&store, run)?.bytes)));
         Ok(sent)
     }
 
@@ -105,7 +105,7 @@ impl Archive {
             |run: &RunListing| schedule::day_of(run.started) == schedule::day_of(now) && !run.imported;
         let mut runs = store.runs()?;
         runs.retain(|run| today(run) && names.contains(&run.scenario.as_str()));
-        Ok(runs.iter().filter_map(|run| self.known(&store, run)).map(|run| run.bytes).sum())
+        Ok(runs.iter().filter_map(|run| self.stored_run(&store, run)).map(|run| run.bytes).sum())
     }
 
     /// Expected bytes per run: the median of recent runs, which tolerates an outlier with many trials.
@@ -113,7 +113,7 @@ impl Archive {
     pub(super) fn expected(&mut self, digest: &str) -> anyhow::Result<Option<Bytes>> {
         let Some(store) = self.store()? else { return Ok(None) };
         let runs = complete(&store, digest)?;
-        let last = runs.iter().take(EXPECTED).filter_map(|run| self.known(&store, run));
+        let last = runs.iter().take(EXPECTED).filter_map(|run| self.stored_run(&store, run));
         let mut sent: Vec<Bytes> = last.map(|run| run.bytes).collect();
         sent.sort_unstable();
         Ok(sent.get(sent.len() / 2).copied())
@@ -121,7 +121,7 @@ impl Archive {
 
     pub(super) fn latest(&mut self, digest: &str) -> anyhow::Result<Option<Arc<StoredRun>>> {
         let Some(store) = self.store()? else { return Ok(None) };
-        Ok(complete(&store, digest)?.first().and_then(|newest| self.known(&store, newest)))
+        Ok(complete(&store, digest)?.first().and_then(|newest| self.stored_run(&store, newest)))
     }
 
     /// Compares a run with its reference; `None` if the run is incomplete or not stored.
@@ -135,7 +135,7 @@ impl Archive {
         let Some(store) = self.store()? else { return Ok(None) };
         let mut runs = complete(&store, digest)?;
         runs.drain(..runs.iter().position(|listed| listed.id == *run).unwrap_or(runs.len()));
-        let Some(stored) = runs.first().and_then(|newest| self.known(&store, newest)) else {
+        let Some(stored) = runs.first().and_then(|newest| self.stored_run(&store, newest)) else {
             return Ok(None);
         };
         let compared = match reference(&store, &runs, measure, remembered)? {
@@ -144,13 +144,13 @@ impl Archive {
         };
         runs.truncate(SEARCHED);
         runs.reverse();
-        let known: Vec<Arc<StoredRun>> = runs.iter().filter_map(|run| self.known(&store, run)).collect();
+        let known: Vec<Arc<StoredRun>> = runs.iter().filter_map(|run| self.stored_run(&store, run)).collect();
         let results: Vec<Arc<RunResults>> = known.iter().map(|run| Arc::clone(&run.results)).collect();
         Ok(Some(Standing { stored, compared, shifts: analysis::newly_worse(&results) }))
     }
 
     /// Reads and caches a run; `None` if it is unreadable.
-    fn known(&mut self, store: &Store, run: &RunListing) -> Option<Arc<StoredRun>> {
+    fn stored_run(&mut self, store: &Store, run: &RunListing) -> Option<Arc<StoredRun>> {
         let key = (run.started.0, run.id.clone(), run.completed);
         if let Some(known) = self.known.get(&key) {
             return Some(Arc::clone(known));

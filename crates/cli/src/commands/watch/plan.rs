@@ -143,7 +143,7 @@ impl Plan {
                 let message = format!("`jitter` of {name} must be shorter than its `every`");
                 return Err(wrong(at, message));
             }
-            let scenario = found(folder, &name).map_err(|message| wrong(at.clone(), message))?;
+            let scenario = find_scenario(folder, &name).map_err(|message| wrong(at.clone(), message))?;
             if measures.iter().any(|known| known.scenario == scenario) {
                 return Err(wrong(at, format!("the plan has the scenario {name} twice")));
             }
@@ -160,7 +160,7 @@ impl Plan {
     }
 }
 
-fn found(folder: &Path, name: &str) -> Result<String, String> {
+fn find_scenario(folder: &Path, name: &str) -> Result<String, String> {
     let is_file = name.contains('/') || Path::new(name).extension().is_some();
     let path = if is_file { folder.join(name) } else { PathBuf::from(name) };
     path.to_str()

@@ -22,15 +22,8 @@ pub struct PrivateKey(RsaPrivateKey);
 
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum KeyError {
-    /// Not a PEM key of this kind.
     #[error("not an RSA {kind} key in PEM without a passphrase: {reason}")]
-    Unreadable {
-        /// Public or private.
-        kind: &'static str,
-        /// The parser's message.
-        reason: String,
-    },
-    /// The key is too short for the credentials.
+    Unreadable { kind: &'static str, reason: String },
     #[error("user name and password are too long for this key; use a longer key or a shorter password")]
     TooLong,
 }

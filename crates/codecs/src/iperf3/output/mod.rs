@@ -5,12 +5,14 @@ mod once;
 mod start;
 
 use serde::{Deserialize, Serialize};
+use serde_with::{apply, skip_serializing_none};
 
 pub use measure::Measure;
 pub use start::{ConnectionInfo, Endpoint, Start, TestStart, Timestamp};
 
 use super::number::real;
 
+#[skip_serializing_none]
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Output {
@@ -18,82 +20,66 @@ pub struct Output {
     pub intervals: Vec<Interval>,
     pub end: End,
     /// `-T`.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub extra_data: Option<String>,
     /// The server's output, with `--get-server-output`.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub server_output_json: Option<Box<Self>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub server_output_text: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
 }
 
+#[skip_serializing_none]
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Interval {
     pub streams: Vec<Measure>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub sum: Option<Measure>,
     /// The streams that the other end sends, with `--bidir`.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub sum_bidir_reverse: Option<Measure>,
 }
 
+#[skip_serializing_none]
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct End {
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub streams: Option<Vec<EndStream>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub sum: Option<Measure>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub sum_sent: Option<Measure>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub sum_received: Option<Measure>,
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// The other direction, with `--bidir`.
     pub sum_bidir_reverse: Option<Measure>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub sum_sent_bidir_reverse: Option<Measure>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub sum_received_bidir_reverse: Option<Measure>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub cpu_utilization_percent: Option<Cpu>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub sender_tcp_congestion: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub receiver_tcp_congestion: Option<String>,
 }
 
 /// Separate sender and receiver for TCP, combined for UDP.
+#[skip_serializing_none]
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct EndStream {
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub sender: Option<Measure>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub receiver: Option<Measure>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub udp: Option<Measure>,
 }
 
 /// CPU usage of both processes, in percent of one CPU.
+#[apply(
+    f64 => #[serde(deserialize_with = "real")],
+)]
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Cpu {
-    #[serde(deserialize_with = "real")]
     pub host_total: f64,
-    #[serde(deserialize_with = "real")]
+    /// This end.
     pub host_user: f64,
-    #[serde(deserialize_with = "real")]
+    /// This end.
     pub host_system: f64,
-    #[serde(deserialize_with = "real")]
+    /// The other end.
     pub remote_total: f64,
-    #[serde(deserialize_with = "real")]
     pub remote_user: f64,
-    #[serde(deserialize_with = "real")]
     pub remote_system: f64,
 }
 

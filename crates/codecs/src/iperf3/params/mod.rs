@@ -6,6 +6,7 @@ mod translate;
 use ::workload::{Direction, Mode, Transport};
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
+use serde_with::{apply, skip_serializing_none};
 use units::Nanos;
 
 use super::number::{flag, maybe_whole, whole};
@@ -13,114 +14,100 @@ use super::number::{flag, maybe_whole, whole};
 pub use translate::Unsayable;
 
 /// Missing keys are zero, false or `None`.
+#[skip_serializing_none]
+#[apply(
+    i64 => #[serde(deserialize_with = "whole")],
+    Option<i64> => #[serde(deserialize_with = "maybe_whole")],
+    bool => #[serde(deserialize_with = "flag", skip_serializing_if = "std::ops::Not::not")],
+)]
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Params {
-    #[serde(deserialize_with = "flag", skip_serializing_if = "no")]
     pub tcp: bool,
-    #[serde(deserialize_with = "flag", skip_serializing_if = "no")]
     pub udp: bool,
-    #[serde(deserialize_with = "flag", skip_serializing_if = "no")]
     pub sctp: bool,
     /// `-O`: seconds.
-    #[serde(deserialize_with = "whole")]
     pub omit: i64,
     /// `-A n,m`: the server's CPU.
-    #[serde(deserialize_with = "maybe_whole", skip_serializing_if = "Option::is_none")]
     pub server_affinity: Option<i64>,
     /// `-t`: seconds; 0 if bytes or blocks end the test.
-    #[serde(deserialize_with = "whole")]
     pub time: i64,
     /// `-n`: bytes over all streams; 0 is unlimited.
-    #[serde(deserialize_with = "whole")]
     pub num: i64,
     /// `-k`: writes over all streams; 0 is unlimited.
-    #[serde(deserialize_with = "whole")]
     pub blockcount: i64,
     /// `-M`, in bytes.
-    #[serde(rename = "MSS", deserialize_with = "whole", skip_serializing_if = "zero")]
+    #[serde(rename = "MSS", skip_serializing_if = "zero")]
     pub mss: i64,
     /// `-N`.
-    #[serde(deserialize_with = "flag", skip_serializing_if = "no")]
     pub nodelay: bool,
     /// `-P`: streams per direction.
-    #[serde(deserialize_with = "maybe_whole", skip_serializing_if = "Option::is_none")]
     pub parallel: Option<i64>,
     /// `-R`: the server sends.
-    #[serde(deserialize_with = "flag", skip_serializing_if = "no")]
     pub reverse: bool,
     /// `--bidir`: both ends send.
-    #[serde(deserialize_with = "flag", skip_serializing_if = "no")]
     pub bidirectional: bool,
     /// `-w`, in bytes.
-    #[serde(deserialize_with = "whole", skip_serializing_if = "zero")]
+    #[serde(skip_serializing_if = "zero")]
     pub window: i64,
     /// `-l`: bytes per write, or UDP payload.
-    #[serde(deserialize_with = "whole", skip_serializing_if = "zero")]
+    #[serde(skip_serializing_if = "zero")]
     pub len: i64,
-    #[serde(deserialize_with = "whole", skip_serializing_if = "zero")]
+    #[serde(skip_serializing_if = "zero")]
     pub bandwidth: i64,
     /// `--fq-rate`: kernel pacing in bits per second.
-    #[serde(deserialize_with = "whole", skip_serializing_if = "zero")]
+    #[serde(skip_serializing_if = "zero")]
     pub fqrate: i64,
     /// `--pacing-timer`, in microseconds.
-    #[serde(deserialize_with = "whole", skip_serializing_if = "zero")]
+    #[serde(skip_serializing_if = "zero")]
     pub pacing_timer: i64,
     /// `-b rate/burst`: writes per burst.
-    #[serde(deserialize_with = "whole", skip_serializing_if = "zero")]
+    #[serde(skip_serializing_if = "zero")]
     pub burst: i64,
     /// `-S`: IP TOS byte, 0 to 255.
-    #[serde(rename = "TOS", deserialize_with = "whole", skip_serializing_if = "zero")]
+    #[serde(rename = "TOS", skip_serializing_if = "zero")]
     pub tos: i64,
     /// `-L`: IPv6 flow label.
-    #[serde(deserialize_with = "whole", skip_serializing_if = "zero")]
+    #[serde(skip_serializing_if = "zero")]
     pub flowlabel: i64,
     /// `-T`: prefix of each output line.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
     /// `--extra-data`: copied to the JSON output.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub extra_data: Option<String>,
     /// `-C`.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub congestion: Option<String>,
     /// Always missing here.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub congestion_used: Option<String>,
-    #[serde(deserialize_with = "flag", serialize_with = "one", skip_serializing_if = "no")]
+    #[serde(serialize_with = "one")]
     pub get_server_output: bool,
-    #[serde(deserialize_with = "flag", serialize_with = "one", skip_serializing_if = "no")]
+    #[serde(serialize_with = "one")]
     pub udp_counters_64bit: bool,
-    #[serde(deserialize_with = "flag", serialize_with = "one", skip_serializing_if = "no")]
+    #[serde(serialize_with = "one")]
     pub repeating_payload: bool,
     /// `-Z`: zero-copy send.
-    #[serde(deserialize_with = "flag", serialize_with = "one", skip_serializing_if = "no")]
+    #[serde(serialize_with = "one")]
     pub zerocopy: bool,
     /// `--dont-fragment`, for UDP over IPv4.
-    #[serde(deserialize_with = "flag", serialize_with = "one", skip_serializing_if = "no")]
+    #[serde(serialize_with = "one")]
     pub dont_fragment: bool,
     /// `--skip-rx-copy`: receive without copying; since 3.19.
-    #[serde(deserialize_with = "flag", serialize_with = "one", skip_serializing_if = "no")]
+    #[serde(serialize_with = "one")]
     pub skip_rx_copy: bool,
     /// See [`super::auth`].
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub authtoken: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub client_version: Option<String>,
-    #[serde(deserialize_with = "lenient", skip_serializing_if = "Option::is_none")]
+    #[serde(deserialize_with = "lenient")]
     pub plumb: Option<Extension>,
 }
 
 /// Settings without equivalent in iperf3. A peer that does not know them runs a normal iperf3 test.
+#[skip_serializing_none]
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Extension {
     /// 1.
     pub version: u32,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mode: Option<Mode>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub interval: Option<Nanos>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cpus: Option<Vec<u32>>,
 }
 
@@ -156,10 +143,6 @@ impl Params {
         let ids = std::iter::once(1).chain(3..);
         ids.zip(directions).map(|(id, direction)| PlannedStream { id, direction }).collect()
     }
-}
-
-fn no(flag: &bool) -> bool {
-    !flag
 }
 
 fn zero(number: &i64) -> bool {

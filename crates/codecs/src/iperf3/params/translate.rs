@@ -183,10 +183,10 @@ mod tests {
             },
             StreamSettings { direction: Direction::Reverse, socket, ..usual() },
         ] {
-            let said = serde_json::to_string(&Params::of(&load).unwrap()).unwrap();
-            let heard: Params = serde_json::from_str(&said).unwrap();
-            assert_eq!(heard.check(), Ok(()));
-            assert_eq!(heard.load(), load);
+            let encoded = serde_json::to_string(&Params::of(&load).unwrap()).unwrap();
+            let decoded: Params = serde_json::from_str(&encoded).unwrap();
+            assert_eq!(decoded.check(), Ok(()));
+            assert_eq!(decoded.load(), load);
         }
     }
 

@@ -42,8 +42,8 @@ impl Lab {
 
     pub(super) fn wire(&mut self, one: &str, other: &str) {
         let ((host, device), (peer_host, peer)) = (parts(one), parts(other));
-        let there = self.host(peer_host).proc_path();
-        let words = format!("link add {device} type veth peer name {peer} netns {}", there.display());
+        let there = plumb_tests::path_of(self.host(peer_host));
+        let words = format!("link add {device} type veth peer name {peer} netns {there}");
         self.ip(host, &words);
         self.devices.extend([self.device(one, "veth"), self.device(other, "veth")]);
     }

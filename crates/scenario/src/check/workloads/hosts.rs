@@ -9,7 +9,8 @@ use crate::{
     workload::Workload,
 };
 
-pub(super) fn of(
+/// The hosts named by a single-ended workload, in its order.
+pub(super) fn resolve(
     document: &Document,
     entry: &Entry<WorkloadTable>,
     problems: &mut Vec<Problem>,

@@ -37,10 +37,10 @@ impl DeviceSetting for Interrupts {
 
 static WORDS: [Word<DeviceSettings>; 6] = [
     switch("adaptive-rx", "Whether the driver adapts receive coalescing: `on`, `off`.", |on| {
-        of(Coalescing { adaptive_rx: Some(on), ..Coalescing::NONE })
+        settings(Coalescing { adaptive_rx: Some(on), ..Coalescing::NONE })
     }),
     switch("adaptive-tx", "Whether the driver adapts transmit coalescing: `on`, `off`.", |on| {
-        of(Coalescing { adaptive_tx: Some(on), ..Coalescing::NONE })
+        settings(Coalescing { adaptive_tx: Some(on), ..Coalescing::NONE })
     }),
     Word {
         word: "rx-usecs",
@@ -48,7 +48,7 @@ static WORDS: [Word<DeviceSettings>; 6] = [
         values: Values::Numbers {
             range: RANGE,
             describe: |time| format!("{time} microseconds are"),
-            set: |time| of(Coalescing { rx_usecs: Some(time), ..Coalescing::NONE }),
+            set: |time| settings(Coalescing { rx_usecs: Some(time), ..Coalescing::NONE }),
         },
     },
     Word {
@@ -57,7 +57,7 @@ static WORDS: [Word<DeviceSettings>; 6] = [
         values: Values::Numbers {
             range: RANGE,
             describe: |frames| format!("{frames} packets are"),
-            set: |frames| of(Coalescing { rx_frames: Some(frames), ..Coalescing::NONE }),
+            set: |frames| settings(Coalescing { rx_frames: Some(frames), ..Coalescing::NONE }),
         },
     },
     Word {
@@ -66,7 +66,7 @@ static WORDS: [Word<DeviceSettings>; 6] = [
         values: Values::Numbers {
             range: RANGE,
             describe: |time| format!("{time} microseconds are"),
-            set: |time| of(Coalescing { tx_usecs: Some(time), ..Coalescing::NONE }),
+            set: |time| settings(Coalescing { tx_usecs: Some(time), ..Coalescing::NONE }),
         },
     },
     Word {
@@ -75,7 +75,7 @@ static WORDS: [Word<DeviceSettings>; 6] = [
         values: Values::Numbers {
             range: RANGE,
             describe: |frames| format!("{frames} packets are"),
-            set: |frames| of(Coalescing { tx_frames: Some(frames), ..Coalescing::NONE }),
+            set: |frames| settings(Coalescing { tx_frames: Some(frames), ..Coalescing::NONE }),
         },
     },
 ];
@@ -88,6 +88,6 @@ const fn switch(
     Word { word, about, values: Values::Switch(set) }
 }
 
-fn of(coalescing: Coalescing) -> DeviceSettings {
+fn settings(coalescing: Coalescing) -> DeviceSettings {
     DeviceSettings { coalescing, ..DeviceSettings::default() }
 }

@@ -65,24 +65,24 @@ impl DeviceSetting for Switches {
 }
 
 static WORDS: [Word<DeviceSettings>; 7] = [
-    word("offload", "All five offloads: `on`, `off`.", |on| of(Offloads::all(on))),
+    word("offload", "All five offloads: `on`, `off`.", |on| settings(Offloads::all(on))),
     word("checksum", "Checksum offload, both directions: `on`, `off`.", |on| {
-        of(Offloads { tx_checksum: Some(on), rx_checksum: Some(on), ..Offloads::NONE })
+        settings(Offloads { tx_checksum: Some(on), rx_checksum: Some(on), ..Offloads::NONE })
     }),
     word("tso", "TCP segmentation offload: `on`, `off`.", |on| {
-        of(Offloads { tso: Some(on), ..Offloads::NONE })
+        settings(Offloads { tso: Some(on), ..Offloads::NONE })
     }),
     word("gso", "Generic segmentation offload: `on`, `off`.", |on| {
-        of(Offloads { gso: Some(on), ..Offloads::NONE })
+        settings(Offloads { gso: Some(on), ..Offloads::NONE })
     }),
     word("gro", "Generic receive offload: `on`, `off`.", |on| {
-        of(Offloads { gro: Some(on), ..Offloads::NONE })
+        settings(Offloads { gro: Some(on), ..Offloads::NONE })
     }),
     word("tx-checksum", "Transmit checksum offload: `on`, `off`.", |on| {
-        of(Offloads { tx_checksum: Some(on), ..Offloads::NONE })
+        settings(Offloads { tx_checksum: Some(on), ..Offloads::NONE })
     }),
     word("rx-checksum", "Receive checksum offload: `on`, `off`.", |on| {
-        of(Offloads { rx_checksum: Some(on), ..Offloads::NONE })
+        settings(Offloads { rx_checksum: Some(on), ..Offloads::NONE })
     }),
 ];
 
@@ -94,6 +94,6 @@ const fn word(
     Word { word, about, values: Values::Switch(set) }
 }
 
-fn of(offloads: Offloads) -> DeviceSettings {
+fn settings(offloads: Offloads) -> DeviceSettings {
     DeviceSettings { offloads, ..DeviceSettings::default() }
 }

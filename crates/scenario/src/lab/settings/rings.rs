@@ -62,13 +62,13 @@ impl DeviceSetting for Rings {
 
 static WORDS: [Word<DeviceSettings>; 3] = [
     word("ring-size", "Entries in receive and transmit rings: powers of two from 32.", |label| {
-        read(label).map(|size| of(RingSizes { rx: Some(size), tx: Some(size) }))
+        read(label).map(|size| settings(RingSizes { rx: Some(size), tx: Some(size) }))
     }),
     word("rx-ring", "Entries in receive rings: powers of two from 32.", |label| {
-        read(label).map(|size| of(RingSizes { rx: Some(size), tx: None }))
+        read(label).map(|size| settings(RingSizes { rx: Some(size), tx: None }))
     }),
     word("tx-ring", "Entries in transmit rings: powers of two from 32.", |label| {
-        read(label).map(|size| of(RingSizes { rx: None, tx: Some(size) }))
+        read(label).map(|size| settings(RingSizes { rx: None, tx: Some(size) }))
     }),
 ];
 
@@ -86,6 +86,6 @@ fn read(label: &Label<'_>) -> Result<u32, Problem> {
     size.filter(fits).ok_or_else(|| label.invalid(format!("use a power of two from {FEWEST} to {MOST}")))
 }
 
-fn of(rings: RingSizes) -> DeviceSettings {
+fn settings(rings: RingSizes) -> DeviceSettings {
     DeviceSettings { rings, ..DeviceSettings::default() }
 }

@@ -92,8 +92,8 @@ impl TestRun<'_> {
                 run(receivers, ForwardingObserver::new(sender.clone(), true)),
             ];
             let ended = self.until_over(control, &runs, &engine, &mut state, &flags);
-            flags.senders.raise();
-            flags.receivers.raise();
+            flags.senders.set();
+            flags.receivers.set();
             if ended.as_ref().is_err_and(|error| !error.is_stopped()) {
                 flags.halt.ask();
             }
@@ -172,7 +172,7 @@ impl TestRun<'_> {
                 break;
             }
         }
-        flags.senders.raise();
+        flags.senders.set();
         self.drain(state);
         control.end_test().map(|()| TestEnd::Acknowledged)
     }
@@ -206,7 +206,7 @@ impl TestRun<'_> {
         }
         let object = match self.load.streams {
             1 => Flow::name_of(direction, 0, Some(self.server)),
-            _ => format!("every connection ({}) with {}", way(direction), self.server),
+            _ => format!("every connection ({}) with {}", direction_word(direction), self.server),
         };
         let (got, requested) = match self.load.until {
             Until::Elapsed(time) => {
@@ -269,7 +269,7 @@ const fn is_gone(kind: ErrorKind) -> bool {
     matches!(kind, ErrorKind::ConnectionReset | ErrorKind::BrokenPipe | ErrorKind::ConnectionRefused)
 }
 
-const fn way(direction: Direction) -> &'static str {
+const fn direction_word(direction: Direction) -> &'static str {
     match direction {
         Direction::Forward => "forward",
         Direction::Reverse => "reverse",

@@ -117,7 +117,7 @@ pub(super) fn watch(
     own: &Stop,
 ) -> TestEnd {
     let ended = await_end(control, bounds, counts);
-    end.raise();
+    end.set();
     let since = monotonic();
     while !counts.is_over() {
         if monotonic() - since > ENDING.0 {

@@ -43,8 +43,8 @@ fn token_without_verified_address_is_not_enough() {
         stranger.set_read_timeout(Some(Duration::from_secs(5))).expect("timeout");
         let handshake = Handshake { token: TOKEN, purpose: Purpose::PingPong, number: 0 };
         let mut answer = [0; 64];
-        for said in [Greeting::asking(handshake), Greeting::asking(handshake).with(GreetingKind::Proves)] {
-            stranger.send_to(&said.encode(), (HERE, port)).expect("sent");
+        for bytes in [Greeting::asking(handshake), Greeting::asking(handshake).with(GreetingKind::Proves)] {
+            stranger.send_to(&bytes.encode(), (HERE, port)).expect("sent");
             let length = stranger.recv(&mut answer).expect("an offer");
             let offer = Greeting::decode(&answer[..length]).expect("a greeting");
             assert_eq!(offer.kind, GreetingKind::Offers);

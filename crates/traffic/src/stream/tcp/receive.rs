@@ -105,13 +105,14 @@ impl<'a> Receiver<'a> {
         }
     }
 
-    /// A thread that was waiting for a CPU finds data in flight in the socket buffer and does not wait for more.
-    fn run_down(&mut self, sampler: &mut IntervalSampler<'_, Tcp<'_>>, told: u64) -> Result<u64> {
+    /// Reads data in flight. A thread that was waiting for a CPU finds it in the socket buffer and does not wait for
+    /// more.
+    fn run_down(&mut self, sampler: &mut IntervalSampler<'_, Tcp<'_>>, end: u64) -> Result<u64> {
         sys::socket::set_receive_timeout(self.socket, Some(Duration::from(QUIET)))?;
-        let (mut now, before) = (told, sampler.total());
+        let (mut now, before) = (end, sampler.total());
         let mut waits = true;
         while waits || sampler.total() - before < BUFFERFUL {
-            if waits && now >= told + RUNDOWN.0 {
+            if waits && now >= end + RUNDOWN.0 {
                 waits = false;
                 self.socket.set_nonblocking(true).map_err(Error::socket("end", || self.flow.name.clone()))?;
             }
@@ -123,7 +124,7 @@ impl<'a> Receiver<'a> {
                 Arrival::End | Arrival::Nothing => break,
             }
         }
-        Ok(told)
+        Ok(end)
     }
 
     #[inline]

@@ -23,9 +23,9 @@ fn unknown_and_slow_peers_do_not_interfere() {
     let load = settings(Direction::Forward, 2, for_300_ms());
     let mut held = Vec::new();
     let disturb = |port: u16| {
-        for said in [&b""[..], b"GET / HTTP/1.1\r\nHost: example.org\r\n\r\n", &[0; 32], b"plumbtrf"] {
+        for bytes in [&b""[..], b"GET / HTTP/1.1\r\nHost: example.org\r\n\r\n", &[0; 32], b"plumbtrf"] {
             let mut stranger = TcpStream::connect((HERE, port)).expect("listens");
-            stranger.write_all(said).expect("connected");
+            stranger.write_all(bytes).expect("connected");
             held.push(stranger);
         }
     };
@@ -49,10 +49,10 @@ fn strangers_are_closed() {
         let at = (HERE, server.port());
         thread::scope(|scope| {
             let server = scope.spawn(|| server.run(&stop, &()));
-            let closed_after = |said: &[u8]| {
+            let closed_after = |bytes: &[u8]| {
                 let begun = sys::clock::monotonic();
                 let mut stranger = TcpStream::connect(at).expect("listens");
-                stranger.write_all(said).expect("connected");
+                stranger.write_all(bytes).expect("connected");
                 stranger.set_read_timeout(Some(Duration::from_secs(5))).expect("timeout");
                 assert!(matches!(stranger.read(&mut [0]), Ok(0)), "closed without data");
                 sys::clock::monotonic() - begun

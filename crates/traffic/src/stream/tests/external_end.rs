@@ -91,9 +91,9 @@ fn run(
             wait(is_time);
             let [first, second] =
                 if direction == Direction::Forward { [&ours, &theirs] } else { [&theirs, &ours] };
-            first.raise();
+            first.set();
             wait(|| sender.is_finished() && is_read_out(receiver.as_ref()));
-            second.raise();
+            second.set();
             (client.join().expect("no panic"), server.join().expect("no panic"))
         })
     })

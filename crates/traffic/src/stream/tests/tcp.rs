@@ -216,7 +216,7 @@ fn intervals_are_told_on_the_watching_thread_as_they_end() {
         }
     }
     let load = settings(Direction::Both, 1, for_300_ms());
-    let Some((outcome, told)) = on_loopback(|| {
+    let Some((outcome, reported)) = on_loopback(|| {
         let (stop, live) = (Stop::new(), Live::default());
         let server = Server::open(server_spec(&load)).expect("loopback");
         let client = client_spec(&load, server.port());
@@ -230,12 +230,13 @@ fn intervals_are_told_on_the_watching_thread_as_they_end() {
     for flow in &outcome.measured.flows {
         let sends = flow.direction == Direction::Forward;
         let id = FlowId { id: flow.id, direction: flow.direction, sends };
-        let told: Vec<_> = told.iter().filter(|(of, _)| *of == id).map(|(_, interval)| *interval).collect();
+        let reported: Vec<_> =
+            reported.iter().filter(|(of, _)| *of == id).map(|(_, interval)| *interval).collect();
         let (last, before) = flow.series.intervals.split_last().expect("some");
-        assert_eq!(told[..before.len()], *before);
-        // The last interval may have grown by the remainder, and its end may precede the clock reading that ended it.
-        let shown = told.get(before.len());
-        assert!(shown.is_none_or(|told| told.start == last.start && told.bytes <= last.bytes));
+        assert_eq!(reported[..before.len()], *before);
+        // The last one may have grown by the rest, and its end may lie before the look at the clock that cut it.
+        let shown = reported.get(before.len());
+        assert!(shown.is_none_or(|reported| reported.start == last.start && reported.bytes <= last.bytes));
     }
 }
 

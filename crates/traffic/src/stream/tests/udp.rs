@@ -119,9 +119,9 @@ fn unknown_peers_do_not_interfere_and_get_no_reply() {
         let stranger = UdpSocket::bind((HERE, 0)).expect("loopback");
         stranger.connect((HERE, port)).expect("loopback");
         stranger.set_read_timeout(Some(Duration::from_millis(50))).expect("any socket");
-        let greetings = unknown.map(|said| [&said.encode()[..], &[0; 8]].concat());
-        for said in greetings.iter().map(Vec::as_slice).chain([&[][..], b"hello", &[0; 40], &[0; 1400]]) {
-            stranger.send(said).expect("loopback");
+        let greetings = unknown.map(|bytes| [&bytes.encode()[..], &[0; 8]].concat());
+        for bytes in greetings.iter().map(Vec::as_slice).chain([&[][..], b"hello", &[0; 40], &[0; 1400]]) {
+            stranger.send(bytes).expect("loopback");
             answers += usize::from(stranger.recv(&mut [0; 100]).is_ok());
         }
     };

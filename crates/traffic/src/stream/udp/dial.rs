@@ -41,8 +41,8 @@ pub(in crate::stream) fn greet(
             }
             match socket.recv(&mut bytes) {
                 Ok(length) => match Opening::decode(&bytes[..length]) {
-                    Some(said) if said.greeting() == greeting && !said.is_greeting() => {
-                        return Ok((socket, said));
+                    Some(opening) if opening.greeting() == greeting && !opening.is_greeting() => {
+                        return Ok((socket, opening));
                     }
                     _ => {}
                 },

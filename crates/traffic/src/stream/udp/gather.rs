@@ -47,12 +47,13 @@ pub(in crate::stream) fn gather(
     let mut latest = monotonic();
     while gathered.len() < expected.len() {
         for _ in 0..AT_ONCE {
-            let Some((said, peer)) = next_greeting(listener, here)? else { break };
-            let Some(said) = said else { continue };
-            let place = (said.handshake.purpose, said.handshake.number);
-            let known = said.handshake.token == token && said.is_greeting() && expected.contains(&place);
+            let Some((handshake, peer)) = next_greeting(listener, here)? else { break };
+            let Some(handshake) = handshake else { continue };
+            let place = (handshake.handshake.purpose, handshake.handshake.number);
+            let known =
+                handshake.handshake.token == token && handshake.is_greeting() && expected.contains(&place);
             if known && !gathered.contains_key(&place) {
-                let answer = Opening { cookie: cookie(), ..said };
+                let answer = Opening { cookie: cookie(), ..handshake };
                 gathered.insert(place, (connected_socket(here, peer, settings)?, answer));
                 latest = monotonic();
                 reply_to_all(gathered.get(&place))?;

@@ -17,8 +17,8 @@ pub struct Opening {
 impl Opening {
     pub(super) fn encode(self) -> [u8; LENGTH] {
         let mut bytes = [0; LENGTH];
-        let (said, cookie) = bytes.split_at_mut(handshake::LENGTH);
-        said.copy_from_slice(&self.handshake.encode());
+        let (handshake_bytes, cookie) = bytes.split_at_mut(handshake::LENGTH);
+        handshake_bytes.copy_from_slice(&self.handshake.encode());
         cookie.copy_from_slice(&self.cookie.to_be_bytes());
         bytes
     }
@@ -26,9 +26,9 @@ impl Opening {
     /// Other lengths are rejected quickly.
     #[inline]
     pub(super) fn decode(bytes: &[u8]) -> Option<Self> {
-        let (said, cookie) = bytes.split_first_chunk::<{ handshake::LENGTH }>()?;
+        let (handshake_bytes, cookie) = bytes.split_first_chunk::<{ handshake::LENGTH }>()?;
         let cookie = u64::from_be_bytes(cookie.try_into().ok()?);
-        Some(Self { handshake: Handshake::decode(said)?, cookie })
+        Some(Self { handshake: Handshake::decode(handshake_bytes)?, cookie })
     }
 
     pub(super) const fn is_greeting(&self) -> bool {

@@ -135,13 +135,14 @@ impl<'a> Receiver<'a> {
         }
     }
 
-    /// A thread that was waiting for a CPU finds data in flight in the socket buffer and does not wait for more.
-    fn run_down(&mut self, sampler: &mut IntervalSampler<'_, Arrivals>, told: u64) -> Result<u64> {
+    /// Receives data in flight. A thread that was waiting for a CPU finds it in the socket buffer and does not wait
+    /// for more.
+    fn run_down(&mut self, sampler: &mut IntervalSampler<'_, Arrivals>, end: u64) -> Result<u64> {
         sys::socket::set_receive_timeout(self.socket, Some(Duration::from(QUIET)))?;
-        let (mut latest, mut taken) = (told, 0);
+        let (mut latest, mut taken) = (end, 0);
         let mut waits = true;
         while waits || taken < BUFFERFUL {
-            if waits && latest >= told + RUNDOWN.0 {
+            if waits && latest >= end + RUNDOWN.0 {
                 waits = false;
                 self.socket.set_nonblocking(true).map_err(Error::socket("end", || self.flow.name.clone()))?;
             }
@@ -153,7 +154,7 @@ impl<'a> Receiver<'a> {
             taken += u64::from(datagrams);
             sampler.count(bytes, now)?;
         }
-        Ok(told)
+        Ok(end)
     }
 
     /// Counts datagrams overtaken by the closing one, without extending the time. Also replies unsolicited in case a reply was

@@ -38,14 +38,14 @@ pub(super) struct Sender<'a> {
 #[derive(Default)]
 struct Departures {
     sent: u64,
-    told: u64,
+    reported: u64,
 }
 
 impl Sampled for Departures {
     fn begin(&mut self) {}
 
     fn sample(&mut self) -> Reading {
-        let count = self.sent - std::mem::replace(&mut self.told, self.sent);
+        let count = self.sent - std::mem::replace(&mut self.reported, self.sent);
         Reading {
             datagrams: Some(DatagramSample { count, ..DatagramSample::default() }),
             ..Reading::default()

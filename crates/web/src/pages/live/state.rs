@@ -11,7 +11,7 @@ use crate::{links, shell::short, time};
 const MOST_TRIALS: usize = 12;
 const WIDTH: f64 = 200.0;
 
-pub(super) fn shown(following: &Following) -> Markup {
+pub(super) fn render(following: &Following) -> Markup {
     let header = &following.record.header;
     html! {
         h1 { bdi { (short(&header.scenario.title)) } }

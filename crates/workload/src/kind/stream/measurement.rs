@@ -95,13 +95,8 @@ pub struct EndSeries {
     /// one second.
     pub skipped: Option<Nanos>,
     /// Whether times count from the start of the first connection of this end, instead of its own first byte.
-    #[serde(default, skip_serializing_if = "is_false")]
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub has_common_start: bool,
-}
-
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
-const fn is_false(flag: &bool) -> bool {
-    !*flag
 }
 
 /// Avoids spare capacity, which would double the memory of many short lists.

@@ -1,0 +1,20 @@
+#!/bin/sh
+# Builds the packaged program twice from copies of the tree and compares both. Takes as long as two full builds. Both builds are in
+# the same folder, because the folder of a build script's output enters the hash of a crate (`rustversion`, which reads a file
+# there). With a folder as the argument, both copies stay there.
+set -eu
+cd "$(dirname "$0")/.."
+folder=${1:-}
+[ -n "$folder" ] || { folder=$(mktemp -d) && trap 'rm -rf "$folder"' EXIT; }
+for copy in one other; do
+    mkdir "$folder/tree"
+    git ls-files -z --cached --others --exclude-standard | xargs -0 cp --parents --target-directory "$folder/tree"
+    (cd "$folder/tree" && CARGO_TARGET_DIR=$PWD/target xtask/dist.sh)
+    mv "$folder/tree" "$folder/$copy"
+done
+program=target/x86_64-unknown-linux-musl/dist/plumb
+cmp "$folder/one/$program" "$folder/other/$program" || {
+    echo "both builds differ; call this with a folder to keep them, and compare them with diffoscope" >&2
+    exit 1
+}
+echo "both builds have the same $(stat --format %s "$folder/one/$program") bytes"
