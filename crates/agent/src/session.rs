@@ -158,7 +158,7 @@ impl<'scope> Session<'scope, '_> {
             }),
             Order::Memory { work } => self.apart(ticket, move || self.memory.obey(work)),
             Order::ProbeMtu(order) => {
-                self.apart(ticket, move || network.at(order.bind, || mtu::probe(self, deadline, &order)))
+                self.apart(ticket, move || network.at(order.bind, || mtu::probe(self, deadline, &order)));
             }
         }
     }
