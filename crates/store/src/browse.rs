@@ -1,5 +1,3 @@
-//! Pages of the run list, the progress of a run, and new trials of it.
-
 use samples::{RunId, RunState, Trial};
 
 use crate::{
@@ -13,7 +11,7 @@ use crate::{
 
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct RunFilter {
-    /// Substring of the run's name, scenario name or title. Ignores the case of ASCII letters.
+    /// A substring of the run's name, scenario name or title. The case of ASCII letters is ignored.
     pub text: String,
     pub scenario: Option<String>,
     pub state: Option<RunState>,
@@ -34,12 +32,12 @@ pub struct RunProgress {
     pub completed: u32,
     pub planned: u32,
     pub state: RunState,
-    /// Changes with every trial, including repeats that replace another.
+    /// Changes with every trial, including repeats that replace another trial.
     pub newest: i64,
 }
 
 impl Store {
-    /// The cost does not depend on the number of stored runs, except for those skipped by the filter.
+    /// The cost does not depend on how many runs are stored, apart from those that the filter skips.
     pub fn browse(
         &self,
         filter: &RunFilter,
@@ -69,7 +67,7 @@ impl Store {
         found.map_err(self.place.explain("read a run from"))?.ok_or_else(|| StoreError::no_such_run(run))
     }
 
-    /// 0 for all; in the order in which they were run.
+    /// Returns the trials in the order in which they were run. Pass 0 to get all of them.
     pub fn trials_after(&self, run: &RunId, newest: i64) -> Result<Vec<Trial>, StoreError> {
         let sql = "SELECT place, record, checksum FROM trial
                    WHERE run = (SELECT number FROM run WHERE id = ?1) AND number > ?2 ORDER BY number";
@@ -91,7 +89,6 @@ impl Store {
 }
 
 impl RunFilter {
-    /// A `?` for each value.
     fn conditions(&self, database: &Database, after: Option<RunPosition>) -> (Vec<String>, Vec<Value<'_>>) {
         let text = Some(self.text.trim()).filter(|text| !text.is_empty());
         let names = "id || '\n' || scenario || '\n' || title";
@@ -128,12 +125,12 @@ mod tests {
         let folder = tempfile::tempdir().expect("a folder");
         let mut store = Store::open(folder.path().join("runs.db")).expect("a new file");
         let result = store.write("store runs in", |transaction| {
-            let sql = "INSERT INTO run (id, scenario, title, digest, started, planned, complete, header)
-                       VALUES ('many-' || ?1, ?2, ?3, 'd', ?1, 4, ?1 % 2, ?4)";
+            let sql =
+                "INSERT INTO run (id, scenario, title, digest, started, planned, complete, header, checksum)
+                       VALUES ('many-' || ?1, ?2, ?3, 'd', ?1, 4, ?1 % 2, ?4, 0)";
             for number in 0..runs {
                 let title = if number % 3 == 0 { "Cost of a Bridge: 100 %_" } else { "Other" };
                 let scenario = if number % 5 == 0 { "quick" } else { "sweep" };
-                // The size of a real header, to show that headers are not read.
                 transaction.execute(sql, &values![number, scenario, title, &"x".repeat(3_000)])?;
             }
             Ok(())
@@ -154,7 +151,6 @@ mod tests {
         loop {
             let part = store.browse(&RunFilter::default(), after, 3).expect("a part");
             listed.extend(part.runs.iter().map(|run| run.id.0.clone()));
-            // Removing a listed run does not affect the next page.
             let Some(next) = part.next else { break };
             after = Some(next);
         }
@@ -212,7 +208,7 @@ mod tests {
         drop(claim);
         assert!(!store.is_under_way(&run));
         let Database::File { path, .. } = &store.database else { panic!("a file") };
-        // A killed process leaves its lock file.
+        // A killed process leaves its lock file behind.
         drop(sys::output_file::open_lock(&claim::lock_path(path, &run.0)).expect("owned by this user"));
         assert!(!store.is_under_way(&run) && store.claim(&run).is_ok());
     }

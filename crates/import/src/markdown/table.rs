@@ -1,4 +1,4 @@
-//! Reads one table: heading, sample rows to classify the columns, then row by row.
+//! Reads one table: the heading, then sample rows to classify the columns, then row by row.
 
 use std::{mem, ops::RangeInclusive};
 
@@ -22,24 +22,22 @@ use crate::{
     statistic, unread,
 };
 
-/// Number of sample rows, which are held until the columns are classified.
+/// The number of sample rows held back until the columns are classified.
 const ROWS: usize = 64;
 
-/// A table after its heading and delimiter row.
 #[derive(Debug)]
 pub(super) struct Table {
     heading: Row,
-    /// Rows waiting for the columns.
+    /// The rows held back until the columns are classified.
     waiting: Vec<(u64, Vec<String>)>,
     columns: Vec<Column>,
-    /// Columns that are levels of a factor.
     levels: Option<LevelColumns>,
-    /// The factor of the columns of a table that names its metrics in a column.
+    /// The factor of the columns, for a table that names its metrics in a column.
     metrics: Option<Metrics>,
     faults: Faults,
 }
 
-/// A column with the names of metrics, and the factor of the others.
+/// A column with the names of metrics, and the factor of the other columns.
 #[derive(Debug)]
 struct Metrics {
     at: usize,
@@ -47,7 +45,6 @@ struct Metrics {
 }
 
 impl Table {
-    /// Starts a table with its heading at `line`.
     pub(super) fn new(heading: Row, line: u64) -> Self {
         Self {
             heading,
@@ -94,7 +91,6 @@ impl Table {
         self.faults.report(out);
     }
 
-    /// Classifies the columns by the waiting rows.
     fn settle(&mut self, options: &Options, known: &mut KnownSettings) {
         let rows: Vec<Vec<String>> = self.waiting.iter().map(|(_, cells)| cells.clone()).collect();
         self.columns = columns(&self.heading.cells, &rows, options);
@@ -119,8 +115,13 @@ impl Table {
 
     fn emit(&mut self, line: u64, cells: &[String], out: &mut Out) {
         let mut found = reported(Vec::new(), line..=line, out);
-        let repeats = self.columns.iter().any(|column| column.role == Role::Repeat);
-        found.part.evidence = if repeats { Evidence::Repeated } else { Evidence::Varies };
+        let has = |role| self.columns.iter().any(|column| column.role == role);
+        found.part.evidence = match (has(Role::Repeat), has(Role::Words)) {
+            (true, _) => Evidence::Repeated,
+            // The words may say what differs.
+            (_, true) => Evidence::Varies,
+            _ => Evidence::Adjacent,
+        };
         let mut values = Vec::new();
         if let Some(metrics) = &self.metrics {
             return emit_metrics(&self.columns, metrics, cells, &found, out);
@@ -190,10 +191,10 @@ impl Table {
     }
 }
 
-/// Headings of a column with names of metrics.
+/// The headings of columns that contain names of metrics.
 const METRICS: [&str; 4] = ["measurement", "metric", "metrics", "measure"];
 
-/// Emits each value of a row as a test, named by the metric column.
+/// Adds each value of a row as a test, named by the metric column.
 fn emit_metrics(columns: &[Column], metrics: &Metrics, cells: &[String], row: &ImportedTest, out: &mut Out) {
     let values = columns.iter().filter(|column| column.scale().is_some()).count();
     let mut found = row.clone();
@@ -211,7 +212,7 @@ fn emit_metrics(columns: &[Column], metrics: &Metrics, cells: &[String], row: &I
     }
 }
 
-/// The ends of the confidence interval of the last value.
+/// Returns the ends of the confidence interval of the last value.
 fn ends(values: &[ReportedValue], text: &str) -> Vec<ReportedValue> {
     let Some((last, (low, high))) = values.last().zip(interval(text)) else { return Vec::new() };
     let end = |amount: Amount, word: &str| {
@@ -222,7 +223,7 @@ fn ends(values: &[ReportedValue], text: &str) -> Vec<ReportedValue> {
     [end(low, "low"), end(high, "high")].into_iter().flatten().collect()
 }
 
-/// Whether the first row of a table without rules has a rate, or a time below a heading about one.
+/// Whether the first row of a table without rules has a rate, or a time below a heading that mentions time.
 pub(super) fn is_measured(headings: &[String], row: &[String]) -> bool {
     let is_name = |heading: &String| heading.starts_with(|sign: char| sign.is_alphabetic() || sign == '#');
     if !row.iter().any(|cell| cell_amount(cell).is_some()) || !headings.iter().all(is_name) {
@@ -262,7 +263,7 @@ fn with(mut found: ImportedTest, values: Vec<ReportedValue>) -> ImportedTest {
     found
 }
 
-/// Whether time and rate show half round trips, as sockperf prints in ping-pong mode.
+/// Whether the time and rate are for half round trips, as printed by sockperf in ping-pong mode.
 fn are_halves(values: &[ReportedValue]) -> bool {
     let first = |quantity| values.iter().find(|value| value.quantity == quantity).map(|value| value.value);
     let under_way =

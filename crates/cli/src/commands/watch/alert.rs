@@ -14,7 +14,7 @@ use super::{plan::hook_program, report::MeasurementReport, run_process::GLANCE, 
 
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// Runs the hook with the report on standard input and its properties in the environment.
+/// Runs the hook. It receives the report on standard input, and the report's main properties in the environment.
 pub(super) fn run_hook(hook: &[String], alert: Alert, report: &MeasurementReport) -> anyhow::Result<()> {
     tell_within(PATIENCE, hook, alert, report)
 }
@@ -68,7 +68,7 @@ mod tests {
     #[test]
     fn hook_receives_document_and_environment() {
         let script = "read -r line; case \"$line\" in *'\"scenario\":\"small\"'*) ;; *) exit 4;; esac; \
-                      test \"$PLUMB_SCENARIO $PLUMB_ALERT $PLUMB_RUN\" = 'small lost '";
+                      test \"$PLUMB_SCENARIO $PLUMB_ALERT $PLUMB_RUN\" = 'small regression '";
         assert_eq!(run_script(script, PATIENCE), Ok(()));
     }
 
