@@ -128,8 +128,9 @@ mod tests {
         let folder = tempfile::tempdir().expect("a folder");
         let mut store = Store::open(folder.path().join("runs.db")).expect("a new file");
         let result = store.write("store runs in", |transaction| {
-            let sql = "INSERT INTO run (id, scenario, title, digest, started, planned, complete, header)
-                       VALUES ('many-' || ?1, ?2, ?3, 'd', ?1, 4, ?1 % 2, ?4)";
+            let sql =
+                "INSERT INTO run (id, scenario, title, digest, started, planned, complete, header, checksum)
+                       VALUES ('many-' || ?1, ?2, ?3, 'd', ?1, 4, ?1 % 2, ?4, 0)";
             for number in 0..runs {
                 let title = if number % 3 == 0 { "Cost of a Bridge: 100 %_" } else { "Other" };
                 let scenario = if number % 5 == 0 { "quick" } else { "sweep" };

@@ -68,7 +68,7 @@ mod tests {
     #[test]
     fn hook_receives_document_and_environment() {
         let script = "read -r line; case \"$line\" in *'\"scenario\":\"small\"'*) ;; *) exit 4;; esac; \
-                      test \"$PLUMB_SCENARIO $PLUMB_ALERT $PLUMB_RUN\" = 'small lost '";
+                      test \"$PLUMB_SCENARIO $PLUMB_ALERT $PLUMB_RUN\" = 'small regression '";
         assert_eq!(run_script(script, PATIENCE), Ok(()));
     }
 
