@@ -22,7 +22,7 @@ pub(crate) const CEILINGS: &[(&str, usize, &str)] = &[
     ("report", 147020, "imported trials that vary"),
     ("samples", 9368, "options of imported tests"),
     ("scenario", 90851, "measured after merging renamed and split code"),
-    ("server", 59702, "measured after security and wording changes"),
+    ("server", 59702, "--logfile of the server, and longer functions split"),
     ("stats", 17461, "one fit for values, changes and intervals"),
     ("store", 27084, "modules without dependency cycles"),
     ("sys", 39686, "measured after security and wording changes"),
@@ -31,5 +31,5 @@ pub(crate) const CEILINGS: &[(&str, usize, &str)] = &[
     ("units", 2558, ""),
     ("web", 22220, "modules without dependency cycles, functions of at most 40 lines"),
     ("workload", 17610, ""),
-    ("xtask", 32156, "rule cycles, which lists each dependency of a cycle"),
+    ("xtask", 32158, "rule cycles, which lists each dependency of a cycle, and nfpm; device kinds in their own file"),
 ];
