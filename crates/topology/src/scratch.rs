@@ -26,7 +26,7 @@ pub(crate) fn wire() -> Lab {
 
 pub(crate) fn wire_with(change: impl FnOnce(&mut Wire)) -> Lab {
     let end = |at, address| LinkEnd::new(at, Some(in_net(address)));
-    let mut wire = Wire::new("wire", [end(near(), NEAR), end(DeviceRef::new("far", "eth0"), FAR)], MTU);
+    let mut wire = Wire::new("near-far", [end(near(), NEAR), end(DeviceRef::new("far", "eth0"), FAR)], MTU);
     change(&mut wire);
     Lab { hosts: vec![named("near"), named("far")], links: vec![wire.into()], ..Lab::default() }
 }
@@ -43,7 +43,7 @@ pub(crate) fn near() -> DeviceRef {
 pub(crate) fn gateway() -> Gateway {
     let elsewhere = |third| Ipv4Net::new_assert(Ipv4Addr::new(198, 18, third, 0), 24);
     Gateway {
-        name: "gateway".into(),
+        name: "egress".into(),
         node: HostName::new("near"),
         sources: elsewhere(1),
         destinations: elsewhere(2),

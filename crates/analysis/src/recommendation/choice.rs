@@ -56,18 +56,21 @@ fn most(sweep: &Sweep<'_>) -> Option<Choice> {
     })
 }
 
+/// A score and its values by trial.
+type Score = (f64, Vec<f64>);
+
 /// The one with the best score by CPU time of those near enough to the best.
 fn by_cpu(
     sweep: &Sweep<'_>,
     objective: Objective,
-    score: fn(&Setting<'_>) -> Option<(f64, Vec<f64>)>,
+    score: fn(&Setting<'_>) -> Option<Score>,
 ) -> Option<Choice> {
     let best = sweep.settings.iter().map(Setting::good).fold(0.0, f64::max);
     let near =
         |setting: &Setting<'_>| setting.cpu.is_some() && setting.good() >= objective.least_share() * best;
     let considered: Vec<usize> =
         (0..sweep.settings.len()).filter(|place| near(&sweep.settings[*place])).collect();
-    let scores: Vec<(f64, Vec<f64>)> =
+    let scores: Vec<Score> =
         considered.iter().map(|place| score(&sweep.settings[*place]).unwrap_or_default()).collect();
     let apart = Apart::of(&scores);
     let first = apart.best()?;

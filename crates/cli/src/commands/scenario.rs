@@ -85,7 +85,7 @@ pub(crate) fn run(command: &ScenarioCommand, shared: &GlobalFlags) -> anyhow::Re
         ScenarioCommand::List(format) => list(*format)?,
         ScenarioCommand::New(args) => new(args)?,
         ScenarioCommand::Show { scenario, variants } => {
-            output::text(scenario_text(scenario, variants, shared)?)?
+            output::text(scenario_text(scenario, variants, shared)?)?;
         }
         ScenarioCommand::Check { scenario, variants, format } => {
             return check(scenario, variants, *format, shared);

@@ -80,8 +80,10 @@ fn comparison_of_vmms_has_throughput_latency_and_percentiles() {
     );
 }
 
+type Level = (&'static str, &'static str);
+
 /// Layouts of tables that tools print: the tool, the text, the number of results, and one of them as levels and value.
-const PRINTED: &[(&str, &str, usize, &[(&str, &str)], f64)] = &[
+const PRINTED: &[(&str, &str, usize, &[Level], f64)] = &[
     (
         "cilium connectivity perf, as in cilium/cilium issue 32034 (2024)",
         "--------------------------------------------------------------------------------\n\

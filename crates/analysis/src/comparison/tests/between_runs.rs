@@ -103,7 +103,7 @@ fn only_runs_that_were_made_as_a_was_are_learned_from() {
         |run| run.header.tool = "0.0.1".into(),
         |run| {
             run.header.remedy_trials =
-                Some(RemedyTrials { run: RunId("small-01".into()), remedies: Vec::new() })
+                Some(RemedyTrials { run: RunId("small-01".into()), remedies: Vec::new() });
         },
         |run| run.header.origin = imported(about(1e9)).record.header.origin,
     ];
